@@ -14,12 +14,13 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
-from genaipa.kinds import kind_of
+from genaipa.kinds import DEFAULT, kind_of
 from genaipa.questions.annotations import read_annotations
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, audit_of, excluded_answers, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
+from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -56,7 +57,7 @@ class Head(msgspec.Struct, frozen=True):
     files: dict[str, str]
 
 
-HEAD_FORMAT = 1
+HEAD_FORMAT = 2
 _FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", AUDIT, PUBLISHED_SCORES)
 
 
@@ -140,7 +141,7 @@ class OutgoingRun:
             files[place] = read_text(self.source.folder.near(one).path / place)
         narrowed = msgspec.structs.replace(
             manifest,
-            spec=manifest.spec.about(about, {one: manifest.spec.plan.questions[one] for one in about}),
+            spec=ask_about(manifest.spec, about, {one: procedure_plan(manifest.spec).questions[one] for one in about}),
             documents={one: manifest.documents[one] for one in about},
             orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
@@ -160,7 +161,7 @@ class OutgoingRun:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
         _, latest = self.source.folder.seen()
         for place, record in self.source.folder.read(Record):
-            answers = record.kind == "answer" and record.initialization and self.source.means(record)
+            answers = record.kind == "answer" and record.task == DEFAULT and self.source.means(record)
             if not answers or latest[record.key] != place:
                 continue
             if record.reply is None:
@@ -174,10 +175,10 @@ class OutgoingRun:
 
     def _with_scores(self, record: Record) -> OutgoingAnswer:
         facts, found = self.manifest.documents[record.document], self.annotations(record.document)
-        excluded = self._excluded.get(record.key)
+        excluded, at = self._excluded.get(record.key), coordinates_of(record)
         return OutgoingAnswer(
             record,
-            experiment_of(facts.kind, record.initialization, record.wording),
+            experiment_of(facts.kind, at.initialization, at.wording),
             found.answers.get(record.question) if found else None,
             self._outgoing.scores_of(record.digest),
             excluded.reason if excluded else "",

@@ -22,7 +22,8 @@ from genaipa.runs.imported import audit_of, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
-from genaipa.runs.records import MeasuredHead, conversation_of
+from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
+from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
@@ -197,7 +198,7 @@ class _Run:
             for number, question in enumerate(order, 1)
         }
         self._asked: dict[tuple[str, str], int] = {}
-        self._talks: dict[tuple[str, str, str, str, str, int], int] = {}
+        self._talks: dict[tuple[object, ...], int] = {}
         reading.findings += [finding for finding in audit_of(source.folder) if finding not in reading.findings]
         self._withheld = withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
@@ -217,7 +218,7 @@ class _Run:
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
             mine = line.kind == "answer" and line.system in self._source.systems
-            if mine and self._source.takes(line.document, line.initialization, line.wording):
+            if mine and self._source.means(line):
                 self._add(rows, line)
         self._add_missing(rows)
         gathering = self._reading.gathering
@@ -245,18 +246,19 @@ class _Run:
 
     def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
-        talk = self._talk(line.system, line.document, line.initialization, line.wording, line.prompts, line.repetition)
+        at = coordinates_of(line)
+        talk = self._talk(line.system, at)
         values = {
             "key": line.key,
             "model": line.model,
-            "position": self._position(line.system, line.document, line.repetition, line.question),
+            "position": self._position(line.system, at),
             "status": line.status,
             "answer": line.digest if line.status != "failed" else "",
             **self._reader.row(line),
         }
         row = rows.get(line.key)
         if row is None:
-            rows[line.key] = self._reading.gathering.add(self._about(line.document, line.question), talk, values)
+            rows[line.key] = self._reading.gathering.add(self._about(at.document, at.question), talk, values)
         else:
             self._reading.gathering.replace(row, values)
 
@@ -304,30 +306,28 @@ class _Run:
     def _permission(self) -> Permission:
         return Permission(self._source.folder, self._source.manifest)
 
-    def _talk(
-        self, system: str, document: str, initialization: str, wording: str, prompts: str, repetition: int
-    ) -> int:
+    def _talk(self, system: str, at: Coordinates) -> int:
         """Return the number of what every answer of a conversation shares."""
-        place = system, document, initialization, wording, prompts, repetition
+        place = system, *at[:-1]
         number = self._talks.get(place)
         if number is None:
-            mode = "" if system in self._recorded else self._source.manifest.spec.plan.conversation
+            mode = "" if system in self._recorded else procedure_plan(self._source.manifest.spec).conversation
             number = self._talks[place] = self._reading.gathering.add_talk(
                 {
                     "system": system,
-                    "experiment": self._experiment(document, initialization, wording),
-                    "initialization": initialization,
-                    "wording": wording,
-                    "prompts": self._prompts(system, prompts),
-                    "repetition": repetition,
+                    "experiment": self._experiment(at.document, at.initialization, at.wording),
+                    "initialization": at.initialization,
+                    "wording": at.wording,
+                    "prompts": self._prompts(system, at.prompts),
+                    "repetition": at.repetition,
                     "conversation": mode,
                 }
             )
         return number
 
-    def _position(self, system: str, document: str, repetition: int, question: str) -> int:
+    def _position(self, system: str, at: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
-        return 0 if system in self._recorded else self._places.get((f"{document}|{repetition}", question), 0)
+        return 0 if system in self._recorded else self._places.get((f"{at.document}|{at.repetition}", at.question), 0)
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -342,26 +342,22 @@ class _Run:
     def _add_missing(self, seen: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""
         manifest = self._source.manifest
+        plan = find_procedure_plan(manifest.spec)
+        if plan is None:
+            return
         for place, order in manifest.orders.items():
             document, _, number = place.rpartition("|")
-            repetition = int(number)
-            ways = product(
-                self._source.systems,
-                manifest.spec.plan.initializations,
-                manifest.spec.plan.wordings,
-                self._labels,
-                order,
-            )
+            ways = product(self._source.systems, plan.initializations, plan.wordings, self._labels, order)
             for system, initialization, wording, prompts, question in ways:
                 if not self._source.takes(document, initialization, wording):
                     continue
                 key = f"{conversation_of(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in seen:
-                    position = self._position(system, document, repetition, question)
+                    at = Coordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add(
                         self._about(document, question),
-                        self._talk(system, document, initialization, wording, prompts, repetition),
-                        {"key": key, "position": position, "status": "missing"},
+                        self._talk(system, at),
+                        {"key": key, "position": self._position(system, at), "status": "missing"},
                     )
 
     def _published(self) -> Iterable[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The seam to other people's data: the protocol of a data set.
 
 A data set is a class that fits `Dataset`, by an entry point of the group `genaipa.datasets`. A kind of task brings its
-own (`genaipa.kinds.Kind.data`).
+own (`genaipa.kinds.Kind.data_sets`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import short_repr
-from genaipa.kinds import hooks
+from genaipa.kinds import kinds
 from genaipa.plugins import load, plugins
 from genaipa.policies.document import document_names, load_document
 from genaipa.workspace import Workspace, pulled
@@ -169,7 +169,7 @@ def pulled_only() -> Workspace:
 
 def _of_kinds() -> dict[str, Dataset]:
     """Name → data set of a kind of task."""
-    return {name: one for listed in hooks("data") for name, one in listed().items()}
+    return {name: known for kind in kinds().values() for name, known in kind.data_sets().items()}
 
 
 def _targets() -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +16,7 @@ from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED, RunError
 from genaipa.files.text import digest, read_text
+from genaipa.kinds import DEFAULT
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.documents import stored_introduction
@@ -32,19 +33,17 @@ from genaipa.runs.imported import (
     write_run,
 )
 from genaipa.runs.manifest import CONVERSATIONS
+from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Coordinates, Initialization, ProcedurePlan
 from genaipa.runs.records import (
-    GUIDED,
-    INITIALIZATIONS,
     ConversationRecord,
     FailureInfo,
-    Initialization,
     Record,
     RunSpec,
     answer_digest,
+    key_of,
 )
 from genaipa.systems.base import Message
 from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
-from genaipa.tasks.plan import ProcedurePlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,15 +74,15 @@ class Answer(msgspec.Struct, frozen=True):
         return EXPERIMENTS[self.experiment].initializations[0]
 
     @property
-    def coordinates(self) -> dict[str, Any]:
-        """The fields of its record that name its conversation."""
-        names = ("system", "document", "initialization", "wording", "repetition")
-        return {name: getattr(self, name) for name in names}
+    def coordinates(self) -> dict[str, str]:
+        """The coordinates of its record."""
+        way = self.initialization, self.wording, self.repetition
+        return Coordinates(self.document, *way, "", self.question).as_dict()
 
     @property
     def key(self) -> str:
         """The key of its record: that of a run which asks the same. No two answers of a study share it."""
-        return "|".join(map(str, (*self.coordinates.values(), self.question)))
+        return key_of(self.system, DEFAULT, self.coordinates)
 
     def finding(self, kind: str, reason: str, *, excludes: bool = False) -> Finding:
         """A finding about this answer."""
@@ -171,8 +170,8 @@ class StudyRun:
                 status="failed" if text is None else "answered",
                 conversation=conversation,
                 kind="answer",
-                question=answer.question,
-                **answer.coordinates,
+                system=answer.system,
+                coordinates=answer.coordinates,
                 turn=turns[conversation],
                 asked=answer.asked,
                 reply=text,
@@ -205,8 +204,8 @@ class StudyRun:
             begun[conversation] = ConversationRecord(
                 # A summary was written in a conversation of its own, and that one was shown the document.
                 id=f"{conversation}|(summary)" if summarized else conversation,
-                document_digest=document.digest,
-                **answer.coordinates,
+                document=answer.document,
+                system=answer.system,
                 mode="shared",
                 introduction=name,
                 order=orders[f"{answer.document}|{answer.repetition}"],

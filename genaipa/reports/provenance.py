@@ -16,6 +16,7 @@ import genaipa
 from genaipa.reports.table import Table
 from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.events import Event
 from genaipa.tasks.prompts import labels
 
@@ -55,7 +56,7 @@ def _own(source: Source) -> Mapping[str, str]:
 
 def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
-    own = {**blank, **_own(source)}
+    own, plan = {**blank, **_own(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
         "status": source.folder.status(manifest, missing=bool(source.folder.lack(manifest))),
@@ -63,11 +64,11 @@ def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
         "updated": _minute(manifest.updated),
         **{name: own[name] for name in own if name != "wordings"},
         "documents": manifest.documents_in_words,
-        "initializations": ", ".join(spec.plan.initializations),
-        "wordings": own.get("wordings") or ", ".join(spec.plan.wordings),
+        "initializations": ", ".join(plan.initializations) if plan else "",
+        "wordings": ", ".join(plan.wordings) if plan else own.get("wordings", ""),
         "prompts": ", ".join(labels(manifest).values()),
         "repetitions": spec.repetitions,
-        "conversations": spec.plan.conversation if spec.plan.initializations else "",
+        "conversations": plan.conversation if plan else "",
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
         "commit": _commit(manifest),

@@ -212,7 +212,7 @@ def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
     found = {
         one.folder.name: one.manifest.spec.task
         for one in sources
-        if not (kind := kind_of(one.manifest.spec.kind)).people and not kind.results
+        if not (kind := kind_of(one.manifest.spec.kind)).people and not kind.has_results
     }
     if found and len(found) == len({one.folder.name for one in sources}):
         raise UsageError(

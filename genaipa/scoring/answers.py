@@ -19,13 +19,15 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.text import DAMAGE, why
+from genaipa.kinds import DEFAULT
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
 from genaipa.runs.imported import audit_of, collect_annotation_doubts, excluded_answers
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
-from genaipa.runs.records import RecordHead, Status, is_as_digested
+from genaipa.runs.procedure import coordinates_of, procedure_plan
+from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.scoring.evidence.asked import Asked
 from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
@@ -247,7 +249,7 @@ class _RunAnswers:
             record = self.folder.records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
                 document = self.inputs.manifest.documents[record.document].digest
-                if record.digest == digest and is_as_digested(record, document):
+                if record.digest == digest == answer_digest(document, record.asked, record.reply or ""):
                     return record
         raise DataError(
             self.folder.near(occurrence.document).answers,
@@ -336,7 +338,7 @@ class Pool:
                 self._forget(run.folder.name, key, digest)
             run.latest, run.left_out, run.documents, run.problems = {}, {}, {}, []
         for offset, line in run.read_on():
-            if line.initialization and line.kind == "answer" and run.means(line):
+            if line.task == DEFAULT and line.kind == "answer" and run.means(line):
                 changed += 1
                 before = run.latest.pop(line.key, None)
                 if before is not None:
@@ -352,16 +354,17 @@ class Pool:
         return changed
 
     def _add(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
-        question = run.inputs.question(line.document, line.question)
+        at = coordinates_of(line)
+        question = run.inputs.question(at.document, at.question)
         occurrence = Occurrence(
             run=run.folder.name,
             key=line.key,
             system=intern(line.system),
-            document=intern(line.document),
-            initialization=line.initialization,
-            wording=line.wording,
-            repetition=line.repetition,
-            question=intern(line.question),
+            document=at.document,
+            initialization=at.initialization,
+            wording=at.wording,
+            repetition=at.repetition,
+            question=at.question,
             category=question.category if question else "",
             offset=offset,
         )
@@ -424,8 +427,8 @@ class Pool:
             part_set=part_set,
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
-            summarised=record.initialization.startswith("summary"),
-            questions=run.inputs.manifest.spec.plan.questions.get(record.document, ""),
+            summarised=coordinates_of(record).initialization.startswith("summary"),
+            questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
             every=tuple("\n".join((one.text, *one.paraphrases)) for one in asked.questions) if asked else (),

@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from genaipabench_tree import IDS, repository, tree_of
@@ -264,7 +264,7 @@ def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
 # Systems
 
 
-def asked_again(genaipa: Cli, *more: str) -> tuple[Finished, list[dict[str, object]]]:
+def asked_again(genaipa: Cli, *more: str) -> tuple[Finished, list[dict[str, Any]]]:
     """A run of published/chatgpt-4 on uber with these flags, and its records."""
     finished = genaipa("run", "--system", "published/chatgpt-4", "--policy", "uber", *more)
     runs = sorted(Path("runs").glob("2*"))
@@ -290,7 +290,8 @@ def test_the_plain_command_ends_complete(genaipa: Cli) -> None:
     assert len(answers) == 96
     headings = {"document": "Original", "company-name": "Adapt", "summary-of-document": "Summary Analysis"}
     for record in answers:
-        heading, question = headings[str(record["initialization"])], str(record["question"])
+        at = record["coordinates"]
+        heading, question = headings[at["initialization"]], at["question"]
         if heading == "Adapt":
             heading = "Adaptive Analysis" if question.endswith("u1") else "Adaptability Analysis"
         assert record["reply"] == reply("uber", heading, question)

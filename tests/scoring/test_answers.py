@@ -269,7 +269,7 @@ def test_places_have_names_of_their_own():
     assert {o.key for o in alike.occurrences} == set(expected)
     for o in alike.occurrences:
         record = expected[o.key]
-        assert (o.document, o.wording, o.question) == (record.document, record.wording, record.question)
+        assert (o.document, o.wording, o.question) == (record.document, record.coordinates["wording"], record.question)
         assert o.category == {"Q1": "T", "Q2": "U"}[o.question]
     assert {(o.document, o.wording) for o in alike.occurrences} == {(d, w) for d in ("acme", "twin") for w in wordings}
     first = alike.occurrences[0]

@@ -12,7 +12,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.headings import heading_of
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
-from genaipa.tasks.plan import MOST
+from genaipa.runs.procedure import MOST
 from genaipa.workers.base import places, with_gpus
 
 _LARGEST = 2**63 - 1
@@ -213,7 +213,7 @@ def _of_kinds() -> dict[str, OfKind]:
     found: dict[str, OfKind] = {}
     for kind in kinds().values():
         if kind.option:
-            named = completion.of(kind.task_names) if kind.names else None
+            named = completion.of(kind.task_names)
             heading = {"rich_help_panel": kind.heading}
             made = option(f"--{kind.option}", help=kind.about, metavar="NAME", autocompletion=named, **heading)
             found[kind.option] = OfKind(Annotated[str | None, made], None, "")

@@ -120,7 +120,7 @@ def score(
         _announce(desk, login, host, port)
         if said := for_this_start(planned, plan):
             show(said)
-        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page.partition(":")[2] for folder in folders)
+        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
