@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 _PLACE = re.compile(
-    r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|audit\.csv|published-scores\.csv"
+    r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|exclusions\.csv|published-scores\.csv"
 )
 """The path of a file that comes with the answers of a run."""
 

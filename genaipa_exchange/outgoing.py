@@ -16,8 +16,9 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
 from genaipa.kinds import DEFAULT, kind_of
 from genaipa.questions.annotations import read_annotations
+from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, audit_of, excluded_answers, published_scores
+from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
 from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
@@ -58,14 +59,14 @@ class Head(msgspec.Struct, frozen=True):
 
 
 HEAD_FORMAT = 2
-_FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", AUDIT, PUBLISHED_SCORES)
+_FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", EXCLUSIONS, PUBLISHED_SCORES)
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingAnswer:
     """An answer that may be passed on, its annotated answer (None if there is none or it may not), and its scores.
 
-    `scores` are the scores and adjudications in effect. `excluded` is why an audit leaves the answer out of analyses;
+    `scores` are the scores and adjudications in effect. `excluded` is why analyses leave the answer out;
     empty if it does not.
     """
 
@@ -86,7 +87,7 @@ class OutgoingRun:
         self._inputs = Inputs(outgoing.workspace, source.folder)
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
-        self._excluded = excluded_answers(audit_of(source.folder))
+        self._excluded = read_exclusions(source.folder, "answer")
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.annotations = cache(self._annotations)

@@ -1,4 +1,4 @@
-"""Gather a study: runs and published scores, the scores of the store, and the audits' findings."""
+"""Gather a study: runs and published scores, and the scores of the store."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import kind_of
 from genaipa.questions.points import points_digest
+from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import audit_of, published_scores
+from genaipa.runs.imported import published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.imported import Finding
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
@@ -62,7 +62,7 @@ def gather(
 ) -> Study:
     """Gather everything that a report about these runs needs.
 
-    `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
+    `excluded` counts excluded answers as well; `corrected` applies the corrections of annotated answers.
     `scores_alone` reads no reply, document or passage: the facts that need one are left out. `by` is a column of the
     documents' groups that are looked at apart.
     """
@@ -102,7 +102,6 @@ def gather(
         Annotated(reading.annotated, reading.points, frozenset(reading.corrections), corrected),
         Log(counted, log, left_out=people.left_out),
         waves,
-        reading.findings,
         [*problems(), *reading.problems],
         workspace=workspace,
     )
@@ -157,7 +156,6 @@ class _Reading:
         self.annotated: dict[Place, str] = {}
         self.points: dict[Place, PointsOf] = {}
         self.corrections: set[tuple[str, str]] = set()
-        self.findings: list[Finding] = []
         self.problems: list[str] = []
 
     def asked(self) -> Questions:
@@ -199,7 +197,6 @@ class _Run:
         }
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
-        reading.findings += [finding for finding in audit_of(source.folder) if finding not in reading.findings]
         self._withheld = withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts)
@@ -368,7 +365,7 @@ class _Run:
             said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
             self._reading.problems.append(said)
             return
-        only = self._source.only
+        only, excluded = self._source.only, read_exclusions(self._source.folder, "score")
         for score in published:
             # A mean over documents is about no single one.
             if only.documents and score.document not in only.documents:
@@ -391,6 +388,5 @@ class _Run:
                     **{metric: score[metric] for metric in paper.metrics},
                     "m_all": score.m_all,
                     "averaged": score.averaged,
-                    "excluded": score.excluded,
-                    "doubt": score.doubt,
+                    "excluded": str(excluded.get(score.key, "")),
                 }

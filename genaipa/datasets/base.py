@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa.runs.imported import Finding
 
 Progress = Callable[[int, int], None]
 """Called with (files done, files to fetch) after each file."""
@@ -51,14 +50,17 @@ class Pulled:
 
 @dataclass
 class Imported:
-    """Outcome of an import: runs by system, their numbers of answers and scores, and the names of changed files."""
+    """Outcome of an import: runs by system, their numbers of answers and scores, and the names of changed files.
 
-    audit: Path
+    `notes` are lines that a data set has to say of its data, `facts` the same for machines.
+    """
+
     runs: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, int] = field(default_factory=dict)
     scores: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    facts: dict[str, object] = field(default_factory=dict)
 
 
 class Dataset(Protocol):
@@ -91,7 +93,7 @@ class Dataset(Protocol):
         ...
 
     def import_study(self, workspace: Workspace) -> Imported:
-        """Write recorded answers and scores as runs, with an audit; a UsageError if they are not here."""
+        """Write recorded answers and scores as runs; a UsageError if they are not here."""
         ...
 
 

@@ -248,7 +248,7 @@ def compare(
 ) -> Comparison:
     """Compare two systems, or two runs, each named as a system, a run, or RUN:SYSTEM.
 
-    Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what audits left
+    Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what is left
     out as well, and `anyway` compares what both have where documents, questions, prompts or rubric differ, which is
     a UsageError otherwise. With a `judge`, named as tables call it or as it was asked for, its verdicts alone are
     compared, and no score of people's: that is no estimate of what people would say.

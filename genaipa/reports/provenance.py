@@ -14,7 +14,8 @@ import pandas as pd
 
 import genaipa
 from genaipa.reports.table import Table
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES
+from genaipa.runs.exclusions import EXCLUSIONS
+from genaipa.runs.imported import PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.events import Event
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _version = cache(metadata.version)
 """Of a package; reading it takes a millisecond."""
-_FILES = (MANIFEST, ANSWERS, AUDIT, PUBLISHED_SCORES)
+_FILES = (MANIFEST, ANSWERS, EXCLUSIONS, PUBLISHED_SCORES)
 _COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 """Packages whose version can change a number or a picture."""
 _SHORT = 12

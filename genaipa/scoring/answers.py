@@ -22,7 +22,7 @@ from genaipa.files.text import DAMAGE, why
 from genaipa.kinds import DEFAULT
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
-from genaipa.runs.imported import audit_of, collect_annotation_doubts, excluded_answers
+from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
@@ -158,11 +158,10 @@ class _RunAnswers:
         self.folder = folder
         self.inputs = Inputs(workspace, folder)
         self._source = source
-        findings = audit_of(folder)
-        self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(findings))
-        self._doubted = collect_annotation_doubts(findings)
+        self.excluded = frozenset[str]() if excluded else frozenset(read_exclusions(folder, "answer"))
+        self._wrong_annotations = read_exclusions(folder, "annotation")
         self.left_out: dict[str, str] = {}
-        """Key → digest of an answer that the audit leaves out."""
+        """Key → digest of an answer that the run excludes."""
         self.latest: dict[str, str] = {}
         """Key → digest of its latest answer."""
         self.documents: dict[str, bool] = {}
@@ -231,14 +230,15 @@ class _RunAnswers:
         return self.documents[document]
 
     def doubt(self, document: str, question: str) -> str:
-        """Say what is known against an annotated answer: by corrections, by the audit, and by its own words."""
+        """Say what is known against an annotated answer: by corrections, by the run, and by its own words."""
         annotated, part_set = self.inputs.annotated(document, question)
         if annotated is None:
             return ""
         right, _ = self.inputs.annotated(document, question, corrected=True)
+        wrong = self._wrong_annotations.get(f"{document}|{question}")
         known = (
             describe_correction(annotated, right) if right else "",
-            self._doubted.get((document, question), ""),
+            wrong.reason if wrong else "",
             find_misplacement(annotated, self.inputs.document(document), part_set),
         )
         return " ".join(dict.fromkeys(filter(None, known)))
@@ -264,8 +264,8 @@ class Pool:
     `generation` grows whenever one went. Runs, lines and files that can't be used are left out and become `problems`.
     Any number of threads may share a pool.
 
-    `sources` narrow a run to the systems and answers that they mean. Without `excluded`, answers that the audit of
-    imported data excludes from analyses are left out, unless the same text counts elsewhere.
+    `sources` narrow a run to the systems and answers that they mean. Without `excluded`, answers that
+    their run excludes are left out, unless the same text counts elsewhere.
     """
 
     def __init__(
@@ -294,12 +294,12 @@ class Pool:
 
     @property
     def left_out(self) -> str:
-        """A sentence on the number of answers that the audit excludes; "" if none."""
+        """Return a sentence on the number of excluded answers; "" if none."""
         count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
         if not count:
             return ""
         are = "1 answer is" if count == 1 else f"{count:,} answers are"
-        return f"{are} not offered: the audit of the imported data leaves them out (--include-excluded offers them)."
+        return f"{are} not offered: the runs exclude them (--include-excluded offers them)."
 
     @property
     def categories(self) -> dict[str, str]:

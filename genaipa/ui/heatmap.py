@@ -93,10 +93,9 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
             on_select=choose,
             alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
         )
-    has_doubt = any(style.doubted(data, column).any() for column in ("doubtful", "metric_doubtful"))
     st.caption(
         f"Bands: {results.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
-        f"n is the number of {name_unit(rows)}.{f' {style.DOUBT_IN_A_CELL}' if has_doubt else ''}"
+        f"n is the number of {name_unit(rows)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
@@ -135,13 +134,10 @@ def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
     ]
     for column, name in list_columns(results).items():
         if text := format_value(column, line[column]):
-            tint, mark = find_band(column, line[column], results.bounds), name_doubt(line, column)
-            heard = ", ".join(filter(None, (text, tint, mark)))
+            tint = find_band(column, line[column], results.bounds)
+            heard = f"{place['row']}, {name}, {place['system']}: {text}, {tint}"
             cells.append(
-                place
-                | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint]}
-                | {"text": f"{text} {style.DOUBT_SIGN}" if mark else text, "doubt": mark}
-                | {"heard": f"{place['row']}, {name}, {place['system']}: {heard}"}
+                place | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint], "text": text, "heard": heard}
             )
     return cells
 
@@ -215,12 +211,6 @@ def _mark_band(name: str, *, filled: bool) -> Spec:
             "aria": False,
         },
     }
-
-
-def name_doubt(line: Line, column: str) -> str:
-    """Return the name of the mark of a value that rests on a doubtful source; else empty."""
-    doubtful = style.is_doubtful(line.get("doubtful" if column == "m_all" else "metric_doubtful", 0))
-    return style.DOUBT if doubtful else ""
 
 
 def list_columns(results: ResultsView) -> dict[str, str]:

@@ -43,7 +43,7 @@ def test_runs_are_listed_as_asked(genaipa: Cli) -> None:
     second = ran(genaipa, "scripted", "brindlecart", "recall", "--name", "second")
     third = ran(genaipa, "extractive", "vpda", "regulation", "--name", "third")
     (Path("runs") / second).rename("runs/published-second")
-    Path("runs/published-second/audit.csv").touch()
+    Path("runs/published-second/published-scores.csv").touch()
     every = [first, third, "published-second"]
     for filters, wanted in {
         (): every,

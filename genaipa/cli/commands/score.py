@@ -56,9 +56,7 @@ _Calibration = Annotated[
 _ShowSystems = Annotated[
     bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
 ]
-_Excluded = Annotated[
-    bool, option("--include-excluded", help="Offer answers, too, that an audit excludes from averages.")
-]
+_Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.")]
 
 
 @filtered

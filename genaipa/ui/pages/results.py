@@ -86,7 +86,7 @@ def page(desk: Desk, user: User) -> None:
     else:
         notice(
             "results unscored",
-            "No score counts here: the selection has none, or the audit excludes it.",
+            "No score counts here: the selection has none, or it is excluded.",
         )
     _report(desk, user, found)
 
@@ -120,7 +120,7 @@ def _choice(snapshot: ResultsSnapshot) -> ResultsChoice:
     scores: ScoreFilter = boxes[4].selectbox("Scores", snapshot.analysts, format_func=str, key="results whose")
     excluded = False
     if (snapshot.frame["excluded"] != "").any():
-        excluded = st.toggle("Include answers that the audit excludes", key="results excluded")
+        excluded = st.toggle("Include excluded answers", key="results excluded")
     return ResultsChoice(system, experiment, document, questions, scores, excluded)
 
 
@@ -251,7 +251,6 @@ def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCe
     value = line[place.column]
     banded = f" ({heatmap.find_band(place.column, value, found.bounds)})"
     written = f"{heatmap.format_value(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    written = ", ".join(filter(None, (written, heatmap.name_doubt(line, place.column))))
     named = f"{place.system}, {place.experiment}: {heatmap.list_columns(found)[place.column]} {written}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
@@ -306,8 +305,7 @@ def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Lis
         cells += [heatmap.format_value(column, fmean(values)) if values else ""]
     given = [_given(row, place.column) for row in answer.scores]
     cells += ["\n".join(given) or ListCell("not scored", tone="quiet")]
-    why = {"left out": answer["excluded"], "in doubt": answer["doubt"]}
-    cells += [ListCell(next((f"{said}: {reason}" for said, reason in why.items() if reason), ""), tone="quiet")]
+    cells += [ListCell(f"left out: {answer['excluded']}" if answer["excluded"] else "", tone="quiet")]
     return ListRow(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
