@@ -118,13 +118,14 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
         assert done.code == 0, done.err
     here = find_workspace()
-    frame = gather(here, select(here, ("latest",)), None).joined().set_index("document")
+    study = gather(here, select(here, ("latest",)), None)
+    frame = study.joined().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
         "acme": [3, 2, 1],
         "other": [3, 2, 1],
     }
-    (said,) = elsewhere(frame.reset_index())
+    (said,) = elsewhere(study)
     assert said == (
         "bot: 4 of its 6 passages are not in the document that was asked about, "
         "2 of these in another document of the run."
