@@ -1,4 +1,4 @@
-"""Points of annotated answers: what each score ticked of them, recall and harm rate by system, and who agrees.
+"""Points of annotated answers: what each score ticked of them, recall and harm rate by system.
 
 Ticks count as values do: people's, of answers that no audit excludes; of an adjudicated answer the adjudication's
 alone, else the mean over analysts. Ticks of points that were edited since count nowhere.
@@ -6,38 +6,23 @@ alone, else the mean over analysts. Ticks of points that were edited since count
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import partial
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from genaipa.answers.tidy import with_facts
-from genaipa.judging.name import Judge
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
-from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import Table, table
-from genaipa.scoring.agreement import describe_agreement
-from genaipa.scoring.current import in_effect, independent_scores
-from genaipa.stats.agreement import measure_agreement, measure_agreement_between
+from genaipa.scoring.current import in_effect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from genaipa.answers.study import Study
-    from genaipa.questions.points import Ticks
     from genaipa.reports.judged.verdicts import Verdicts
-    from genaipa.scoring.events import Event
-    from genaipa.stats.agreement import ScaleAgreement
-
-    _Ticked = dict[tuple[str, int], NDArray[np.int64]]
-    """(answer, number of its point) → how many found it contradicted, not said and said."""
 
 
 RECALL, HARM = "vital points said", "harm"
@@ -74,9 +59,9 @@ def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
 def judged_rates(study: Study, given: Verdicts) -> Table:
     """The same by each judge's ticks alone, systems in the order of their names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
-    frame, names = with_facts(study.table, ["points"]), _names(given)
+    frame = with_facts(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
-    judges = rows["analyst"].astype("str").map(lambda analyst: names.get(_judge(analyst), ""))
+    judges = rows["analyst"].astype("str").map(given.name_scorer)
     each = [_rates(own).assign(judge=judge) for judge, own in rows.groupby(judges, sort=True) if judge]
     return table(
         "points-judged",
@@ -88,16 +73,6 @@ def judged_rates(study: Study, given: Verdicts) -> Table:
         formats={"rate": ".0%"},
         faint=("rate",),
     )
-
-
-def _names(given: Verdicts) -> dict[tuple[str, str], str]:
-    """Model and prompt → the judge's name."""
-    return {(given.models[name], given.prompts[name]): name for name in given.judges}
-
-
-def _judge(analyst: str) -> tuple[str, str]:
-    judge = Judge.parse(analyst)
-    return (judge.model, judge.prompt) if judge else ("", "")
 
 
 def _rates(rows: pd.DataFrame) -> pd.DataFrame:
@@ -199,117 +174,6 @@ def contradicted(points: pd.DataFrame) -> Table:
 def _wordless(points: pd.DataFrame) -> str:
     left_out = (points["text"] == "").any()
     return " Words of points that may not be passed on are left out." if left_out else ""
-
-
-# -- agreement --
-
-_SCALE = np.array([-1.0, 0.0, 1.0])
-"""Contradicted, not said, said."""
-_ALPHA = ("alpha", "low", "high", "ac2", "commonest", "agreement")
-_HEADINGS = {
-    "low": "interval",
-    "ac2": "AC2",
-    "commonest": "commonest value",
-    "agreement": "same value",
-    "reason": "why blank",
-}
-_MEASURED = (
-    "Krippendorff's alpha over answers and points (said, not said, contradicted, in this order), with its interval for "
-    "other answers; Gwet's AC2, and the shares of the commonest value and of equal ones."
-)
-
-
-def agreement(study: Study) -> Table:
-    """Agreement of people with each other on points; empty until two have ticked the same."""
-    people = _ticked(study, independent_scores(study.log.counted))
-    units = [unit for unit, counts in people.items() if counts.sum() > 1]
-    return _as_table(
-        "points-agreement",
-        "Agreement on points",
-        f"{_MEASURED} Over the points that two or more people ticked before they saw any other's.",
-        [_row(units, measure_agreement(_block(people, units), _SCALE, _answers(units)))] if units else [],
-    )
-
-
-def judges_agreement(study: Study, given: Verdicts) -> Table:
-    """Agreement of each judge that ticked points with people."""
-    people = _ticked(study, independent_scores(study.log.counted))
-    rows = []
-    for judge, events in _verdicts(study, given).items():
-        own = _ticked(study, events)
-        units = [unit for unit in own if unit in people]
-        if own:
-            found = measure_agreement_between(_block(own, units), _block(people, units), _SCALE, _answers(units))
-            rows.append({"judge": judge, **_row(units, found, least=LEAST)})
-    return _as_table(
-        "judges-points",
-        "How far judges agree with people on points",
-        f"{_MEASURED} Each person and each pass counts alike. Not meaningful, and blank, below {LEAST} answers with "
-        "points that both ticked.",
-        rows,
-        "judge",
-    )
-
-
-def _ticked(study: Study, events: Iterable[Event]) -> _Ticked:
-    known = study.points
-    found: defaultdict[tuple[str, int], NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(_SCALE), np.int64))
-    for event in events:
-        of, ticks = known.get(event.answer), event.ticks
-        if of is not None and of.are_in(ticks):
-            for number, point in enumerate(of.points):
-                found[event.answer, number][_place(ticks, point.id)] += 1
-    return dict(found)
-
-
-def _place(ticks: Ticks, point: str) -> int:
-    """The place of what was ticked of a point in `_SCALE`."""
-    return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1
-
-
-def _verdicts(study: Study, given: Verdicts) -> dict[str, list[Event]]:
-    """The verdicts in effect of each judge."""
-    names = _names(given)
-    found: dict[str, list[Event]] = {name: [] for name in given.judges}
-    for event in in_effect(one for one in study.log.counted if one.scorer == "machine" or one.kind == "undo"):
-        if name := names.get(_judge(event.analyst)):
-            found[name].append(event)
-    return found
-
-
-def _block(ticked: _Ticked, units: Sequence[tuple[str, int]]) -> NDArray[np.int64]:
-    return np.array([ticked[unit] for unit in units], dtype=np.int64).reshape(-1, len(_SCALE))
-
-
-def _answers(units: Sequence[tuple[str, int]]) -> NDArray[np.int64]:
-    """The number of each point's answer."""
-    places = {answer: place for place, answer in enumerate(dict.fromkeys(answer for answer, _ in units))}
-    return np.array([places[answer] for answer, _ in units], dtype=np.int64)
-
-
-def _row(units: Sequence[tuple[str, int]], found: ScaleAgreement, least: int = 0) -> dict[str, object]:
-    answers = len({answer for answer, _ in units})
-    about: dict[str, object] = {"answers": answers, "points": len(units)}
-    if answers < least:
-        return {**about, "reason": not_meaningful(answers)}
-    row = {**about, **describe_agreement(found)}
-    return {**row, "reason": "all points were found alike"} if isnan(found.alpha) else row
-
-
-def _as_table(name: str, title: str, note: str, rows: list[dict[str, object]], *about: str) -> Table:
-    columns = [*about, "answers", "points", *_ALPHA, "reason"]
-    data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
-    aside = without_value(data, "reason")
-    return table(
-        name,
-        title,
-        note,
-        data,
-        [column for column in columns if column not in aside],
-        headings=_HEADINGS,
-        formats=dict.fromkeys(("low", "high"), ".2f"),
-        aside=aside,
-    )
 
 
 # -- in words --

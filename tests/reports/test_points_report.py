@@ -23,6 +23,7 @@ from genaipa.answers.gather import gather_scored
 from genaipa.answers.points import PointCounts, PointsOf
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, points_digest, ticked
+from genaipa.reports.chapters.agreement import chapter as agreement_chapter
 from genaipa.reports.chapters.judges import chapter as judges_chapter
 from genaipa.reports.chapters.points import MOST, chapter, missed_map
 from genaipa.reports.figures.figure import Scope
@@ -294,7 +295,7 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 
 def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
-    (row,) = tables(chapter_of(study))["points-agreement"].data.to_dict("records")
+    (row,) = tables(agreement_chapter(study, Scope()))["points-agreement"].data.to_dict("records")
     asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}

@@ -11,7 +11,7 @@ from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
-from genaipa.reports.points import agreement, by_point, contradicted, missed, rates, worst_first
+from genaipa.reports.points import by_point, contradicted, missed, rates, worst_first
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def chapter(study: Study, scope: Scope) -> Chapter:
         "points",
         "Points said, and harm",
         "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
-        present(found, contradicted(each), of_points, agreement(study)),
+        present(found, contradicted(each), of_points),
         scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
         method=_METHOD,
         first=(found.name,),
