@@ -1,1 +1,1 @@
-"""Points of annotated answers, where they are shown or counted: a panel of the desk, and who agrees on them."""
+"""Points of annotated answers, where they are shown or counted: a fact, a chapter, a panel, and who agrees on them."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from genaipa.reports.points import judged_rates
 from genaipa.reports.ratings import Ratings
+from genaipa_points.counts import points_of
+from genaipa_points.tables import judged_rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,7 +32,7 @@ class PointRatings(Ratings):
 
     def count(self, study: Study, events: Iterable[Event]) -> Counts:
         """Count the ticks of each point; those of points that were edited since count nowhere."""
-        points = study.points
+        points = points_of(study.sources, study.annotated.answers, study.answers)
         counts: defaultdict[Part, NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(self.values), np.int64))
         for event in events:
             own, ticks = points.get(event.answer), event.ticks

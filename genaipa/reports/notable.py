@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import asked_once, plain_texts
-from genaipa.reports import part, points
-from genaipa.reports.chapters import outcomes, prompting, retrieval
+from genaipa.reports import part
+from genaipa.reports.chapters import makers, outcomes, prompting, retrieval
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.runs.selection import occasions
@@ -45,7 +45,7 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_filtered(study),
         *_made_up(study),
         *_glyph_sentences(study),
-        *points.harm_in_words(study.table),
+        *(sentence for maker in makers() if study.has(*maker.needs) for sentence in maker.notable(study)),
         *_lacking(outcomes.statuses(study)),
         *_unscored(study.table),
         *filter(None, [str(part.board_level(study.table)), part.in_words(study.table).strip()]),

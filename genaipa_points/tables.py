@@ -16,7 +16,10 @@ from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
 from genaipa.reports.table import Table, table
+from genaipa.runs.manifest import LEFT_OUT
+from genaipa.runs.permission import Permission
 from genaipa.scoring.current import in_effect
+from genaipa_points.counts import find_points
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +38,7 @@ _KEPT = ["run", "key"]
 
 
 def rates(frame: pd.DataFrame) -> Table:
-    """Recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
+    """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
     data = _peoples(frame)
     return table(
@@ -57,7 +60,7 @@ def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def judged_rates(study: Study, given: Verdicts) -> Table:
-    """The same by each judge's ticks alone, systems in the order of their names: no estimate of what people say."""
+    """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
     frame = with_facts(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
@@ -76,7 +79,7 @@ def judged_rates(study: Study, given: Verdicts) -> Table:
 
 
 def _rates(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each system, experiment and measure of these rows of a tidy table."""
+    """Return a row for each system, experiment and measure of these rows of a tidy table."""
     rows = with_facts(rows, ["points"])
     known = averages.about_policies(rows[rows["points"].notna()])
     values = known.assign(
@@ -100,7 +103,7 @@ def _rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
 
 
 def by_point(study: Study) -> pd.DataFrame:
-    """A row for each system, experiment and point: the shares of its answers that say and that contradict it.
+    """Return a row for each system, experiment and point: the shares of answers that say and that contradict it.
 
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
     `answers`, `text` and `why` (empty where these may not be shown).
@@ -108,12 +111,14 @@ def by_point(study: Study) -> pd.DataFrame:
     frame = with_facts(study.table, ["points"])
     rows = averages.about_policies(frame[frame["counted"] & frame["points"].notna()])
     ticks = {(one.answer, one.analyst, one.kind): one.ticks for one in in_effect(study.log.counted) if one.ticks}
+    known, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
     given, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_KEPT]
     for answer, analyst, role, *place in rows[about].astype("str").itertuples(index=False, name=None):
         system, experiment, document, question, run, key = place
-        of, own = study.annotated.points[run, document, question], ticks[answer, analyst, role]
+        of, own = known[run, document, question], ticks[answer, analyst, role]
         for number, point in enumerate(of.points):
-            words = (point.text, point.why) if of.has_words else ("", "")
+            is_shown = (run, document) in quotable and point.text != LEFT_OUT
+            words = (point.text, point.why) if is_shown else ("", "")
             states = (point.id in own.said, point.id in own.contradicted)
             mark = "yes" if point.if_wrong else ""
             which = (number, point.id, point.weight, mark, *words)
@@ -132,8 +137,17 @@ def by_point(study: Study) -> pd.DataFrame:
     return found.reset_index()
 
 
+def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return the runs and documents of these rows whose annotated answers may be passed on in words."""
+    places = {*rows[["run", "document"]].astype("str").itertuples(index=False, name=None)}
+    runs = {run for run, _ in places}
+    sources = [source for source in study.sources if source.folder.name in runs]
+    permissions = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
+    return {(run, document) for run, document in places if permissions[run].annotated(document)}
+
+
 def missed(points: pd.DataFrame) -> Table:
-    """A row for each experiment and point of `by_point`, the most missed first; averaged over systems."""
+    """Tabulate the points of `by_point` in each experiment, the most missed first; averaged over systems."""
     by = ["experiment", *_PLACE, "number", "point", "weight", "harm", "text"]
     each = points.groupby(by, observed=True)
     data = each.agg(said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique"))
@@ -150,14 +164,14 @@ def missed(points: pd.DataFrame) -> Table:
 
 
 def worst_first(points: pd.DataFrame) -> pd.DataFrame:
-    """The points in the order of how often they are missed; of those alike, vital and contradicted ones first."""
+    """Sort points by how often they are missed; of those alike, vital and contradicted ones come first."""
     vital = points["weight"] == "vital"
     order = ["said", "_vital", "contradicted"]
     return points.assign(_vital=vital).sort_values(order, ascending=[True, False, False], kind="stable")
 
 
 def contradicted(points: pd.DataFrame) -> Table:
-    """The points of `by_point` whose contradiction would hurt and that a system contradicts, with the reason."""
+    """Tabulate the points of `by_point` that a system contradicts and whose contradiction would hurt, and why."""
     columns = [*_BY, *_PLACE, "point", "contradicted", "answers", "text", "why"]
     rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
     return table(
@@ -183,7 +197,7 @@ _NAMED = 3
 
 
 def harm_in_words(frame: pd.DataFrame) -> list[str]:
-    """A sentence on the systems that contradict a point whose contradiction would hurt a reader; none without one."""
+    """Name the systems that contradict a point whose contradiction would hurt, in a sentence; none without one."""
     found = _peoples(frame)
     rows = found[found["measure"] == HARM] if len(found) else found
     if not len(rows) or not rows["rate"].gt(0).any():
