@@ -33,6 +33,7 @@ class PointsChapter(ChapterMaker):
     needs = frozenset({"points"})
     needs_scores = True
     after = "metrics"
+    is_urgent = True
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no person ticked any point."""

@@ -40,7 +40,6 @@ OWN = {
     "silence": "genaipa.answers.silence:Silence",
     "citations": "genaipa.answers.citations:Citations",
     "prompt-cut": "genaipa.answers.spending:PromptCut",
-    "passages": "genaipa.answers.passages:Passages",
     "spending": "genaipa.answers.spending:Spending",
     "thoughts": "genaipa.answers.thoughts:Thoughts",
     "exclusions": "genaipa.answers.exclusions:Exclusions",

@@ -24,7 +24,6 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "groups": "answers",
     "metrics": "scores",
     "silent": "scores",
-    "retrieval": "answers",
     "robustness": "scores",
     "consistency": "scores",
     "over_time": "answers",
