@@ -13,12 +13,12 @@ from servers import Behaviour, OpenAIServer
 
 from genaipa.answers.gather import gather
 from genaipa.errors import DataError
-from genaipa.reports.chapters.retrieval import elsewhere
 from genaipa.runs.records import Record
 from genaipa.runs.selection import select
 from genaipa.systems.base import LONGEST, Passage, find_passages
 from genaipa.systems.catalog import resolve
 from genaipa.workspace import find_workspace
+from genaipa_retrieval.chapter import elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable
