@@ -118,7 +118,7 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
         assert done.code == 0, done.err
     here = find_workspace()
-    frame = gather(here, select(here, ("latest",)), None).frame.set_index("document")
+    frame = gather(here, select(here, ("latest",)), None).joined().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
         "acme": [3, 2, 1],
