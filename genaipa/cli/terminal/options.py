@@ -27,6 +27,10 @@ _named: ContextVar[Path | None] = ContextVar("_named", default=None)
 """The workspace that the command line names."""
 
 
+SELDOM = "Seldom wanted"
+"""The `rich_help_panel` of options that most people never need; as all panels, only `--help-all` shows it."""
+
+
 def option(*names: str, help: str, **details: Any) -> Any:  # noqa: A002 - typer's word
     """A typer option that the environment can set too, under the name of its first long flag."""
     flag = next(name for name in names if name.startswith("--"))
