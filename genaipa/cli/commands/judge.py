@@ -47,7 +47,7 @@ _Evidence = Annotated[
     bool, option("--evidence", help="Show the judge what rules found: citations, quotations, silence.")
 ]
 _OwnFamily = Annotated[
-    bool, option("--own-family", help="Allow a judge of the family of a system that it judges.", rich_help_panel=SELDOM)
+    bool, option("--own-family", help="Allow a judge of the family of a system that it judges.", panel=SELDOM)
 ]
 
 

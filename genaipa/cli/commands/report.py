@@ -46,34 +46,22 @@ if TYPE_CHECKING:
 _GreenOption = Annotated[
     float | None,
     option(
-        "--green",
-        help="Averages of a metric from here up are Green (by default, as the rubric says).",
-        rich_help_panel=SELDOM,
+        "--green", help="Averages of a metric from here up are Green (by default, as the rubric says).", panel=SELDOM
     ),
 ]
 _RedOption = Annotated[
     float | None,
-    option(
-        "--red",
-        help="Averages of a metric below this are Red (by default, as the rubric says).",
-        rich_help_panel=SELDOM,
-    ),
+    option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).", panel=SELDOM),
 ]
 _CorrectedOption = Annotated[
     bool,
     option(
-        "--corrected",
-        help="Apply the corrections of annotated answers that are known (corrections/).",
-        rich_help_panel=SELDOM,
+        "--corrected", help="Apply the corrections of annotated answers that are known (corrections/).", panel=SELDOM
     ),
 ]
 _TextsOption = Annotated[
     bool,
-    option(
-        "--with-texts",
-        help="Show answers in the page that may not be passed on: for you alone.",
-        rich_help_panel=SELDOM,
-    ),
+    option("--with-texts", help="Show answers in the page that may not be passed on: for you alone.", panel=SELDOM),
 ]
 
 

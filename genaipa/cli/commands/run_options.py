@@ -71,7 +71,7 @@ Company = Annotated[
     option(
         "--company",
         help="Of a file or an address: what questions call its company, if its title doesn't.",
-        rich_help_panel="What to ask",
+        panel="What to ask",
     ),
 ]
 Documents = Annotated[
@@ -80,7 +80,7 @@ Documents = Annotated[
         "--documents",
         metavar="FILE",
         help="A corpus instead: a .jsonl or .parquet file of documents (genaipa policies stats --documents).",
-        rich_help_panel="A corpus",
+        panel="A corpus",
     ),
 ]
 LimitDocuments = Annotated[
@@ -90,7 +90,7 @@ LimitDocuments = Annotated[
         metavar="N",
         help="Of a corpus: a sample of N documents, drawn by --seed.",
         min=1,
-        rich_help_panel="A corpus",
+        panel="A corpus",
     ),
 ]
 Stratify = Annotated[
@@ -99,7 +99,7 @@ Stratify = Annotated[
         "--stratify",
         metavar="COLUMN",
         help="Of a corpus: each group of this column has its share of the sample.",
-        rich_help_panel="A corpus",
+        panel="A corpus",
     ),
 ]
 Task = Annotated[
@@ -108,28 +108,22 @@ Task = Annotated[
         "--task",
         metavar="NAME",
         help="The task: procedure (the paper's), a package's, or your own module:Class.",
-        rich_help_panel="What to ask",
+        panel="What to ask",
     ),
 ]
 Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
-Seed = Annotated[
-    int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST, rich_help_panel="How to ask")
-]
+Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST, panel="How to ask")]
 Temperature = Annotated[
     float | None,
-    option("--temperature", help="Sent if the model takes it.", min=0, max=100, rich_help_panel="How to ask"),
+    option("--temperature", help="Sent if the model takes it.", min=0, max=100, panel="How to ask"),
 ]
 MaxTokens = Annotated[
-    int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST, rich_help_panel="How to ask")
+    int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST, panel="How to ask")
 ]
 SamplingSeed = Annotated[
     int | None,
     option(
-        "--sampling-seed",
-        help="Sent as seed if the model takes it.",
-        min=-_LARGEST,
-        max=_LARGEST,
-        rich_help_panel="How to ask",
+        "--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST, panel="How to ask"
     ),
 ]
 MaxConnections = Annotated[
@@ -140,11 +134,11 @@ MaxConnections = Annotated[
         help="Calls under way at once, per system; shared out with --on.",
         min=1,
         max=1000,
-        rich_help_panel="Speed",
+        panel="Speed",
     ),
 ]
 MaxRetries = Annotated[
-    int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000, rich_help_panel="Speed")
+    int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000, panel="Speed")
 ]
 Timeout = Annotated[
     float,
@@ -154,7 +148,7 @@ Timeout = Annotated[
         help="Seconds until a call counts as stalled.",
         min=0.1,
         max=86_400,
-        rich_help_panel="Speed",
+        panel="Speed",
     ),
 ]
 MaxCost = Annotated[
@@ -172,15 +166,13 @@ Batch = Annotated[
         "--batch/--no-batch",
         help="Ask by batches: half the price, within 24 hours; not about documents. By default, as the run was begun.",
         show_default=False,
-        rich_help_panel="Cost",
+        panel="Cost",
     ),
 ]
 NoWait = Annotated[
     bool,
     option(
-        "--no-wait",
-        help="With batches: leave once they are handed in; the same command collects them.",
-        rich_help_panel="Cost",
+        "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
     ),
 ]
 Shard = Annotated[
@@ -190,7 +182,7 @@ Shard = Annotated[
         metavar="DOCUMENTS",
         help="Keep the run in several folders, each for this many documents.",
         min=1,
-        rich_help_panel="A corpus",
+        panel="A corpus",
     ),
 ]
 Part = Annotated[
@@ -200,7 +192,7 @@ Part = Annotated[
         metavar="I/N",
         help="Carry out the I-th part of N of the shards here; other processes have the others.",
         callback=_part,
-        rich_help_panel="A corpus",
+        panel="A corpus",
     ),
 ]
 _PLACES = {name: place for name, place in places().items() if place}
@@ -211,7 +203,7 @@ On = Annotated[
         "--on",
         metavar="|".join(f"{name}:N" if place.counted else f"{name}[:N]" for name, place in _PLACES.items()),
         help=f"With shards: have them carried out {', or '.join(place.about for place in _PLACES.values())}.",
-        rich_help_panel="Speed",
+        panel="Speed",
     ),
 ]
 GpusPerWorker = Annotated[
@@ -222,7 +214,7 @@ GpusPerWorker = Annotated[
         help=f"With --on {_OF_GPUS}: GPUs of each worker, which starts its own server for vllm/… models on them.",
         min=0,
         max=1000,
-        rich_help_panel="Speed",
+        panel="Speed",
     ),
 ]
 Replicas = Annotated[
@@ -232,7 +224,7 @@ Replicas = Annotated[
         help="Of vllm/… models: start N servers here, each with its part of the GPUs.",
         min=1,
         max=1000,
-        rich_help_panel="Speed",
+        panel="Speed",
     ),
 ]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
@@ -247,13 +239,13 @@ Resume = Annotated[
 ]
 New = Annotated[
     bool,
-    option("--new", help="Begin a new run even if this very plan was begun before.", rich_help_panel="What to ask"),
+    option("--new", help="Begin a new run even if this very plan was begun before.", panel="What to ask"),
 ]
 DryRun = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
 Estimate = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
 Yes = Annotated[
     bool,
-    option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).", rich_help_panel="Cost"),
+    option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).", panel="Cost"),
 ]
 Config = Annotated[
     Path | None,
@@ -263,7 +255,7 @@ Config = Annotated[
         help="YAML file with these options, by their names.",
         callback=_config,
         is_eager=True,
-        rich_help_panel="What to ask",
+        panel="What to ask",
     ),
 ]
 
@@ -281,15 +273,14 @@ def _of_kinds() -> dict[str, OfKind]:
     for kind in kinds().values():
         if kind.option:
             named = completion.of(kind.task_names) if kind.names else None
-            heading = {"rich_help_panel": kind.heading}
-            made = option(f"--{kind.option}", help=kind.about, metavar="NAME", autocompletion=named, **heading)
+            made = option(f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named)
             found[kind.option] = OfKind(Annotated[str | None, made], None, "")
     for name, field in options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
         panel = details.pop("panel", None) or (None if before else kind_of(field.kind).heading)
         complete = getattr(completion, completes) if completes else None
-        made = option(*field.flags, help=field.about, autocompletion=complete, rich_help_panel=panel, **details)
+        made = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
         # An empty one is no default to be read on the help page.
         default = field.default if takes in (int, float, str) and field.default else None
         found[name] = OfKind(Annotated[takes | None, made], default, before)

@@ -32,7 +32,7 @@ _Order = Annotated[
 ]
 _Seed = Annotated[
     int | None,
-    option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", rich_help_panel=SELDOM),
+    option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM),
 ]
 _Sample = Annotated[
     str | None,
@@ -48,33 +48,23 @@ _Points = Annotated[
         "--points/--no-points",
         help="List the points of annotated answers, to tick what each answer says of them.",
         show_default=False,
-        rich_help_panel=SELDOM,
+        panel=SELDOM,
     ),
 ]
 _Calibration = Annotated[
     int | None,
     option(
-        "--calibration",
-        help="Answers of the reference analyst that a new analyst scores first.",
-        min=0,
-        rich_help_panel=SELDOM,
+        "--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0, panel=SELDOM
     ),
 ]
 
 
 _ShowSystems = Annotated[
     bool,
-    option(
-        "--show-systems",
-        help="Show whose answer it is; the scores are then marked as not blind.",
-        rich_help_panel=SELDOM,
-    ),
+    option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.", panel=SELDOM),
 ]
 _Excluded = Annotated[
-    bool,
-    option(
-        "--include-excluded", help="Offer answers, too, that an audit excludes from averages.", rich_help_panel=SELDOM
-    ),
+    bool, option("--include-excluded", help="Offer answers, too, that an audit excludes from averages.", panel=SELDOM)
 ]
 
 
@@ -85,9 +75,7 @@ def score(
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
         str,
-        option(
-            "--host", help="Address to listen at; any but this machine's own needs a login.", rich_help_panel=SELDOM
-        ),
+        option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM),
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: _PerAnswer = None,
@@ -95,14 +83,12 @@ def score(
     seed: _Seed = None,
     calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
-    no_suggestions: Annotated[
-        bool, option("--no-suggestions", help="Suggest no value.", rich_help_panel=SELDOM)
-    ] = False,
+    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.", panel=SELDOM)] = False,
     points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
     insecure: Annotated[
-        bool, option("--insecure", help="Listen beyond this machine even without a login.", rich_help_panel=SELDOM)
+        bool, option("--insecure", help="Listen beyond this machine even without a login.", panel=SELDOM)
     ] = False,
 ) -> None:
     """Score answers in the browser; scores lists them.

@@ -1,7 +1,7 @@
 """Help pages: commands in groups, options in panels, summaries whole, placeholders in capitals.
 
-An option that is declared with a `rich_help_panel` is under that heading on the page of all options, `--help-all`;
-`--help` shows the options without one. Typer's own pages of panels import for longer than the whole of `--help` takes,
+An option that is declared with a panel is under that heading on the page of all options, `--help-all`; `--help` shows
+the options without one. Typer's own pages of panels import for longer than the whole of `--help` takes,
 and cut names and placeholders off on a narrow terminal.
 
 Errors in a command line are said in one sentence, as all other errors are.

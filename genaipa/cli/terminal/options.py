@@ -28,14 +28,17 @@ _named: ContextVar[Path | None] = ContextVar("_named", default=None)
 
 
 SELDOM = "Seldom wanted"
-"""The `rich_help_panel` of options that most people never need; as all panels, only `--help-all` shows it."""
+"""The panel of options that most people never need."""
 
 
-def option(*names: str, help: str, **details: Any) -> Any:  # noqa: A002 - typer's word
-    """A typer option that the environment can set too, under the name of its first long flag."""
+def option(*names: str, help: str, panel: str | None = None, **details: Any) -> Any:  # noqa: A002 - typer's word
+    """Make a typer option that the environment can set too, under the name of its first long flag.
+
+    Only `--help-all` shows an option of a `panel`, under that heading.
+    """
     flag = next(name for name in names if name.startswith("--"))
     variable = "GENAIPA_" + flag.removeprefix("--").partition("/")[0].replace("-", "_").upper()
-    return typer.Option(*names, help=help, envvar=variable, show_envvar=False, **details)
+    return typer.Option(*names, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **details)
 
 
 def _note_workspace(context: typer.Context, folder: Path | None) -> Path | None:
