@@ -64,15 +64,15 @@ WorkspaceOption = Annotated[
         "--workspace",
         "-w",
         metavar="DIR",
-        help="Folder with your data and runs; else the nearest with a genaipa.toml.",
+        help="Folder with your data and runs.",
         callback=_note_workspace,
     ),
 ]
-ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read, too.")]
+ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read.")]
 QuietOption = Annotated[bool, option("--quiet", help="Print the result alone.")]
 ExcludedOption = Annotated[bool, option("--include-excluded", help="Count answers that an audit excludes, too.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
-OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.")]
+OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.", panel=SELDOM)]
 
 
 def _check_points(points: float | None) -> float | None:
