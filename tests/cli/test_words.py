@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 COMMANDS: list[dict[str, Any]] = yaml.safe_load((HERE / "words.yaml").read_text(encoding="utf-8"))
-RULE = re.compile(r"^─+$")
+RULE = re.compile(r"^ ?─+$")
 KEEP = os.environ.get("GENAIPA_SAID") == "write"
 DEMO_WORDS = 70
 _BUDGETS: dict[str, int] = {row["command"]: row["words"] for row in COMMANDS}

@@ -157,7 +157,8 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], *, rig
         for line in out().render_lines(part, options, pad=False):
             pieces = Text.assemble(*((unmarked(piece.text), piece.style or "") for piece in line))
             pieces.rstrip()
-            shown.append_text(pieces).append("\n")
+            if pieces:  # the table's edges above and below are blank
+                shown.append_text(pieces).append("\n")
     out().print(shown, soft_wrap=True)
 
 

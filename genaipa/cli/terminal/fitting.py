@@ -137,9 +137,7 @@ def _make_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=box.SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_edge=False, show_header=show_header
-    )
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_header=show_header)
     for place, (header, width) in enumerate(zip(headers, widths, strict=False)):
         table.add_column(Text(header), width=width, overflow="fold", justify="right" if place in right else "left")
     return table
@@ -160,9 +158,10 @@ def _fit_columns(
     if width is None:
         return natural
     beside = len(headers)
-    while beside > 1 and sum(least[:beside]) + _GAP * (beside - 1) > width:
+    # A blank is in front of the first.
+    while beside > 1 and sum(least[:beside]) + _GAP * (beside - 1) + 1 > width:
         beside -= 1
-    room = width - _GAP * (beside - 1)
+    room = width - _GAP * (beside - 1) - 1
     for most in range(max(natural), 0, -1):
         widths = [max(word, min(line, most)) for word, line in zip(least[:beside], natural, strict=False)]
         if sum(widths) <= room:
