@@ -305,7 +305,8 @@ def published_scores() -> Published | None:
     from genaipa_study.study import read_study
 
     try:
-        return Published.of(read_study(published()).scores)
+        study = read_study(published())
+        return Published.of([score for score in study.scores if score not in study.excluded_scores])
     except GenaipaError as error:
         print(f"The published scores are left out: {error}")
         return None

@@ -19,10 +19,11 @@ from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
 from genaipa.runs.part import PartWriter
+from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Message, Usage
-from genaipa.tasks.procedure import Procedure, orders, plan
+from genaipa.tasks.procedure import Procedure, list_conversations, orders
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000
@@ -31,7 +32,7 @@ _REPLY = "The policy says in section 4.2 that data is kept for as long as the ac
 
 def _records(spec: RunSpec, material, tally: Tally):
     """Every answer of the plan, counted as it is made."""
-    for conversation in plan(spec, material.questions, SYSTEM):
+    for conversation in list_conversations(spec, material.questions, SYSTEM):
         document = conversation.document
         for turn, question in enumerate(conversation.order, 1):
             asked = material.questions[document].asked(question, conversation.wording, document)
@@ -44,11 +45,7 @@ def _records(spec: RunSpec, material, tally: Tally):
                 conversation=conversation.id,
                 kind="answer",
                 system=SYSTEM,
-                document=document,
-                initialization=conversation.initialization,
-                wording=conversation.wording,
-                repetition=conversation.repetition,
-                question=question,
+                coordinates=conversation.coordinates(question),
                 turn=turn,
                 asked=asked,
                 reply=reply,
@@ -74,17 +71,13 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     with folder.part.writing():
         writer = PartWriter(folder.part)
         introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
-        for conversation in plan(spec, material.questions, SYSTEM):
+        for conversation in list_conversations(spec, material.questions, SYSTEM):
             await writer.begin(
                 ConversationRecord(
                     id=conversation.id,
                     system=SYSTEM,
                     document=conversation.document,
-                    document_digest=material.digests.documents[conversation.document],
-                    initialization=conversation.initialization,
-                    wording=conversation.wording,
-                    repetition=conversation.repetition,
-                    mode=spec.plan.conversation,
+                    mode=procedure_plan(spec).conversation,
                     introduction=introduction,
                     order=conversation.order,
                 )

@@ -144,7 +144,7 @@ class Published:
         means = {}
         for score in scores:
             key = (score.system, score.experiment, score.question)
-            if score.experiment != "regulation" and not score.excluded:
+            if score.experiment != "regulation":
                 if score.document and score.m_all is not None:
                     of_cells[key][score.document] = score.m_all
                 elif not score.document:

@@ -27,7 +27,7 @@ _PLAN = ("-s", "extractive", "-i", "company-name", "--limit", "1", "--documents"
 _BEGIN = """
 import sys
 from genaipa.execution.prepare import prepare
-from genaipa.execution.prepare import RunRequest
+from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 request = RunRequest(
     ("extractive",), corpus=sys.argv[1], shard=int(sys.argv[2]), name="many",

@@ -89,8 +89,8 @@ class Workload:
 
     def spec(self):
         """The spec that the options lead to."""
+        from genaipa.runs.procedure import ProcedurePlan
         from genaipa.runs.records import RunSpec
-        from genaipa.tasks.plan import ProcedurePlan
 
         plan = ProcedurePlan(
             documents=DOCUMENTS,
@@ -109,7 +109,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
     from genaipa.execution.ready import make_ready
     from genaipa.systems.catalog import resolve
-    from genaipa.tasks.procedure import Procedure, plan
+    from genaipa.tasks.procedure import Procedure, list_conversations
     from genaipa.tasks.prompts import opening
     from genaipa.workspace import find_workspace
 
@@ -129,7 +129,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
                 c.document,
                 [scripts[f"{c.document}|neutral"].question(question, c.wording).content for question in c.order],
             ]
-            for c in plan(spec, material.questions, SYSTEM)
+            for c in list_conversations(spec, material.questions, SYSTEM)
         ],
     }
     workload.messages(workspace).write_text(json.dumps(made), encoding="utf-8")

@@ -6,6 +6,7 @@ tables that `genaipa report` writes, or computed from their rows.
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -19,11 +20,13 @@ import msgspec
 import pandas as pd
 
 from genaipa.answers.gather import gather
+from genaipa.files.spreadsheets import read_csv
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_study.audit import COPIED_TABLE
+from genaipa_study.findings import AUDIT, Finding
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -170,10 +173,11 @@ class Compared:
 
 def copied_tables(study: Study) -> list[str]:
     """The tables of which the audit found that they are copies, in words."""
+    audits = (read_csv(source.folder.path / AUDIT, Finding) for source in study.sources)
     return [
         f"{finding.system}'s table of {finding.experiment} ({Path(finding.file).name}"
         f"{f', sheet {finding.sheet}' if finding.sheet else ''})"
-        for finding in study.findings
+        for finding in dict.fromkeys(itertools.chain.from_iterable(audits))
         if finding.kind == COPIED_TABLE and finding.excludes
     ]
 

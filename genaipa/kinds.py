@@ -1,29 +1,35 @@
 """The seam between the core and kinds of tasks: what a run is of, and what follows from that.
 
 A kind is a `Kind`, found by an entry point of the group `genaipa.kinds`; the core's own are in `OWN`. The core asks a
-kind for what it needs and compares no name. References are `module:name`, imported when they are used: a record must be
-cheap to read wherever runs are listed.
+kind for what it needs and compares no name.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import Meta
 
+from genaipa.errors import MissingPackageError
 from genaipa.plugins import load, plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, KeysView
+    from collections.abc import KeysView
 
-    from genaipa.questions.sets import Wording
+    from genaipa.datasets.base import Dataset
+    from genaipa.reports.chapters.chapter import Results
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import ConversationMode, Initialization, RunSpec
+    from genaipa.runs.records import RunSpec
+    from genaipa.scoring.people import User
+    from genaipa.tasks.base import Task
+    from genaipa.tasks.request import Resources, RunRequest
+    from genaipa.ui.desk import Desk
+    from genaipa.validation import Checked
     from genaipa.workspace import Workspace
 
 GROUP = "genaipa.kinds"
@@ -32,14 +38,14 @@ DEFAULT = "procedure"
 PLAIN = "task"
 """The kind of any task that no kind names: a package's, or a user's own `module:Class`."""
 OWN: dict[str, str] = {
-    DEFAULT: "genaipa.tasks.plan:PROCEDURE",
-    PLAIN: "genaipa.tasks.plan:PLAIN",
-    "judge": "genaipa.judging.name:JUDGE",
+    DEFAULT: "genaipa.tasks.kinds:PROCEDURE",
+    PLAIN: "genaipa.tasks.kinds:PLAIN",
+    "judge": "genaipa.judging.kind:JUDGE",
 }
 
 
 class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The part of a run's spec that only its kind knows, and all that is asked of it where runs of any kind are read.
+    """The part of a run's spec that only its kind knows.
 
     A field with a help text, by `option`, is an option of `genaipa run` and of `genaipa.run`.
     """
@@ -53,40 +59,8 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Facts for a table of runs, by column."""
         return {}
 
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The documents that are asked about."""
-        return ()
 
-    @property
-    def questions(self) -> Mapping[str, str]:
-        """Document → question set that is asked about it; in a run of shards, its kind → question set."""
-        return {}
-
-    @property
-    def initializations(self) -> tuple[Initialization, ...]:
-        """The ways in which systems are introduced to a document; only the procedure has them."""
-        return ()
-
-    @property
-    def wordings(self) -> tuple[Wording, ...]:
-        """The wordings of its questions."""
-        return ("original",)
-
-    @property
-    def prompts(self) -> tuple[str, ...]:
-        """The sets of prompts that it is asked with, one by one."""
-        return ()
-
-    @property
-    def conversation(self) -> ConversationMode:
-        """Whether questions share a conversation."""
-        return "shared"
-
-    @property
-    def experiment(self) -> str:
-        """The experiment whose preset it is."""
-        return ""
+P = TypeVar("P", bound=Plan)
 
 
 def option(about: str, *flags: str, **details: str | int) -> Meta:
@@ -120,74 +94,6 @@ class Option(NamedTuple):
         return self.flags[0].removeprefix("--").replace("-", "_")
 
 
-def _all(_plan: Any) -> bool:
-    return True
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of task. Only `make` has to be there; what is left out, the kind does not have."""
-
-    make: str
-    """Function of a spec and a workspace that makes the task."""
-    people: bool = False
-    """Whether people score its answers: these have their place at the desk and in the tidy table."""
-    documents: bool = False
-    """Whether a run names documents, which may be a corpus and may be cut into shards."""
-    on_answers: bool = False
-    """Whether its questions are the answers of other runs: its runs are meant by their own names alone."""
-    keeps: bool = False
-    """Whether the digests of its task are of files in the run's folder."""
-    plan: str = ""
-    """Its `Plan`, whose fields are options of `genaipa run` where they have a help text. A kind with a plan takes
-    `seed` and `repetitions` too."""
-    planned: str = ""
-    """Function of a request, whose `plan` has the kind's own options as they were given, a workspace and an observer
-    that makes the plan; without it, the options are the plan."""
-    option: str = ""
-    """Name of the option of `genaipa run` that names a task of this kind."""
-    about: str = ""
-    """Help of that option."""
-    heading: str = ""
-    """Heading of its options on the help page."""
-    names: str = ""
-    """Function that gives the tasks of this kind that have a name."""
-    listed: str = ""
-    """Function that gives a row of facts about each of them."""
-    may_pass_on: Callable[[Any], bool] = _all
-    """Whether the items of a plan may be passed on to others."""
-    prompts: str = ""
-    """Folder of its prompts in `prompts/`."""
-    results: str = ""
-    """Class of what it adds to reports, of a workspace and its runs (`Results` of `reports.chapters.chapter`)."""
-    closing: str = ""
-    """Function of a workspace and a run folder that gives what is printed after the run (`Closing`)."""
-    page: str = ""
-    """Its page at the desk: `module:Title`."""
-    check: str = ""
-    """Function of a workspace that gives the findings on the kind's own files (`genaipa.validation`)."""
-    data: str = ""
-    """Function that gives its data sets by name."""
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields of its plan."""
-        return load(self.plan).__struct_fields__ if self.plan else ()
-
-    def plan_of(self, request: Any, workspace: Workspace, observer: Any) -> Any:
-        """Make the plan of a request (`planned`)."""
-        return load(self.planned)(request, workspace, observer) if self.planned else request.plan
-
-    def task_names(self) -> list[str]:
-        """The tasks of this kind that have a name."""
-        return list(load(self.names)()) if self.names else []
-
-    def closing_of(self, workspace: Workspace, folder: RunFolder) -> Closing:
-        """The closing lines after a run of this kind."""
-        made: Closing = load(self.closing)(workspace, folder) if self.closing else Closing()
-        return made
-
-
 @dataclass(frozen=True)
 class Closing:
     """Lines for people and facts for machines, by their key, on a run that was asked."""
@@ -196,25 +102,108 @@ class Closing:
     facts: Mapping[str, object] = field(default_factory=dict)
 
 
+class Kind(Generic[P]):
+    """A kind of task; itself, it stands for one whose package is gone. A subclass only needs `make`.
+
+    Methods import what they need in their bodies: a kind must be cheap to read wherever runs are listed.
+    """
+
+    plan: ClassVar[type[Plan]] = Plan
+    """Its plan. A kind with one of its own takes `seed` and `repetitions` too."""
+    people: ClassVar[bool] = False
+    """Whether people score its answers: these have their place at the desk and in the tidy table."""
+    documents: ClassVar[bool] = False
+    """Whether a run names documents, which may be a corpus and may be cut into shards."""
+    on_answers: ClassVar[bool] = False
+    """Whether its questions are the answers of other runs: its runs are meant by their own names alone."""
+    keeps: ClassVar[bool] = False
+    """Whether the digests of its task are of files in the run's folder."""
+    option: ClassVar[str] = ""
+    """Name of the option of `genaipa run` that names a task of this kind."""
+    about: ClassVar[str] = ""
+    """Help of that option."""
+    heading: ClassVar[str] = ""
+    """Heading of its options on the help page."""
+    prompts: ClassVar[str] = ""
+    """Folder of its prompts in `prompts/`."""
+    page: ClassVar[str] = ""
+    """Title of its page at the desk, which `show_page` draws; empty without one."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Tell whether the package that brings the kind is not installed."""
+        return type(self) is Kind
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of its plan."""
+        return self.plan.__struct_fields__
+
+    @property
+    def has_results(self) -> bool:
+        """Tell whether reports have a part on its runs (`results`), without importing that."""
+        return type(self).results is not Kind.results
+
+    def make(self, spec: RunSpec, workspace: Workspace) -> Task:  # noqa: ARG002 - for kinds that are here
+        """Make the task of a spec; a UsageError for an unknown name, and any error of its data."""
+        raise MissingPackageError(f"the kind of task '{spec.kind}' is not here; install the package that brings it.")
+
+    def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> P:  # noqa: ARG002 - for kinds that resolve them
+        """Make the plan of a request, whose `plan` has the kind's own options as they were given."""
+        plan: P = msgspec.convert(request.plan, self.plan)  # type: ignore[assignment]
+        return plan
+
+    def task_names(self) -> Sequence[str] | None:
+        """Return the tasks of this kind that have a name; None if it is one task, called like the kind."""
+        return None
+
+    def rows(self) -> Iterable[dict[str, str]]:
+        """Return a row of facts about each of these tasks, for a list of them."""
+        return ()
+
+    def may_pass_on(self, plan: P) -> bool:  # noqa: ARG002 - for kinds that may not
+        """Tell whether the items of a plan may be passed on to others."""
+        return True
+
+    def results(self) -> type[Results] | None:
+        """Return the class of what it adds to reports, made of a workspace and its runs."""
+        return None
+
+    def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:  # noqa: ARG002 - for kinds that say something
+        """Return what is printed after a run."""
+        return Closing()
+
+    def show_page(self, desk: Desk, user: User) -> None:
+        """Draw its `page` at the desk for a user."""
+
+    def check(self, workspace: Workspace) -> Checked | None:  # noqa: ARG002 - for kinds with files
+        """Check the kind's own files in a workspace; None if it has none."""
+        return None
+
+    def data_sets(self) -> Mapping[str, Dataset]:
+        """Return its data sets by name."""
+        return {}
+
+
 @functools.cache
-def kind_of(name: str) -> Kind:
-    """The kind of that name; one that has nothing, and can't be made, where its package is gone."""
+def kind_of(name: str) -> Kind[Any]:
+    """Return the kind of that name; a plain `Kind` where its package is gone."""
     target = OWN.get(name) or plugins(GROUP).get(name, "")
     try:
-        made: Kind = load(target) if target else Kind("")
+        kind: Kind[Any] = load(target) if target else Kind()
     except (ImportError, AttributeError):
-        return Kind("")
-    return made
+        return Kind()
+    return kind
 
 
 def names() -> KeysView[str]:
-    """The names of all kinds, the core's own first."""
+    """Return the names of all kinds, the core's own first."""
     return {**OWN, **plugins(GROUP)}.keys()
 
 
-def kinds() -> dict[str, Kind]:
-    """Name → kind of every kind that is here."""
-    return {name: kind for name in names() if (kind := kind_of(name)).make}
+def kinds() -> dict[str, Kind[Any]]:
+    """Return name → kind of every kind that is here."""
+    return {name: kind for name in names() if not (kind := kind_of(name)).is_gone}
 
 
 def missing() -> str:
@@ -223,23 +212,16 @@ def missing() -> str:
     return f"not here, though installed once: the package of {' and '.join(gone)}" if gone else ""
 
 
-def hooks(which: str, of: Iterable[str] | None = None) -> list[Any]:
-    """Import what that field of these kinds refers to, each once; of all kinds, if none are named."""
-    among = kinds().values() if of is None else map(kind_of, of)
-    return [load(target) for target in dict.fromkeys(getattr(kind, which) for kind in among) if target]
-
-
 def as_plan(kind: str, plan: Any) -> Plan:
     """A plan in the struct of its kind; one with the same fields, if the kind is not here. A ValueError if it is none.
 
     `plan` may be the fields by name, as a file has them.
     """
     known = kind_of(kind)
-    if not known.make:
+    if known.is_gone:
         return plan if isinstance(plan, Plan) else _unknown(plan)
-    of: type[Plan] = load(known.plan) if known.plan else Plan
     try:
-        return plan if isinstance(plan, of) else msgspec.convert(msgspec.to_builtins(plan), of)
+        return plan if isinstance(plan, known.plan) else msgspec.convert(msgspec.to_builtins(plan), known.plan)
     except msgspec.ValidationError as error:
         raise ValueError(f"its plan: {error}") from None
 
@@ -254,7 +236,7 @@ def options() -> dict[str, Option]:
     """Name → field of a plan that is an option; where several plans have a field of the name, that of the first."""
     found: dict[str, Option] = {}
     for name, kind in kinds().items():
-        for one in msgspec.structs.fields(load(kind.plan)) if kind.plan else ():
+        for one in msgspec.structs.fields(kind.plan):
             for note in getattr(one.type, "__metadata__", ()):
                 if isinstance(note, Meta) and note.description:
                     default = None if one.default is msgspec.NODEFAULT else one.default
@@ -267,7 +249,7 @@ def options() -> dict[str, Option]:
 
 
 def _takes(of: Any) -> type:
-    """The form in which a field is given: a number, yes or no, several words, or a word."""
+    """Return the form in which a field is given: a number, yes or no, several words, or a word."""
     if NoneType in get_args(of):
         (of,) = (one for one in get_args(of) if one is not NoneType)
     if get_origin(of) is dict or Ellipsis in get_args(of):
@@ -276,10 +258,10 @@ def _takes(of: Any) -> type:
 
 
 def task_in_words(spec: RunSpec) -> str:
-    """A run's task by its name, after the word for such tasks: `suite policyqa`."""
+    """Return a run's task by its name, after the word for such tasks: `suite policyqa`."""
     return f"{kind_of(spec.kind).option} {spec.task}".strip()
 
 
 def in_words(spec: RunSpec) -> str:
-    """A run's task and its plan in words; empty for a plan that has none."""
+    """Return a run's task and its plan in words; empty for a plan that has none."""
     return f"{task_in_words(spec)} ({spec.plan.label})" if spec.plan.label else ""

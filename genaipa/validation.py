@@ -20,7 +20,7 @@ from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.judging.name import NAME
 from genaipa.judging.task import TEMPLATES as JUDGES
 from genaipa.judging.task import load_templates
-from genaipa.kinds import hooks
+from genaipa.kinds import kinds
 from genaipa.policies.document import About, Document, document_problems, load_document, read_document
 from genaipa.policies.sections import resolve
 from genaipa.questions.annotations import (
@@ -109,8 +109,8 @@ def unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[
     known = {*workspace.names("policies"), *EXPERIMENTS}
     for path in runs:
         with contextlib.suppress(GenaipaError):
-            spec = RunFolder(path).manifest().spec
-            known.update(spec.systems, spec.plan.documents)
+            manifest = RunFolder(path).manifest()
+            known.update(manifest.spec.systems, manifest.documents)
     for analyst, about in assign.items():
         for name in about:
             if name not in known:
@@ -184,7 +184,7 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 
     With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
     """
-    of_kinds: list[Checked] = [check(workspace) for check in hooks("check")]
+    of_kinds = [checked for kind in kinds().values() if (checked := kind.check(workspace))]
     files = {**_data_files(workspace), **{one.folder: one.files for one in of_kinds}}
     folders = [one.folder for one in of_kinds]
     findings = _check_workspace(workspace, files["runs"], folders, data=data)

@@ -13,6 +13,7 @@ import yaml
 
 from genaipa import __version__
 from genaipa.files.text import as_code
+from genaipa.runs.procedure import coordinates_of
 from genaipa.scoring.people import load_people
 from genaipa.words import number
 from genaipa_exchange.outgoing import ExportSummary
@@ -114,8 +115,9 @@ class _Rows:
 
 def _answer(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     record, usage, right = answer.record, answer.record.usage, answer.annotated
+    at = coordinates_of(record)
     return {
-        **{name: getattr(record, name) for name in (*_SAME, *_MEASURED)},
+        **{name: getattr(at if name in at._fields else record, name) for name in (*_SAME, *_MEASURED)},
         "run": run.name,
         "experiment": answer.experiment,
         "annotated_answer": right.answer if right else None,

@@ -24,6 +24,7 @@ from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
 from genaipa.files.text import DAMAGE, digest, why
+from genaipa.kinds import DEFAULT
 from genaipa.policies.companies import name_in_words
 from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
@@ -33,16 +34,22 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
 from genaipa.runs.integrity import flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
-from genaipa.runs.records import (
+from genaipa.runs.procedure import (
     INITIALIZATIONS,
-    FailureInfo,
+    Coordinates,
     Initialization,
+    ProcedurePlan,
+    coordinates_of,
+    procedure_plan,
+)
+from genaipa.runs.records import (
+    FailureInfo,
     Manifest,
     Record,
     RunSpec,
     Status,
     answer_digest,
-    conversation_of,
+    key_of,
 )
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
@@ -53,7 +60,7 @@ from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.base import Usage
-from genaipa.tasks.plan import ProcedurePlan, plan_of
+from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import listed, number
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
@@ -66,7 +73,7 @@ if TYPE_CHECKING:
 
 
 _PLACE = re.compile(
-    r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|audit\.csv|published-scores\.csv"
+    r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|exclusions\.csv|published-scores\.csv"
 )
 """The path of a file that comes with the answers of a run."""
 
@@ -318,9 +325,10 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """Return the manifest of a run of these records alone, whose digests are of its files."""
-    manifest, used = head.manifest, {record.initialization for record in records}
-    plan = plan_of(manifest.spec)
-    worded = {record.wording for record in records}
+    manifest, places = head.manifest, [*map(coordinates_of, records)]
+    used = {at.initialization for at in places}
+    plan = procedure_plan(manifest.spec)
+    worded = {at.wording for at in places}
     plan = replace(
         plan,
         experiment=head.experiment,
@@ -413,33 +421,31 @@ class ForeignLog:
         question = self._question(asked, sample)
         shown = sample.metadata_text("initialization")
         initialization: Initialization = shown if shown in get_args(Initialization) else "document"  # type: ignore[assignment]
-        place = conversation_of(self.system, document.name, initialization, "original", sample.repetition)
-        key = f"{place}|{question.id}"
+        at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
+        key = key_of(self.system, DEFAULT, at.as_dict())
         if key in self._records:
             wrong = f"asks what another sample asks about {document.name} in the same epoch; keep one of them."
             raise DataError(self.path, wrong, sample.entry)
+        thoughts, reply, _ = split_thoughts(sample.reply or "")
         failed = sample.reply is None
         self._orders[f"{document.name}|{sample.repetition}"][question.id] = None
         self._records[key] = Record(
             key=key,
-            status="failed" if failed else sample.status,
+            status="failed" if failed else "truncated" if thoughts and not reply else sample.status,
             conversation=key,
             kind="answer",
             system=self.system,
-            document=document.name,
-            initialization=initialization,
-            wording="original",
-            repetition=sample.repetition,
-            question=question.id,
+            coordinates=at.as_dict(),
             turn=1,
             asked=asked,
-            reply=sample.reply,
+            reply=None if failed else reply,
+            thoughts=thoughts,
             started=sample.started,
             seconds=sample.seconds,
             model=sample.model,
             usage=sample.usage,
             error=FailureInfo("error", sample.error or "the file has no answer here.") if failed else None,
-            digest="" if sample.reply is None else answer_digest(document.digest, asked, sample.reply),
+            digest="" if failed else answer_digest(document.digest, asked, reply),
         )
         if sample.target.strip():
             self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
@@ -494,7 +500,7 @@ class ForeignLog:
             kept = Annotations(name, self.name, (source,), answers, source=source, digest=about)
             annotations[name] = as_yaml(kept)
         records, documents = list(self._records.values()), self._documents
-        shown = tuple(dict.fromkeys(record.initialization for record in records if record.initialization))
+        shown = tuple(dict.fromkeys(coordinates_of(record).initialization for record in records))
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=dict.fromkeys(documents, self.name),

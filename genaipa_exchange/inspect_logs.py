@@ -26,6 +26,7 @@ from genaipa.files.limits import INSPECT_LOG, Allowance, within
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import digest
+from genaipa.runs.procedure import coordinates_of
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
@@ -190,7 +191,8 @@ def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
             total_cost=record.cost,
         )
     started = dt.datetime.fromisoformat(record.started)
-    place = (record.document, record.initialization, record.wording, record.question, record.prompts)
+    at = coordinates_of(record)
+    place = (at.document, at.initialization, at.wording, at.question, at.prompts)
     return log.EvalSample(
         id="|".join(filter(None, place)),
         epoch=record.repetition,

@@ -40,7 +40,7 @@ _OPEN = (
 
 
 def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
-    """Write the labels and the tasks: each answer once, without any that an audit leaves out of analyses."""
+    """Write the labels and the tasks: each answer once, without any excluded one."""
     (folder / CONFIG).write_text(config(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
     with (folder / TASKS).open("wb") as file:

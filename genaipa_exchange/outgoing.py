@@ -14,12 +14,14 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
-from genaipa.kinds import kind_of
+from genaipa.kinds import DEFAULT, kind_of
 from genaipa.questions.annotations import read_annotations
+from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, audit_of, excluded_answers, published_scores
+from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
+from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -56,15 +58,15 @@ class Head(msgspec.Struct, frozen=True):
     files: dict[str, str]
 
 
-HEAD_FORMAT = 1
-_FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", AUDIT, PUBLISHED_SCORES)
+HEAD_FORMAT = 2
+_FILES = ("prompts/*.jinja", "prompts/*/*.jinja", "questions/*.yaml", EXCLUSIONS, PUBLISHED_SCORES)
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingAnswer:
     """An answer that may be passed on, its annotated answer (None if there is none or it may not), and its scores.
 
-    `scores` are the scores and adjudications in effect. `excluded` is why an audit leaves the answer out of analyses;
+    `scores` are the scores and adjudications in effect. `excluded` is why analyses leave the answer out;
     empty if it does not.
     """
 
@@ -85,7 +87,7 @@ class OutgoingRun:
         self._inputs = Inputs(outgoing.workspace, source.folder)
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
-        self._excluded = excluded_answers(audit_of(source.folder))
+        self._excluded = read_exclusions(source.folder, "answer")
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.annotations = cache(self._annotations)
@@ -140,7 +142,7 @@ class OutgoingRun:
             files[place] = read_text(self.source.folder.near(one).path / place)
         narrowed = msgspec.structs.replace(
             manifest,
-            spec=manifest.spec.about(about, {one: manifest.spec.plan.questions[one] for one in about}),
+            spec=ask_about(manifest.spec, about, {one: procedure_plan(manifest.spec).questions[one] for one in about}),
             documents={one: manifest.documents[one] for one in about},
             orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
@@ -160,7 +162,7 @@ class OutgoingRun:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
         _, latest = self.source.folder.seen()
         for place, record in self.source.folder.read(Record):
-            answers = record.kind == "answer" and record.initialization and self.source.means(record)
+            answers = record.kind == "answer" and record.task == DEFAULT and self.source.means(record)
             if not answers or latest[record.key] != place:
                 continue
             if record.reply is None:
@@ -174,10 +176,10 @@ class OutgoingRun:
 
     def _with_scores(self, record: Record) -> OutgoingAnswer:
         facts, found = self.manifest.documents[record.document], self.annotations(record.document)
-        excluded = self._excluded.get(record.key)
+        excluded, at = self._excluded.get(record.key), coordinates_of(record)
         return OutgoingAnswer(
             record,
-            experiment_of(facts.kind, record.initialization, record.wording),
+            experiment_of(facts.kind, at.initialization, at.wording),
             found.answers.get(record.question) if found else None,
             self._outgoing.scores_of(record.digest),
             excluded.reason if excluded else "",

@@ -41,13 +41,13 @@ class PointsPanel(Panel):
 
     def show(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
         """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
-        points = _points_of(case)
+        points = _list_points(case)
         if not points or not rubric.pointed:
             return None
         shown: dict[str, Any] = {
             "metric": rubric.pointed,
             "digest": points_digest(points),
-            "values": value_keys(points, rubric),
+            "values": tabulate_keys(points, rubric),
             "list": [
                 {
                     "id": point.id,
@@ -58,73 +58,75 @@ class PointsPanel(Panel):
                     "sections": point.sections,
                     "given": hows,
                 }
-                for point, hows in zip(points, side_by_side(points, given), strict=True)
+                for point, hows in zip(points, tabulate_ticks(points, given), strict=True)
             ],
         }
         if given:
-            agreed, settled = agreed_ticks(points, [event for event in given if event.kind == "score"])
+            agreed, settled = find_agreed_ticks(points, [event for event in given if event.kind == "score"])
             shown |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
         return shown
 
     def sections(self, case: Case) -> Sequence[str]:
         """Name the sections that the points rest on."""
-        return tuple(dict.fromkeys(label for point in _points_of(case) for label in point.sections))
+        return tuple(dict.fromkeys(label for point in _list_points(case) for label in point.sections))
 
     def keep(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
         """Return the draft with the ticks that were sent."""
-        said = msgspec.convert(sent["ticks"], Ticks)
-        return msgspec.structs.replace(draft, ticks=ticked(_points_of(case), said.said, said.contradicted))
+        ticks = msgspec.convert(sent["ticks"], Ticks)
+        return msgspec.structs.replace(draft, ticks=ticked(_list_points(case), ticks.said, ticks.contradicted))
 
     def suggest(self, case: Case, rubric: Rubric, draft: Draft) -> Mapping[str, float]:
         """Return the value that follows from the ticks; nothing before the first one."""
         ticks = draft.ticks
         if not ticks or not (ticks.said or ticks.contradicted):
             return {}
-        return {rubric.pointed: rubric.by_points(_points_of(case), ticks)}
+        return {rubric.pointed: rubric.by_points(_list_points(case), ticks)}
 
     def compare_scores(self, case: Case, given: Sequence[Event], key: str) -> None:
         """Show everyone's ticks side by side, and the number of points that they tick differently."""
-        points = _points_of(case)
-        asked = [event for event in given if event.ticks and event.ticks.digest == points_digest(points)]
-        if not asked:
+        points = _list_points(case)
+        events = [event for event in given if event.ticks and event.ticks.digest == points_digest(points)]
+        if not events:
             return
-        rows = side_by_side(points, asked)
-        heads = ["point", "", *map(name_scorer, asked)]
+        rows = tabulate_ticks(points, events)
+        heads = ["point", "", *map(name_scorer, events)]
         lines = [ListRow((point.text, point.aside, *row)) for point, row in zip(points, rows, strict=True)]
         table(f"{key} points", "Points of this answer", heads, lines)
-        if len(asked) > 1:
-            apart = sum(len(set(row)) > 1 for row in rows)
-            st.caption(f"{apart} of {number(len(points), 'point')} {'is' if apart == 1 else 'are'} ticked differently.")
+        if len(events) > 1:
+            disputed = sum(len(set(row)) > 1 for row in rows)
+            are = "is" if disputed == 1 else "are"
+            st.caption(f"{disputed} of {number(len(points), 'point')} {are} ticked differently.")
 
     def show_agreement(self, desk: Desk, user: User) -> None:
         """Show the points ticked differently most often; of no answer that the user could be asked to score."""
 
-        def apart() -> list[PointApart]:
+        def find_disputed() -> list[DisputedPoint]:
             ahead = desk.queue.ahead_of(user.name) if user.scores else set()
             scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
-            return points_apart(scores, desk.pool)
+            return find_disputed_points(scores, desk.pool)
 
-        found = session_cached("agreement points", (user.name, desk.current.seen, desk.pool.generation), apart)
-        if not found:
+        stamp = (user.name, desk.current.seen, desk.pool.generation)
+        disputed = session_cached("agreement points", stamp, find_disputed)
+        if not disputed:
             return
 
-        def expose(page: Sequence[PointApart]) -> None:
-            desk.queue.expose(user.name, [digest for one in page for digest in one.answers], scores=True)
+        def expose(page: Sequence[DisputedPoint]) -> None:
+            desk.queue.expose(user.name, [digest for point in page for digest in point.answers], scores=True)
 
         heading(_TITLE)
         columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
-        long_table("agreement points", _TITLE, columns, found, lambda one: _row(desk, one), before=expose)
+        long_table("agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose)
         st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
 
 
 POINTS = PointsPanel()
 
 
-def _points_of(case: Case) -> tuple[Point, ...]:
+def _list_points(case: Case) -> tuple[Point, ...]:
     return case.annotated.points if case.annotated else ()
 
 
-def value_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
+def tabulate_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     """Return the keys of the values that follow by the rubric.
 
     A row for each number of vital points that are said, from 0, and in it a key for each number of the others.
@@ -136,32 +138,32 @@ def value_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     ]
 
 
-def side_by_side(points: Sequence[Point], events: Collection[Event]) -> list[list[str]]:
+def tabulate_ticks(points: Sequence[Point], events: Collection[Event]) -> list[list[str]]:
     """Return each point's ticks by these events: said, contradicted or not said.
 
     A tick is empty where the event's points were not on screen, or were edited since.
     """
-    return [[_how(point, event.ticks, points_digest(points)) for event in events] for point in points]
+    return [[_name_own_tick(point, event.ticks, points_digest(points)) for event in events] for point in points]
 
 
-def _how(point: Point, ticks: Ticks | None, digest: str) -> str:
-    return _ticked_as(point.id, ticks) if ticks and ticks.digest == digest else ""
+def _name_own_tick(point: Point, ticks: Ticks | None, digest: str) -> str:
+    return _name_tick(point.id, ticks) if ticks and ticks.digest == digest else ""
 
 
-def _ticked_as(point: str, ticks: Ticks) -> str:
+def _name_tick(point: str, ticks: Ticks) -> str:
     return "contradicted" if point in ticks.contradicted else "said" if point in ticks.said else "not said"
 
 
-def agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
+def find_agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
     """Return the ticks that all these scores have, and whether they agree on every point."""
-    rows = zip(points, side_by_side(points, scores), strict=True)
+    rows = zip(points, tabulate_ticks(points, scores), strict=True)
     alike = {point.id: hows[0] for point, hows in rows if len(set(hows)) == 1}
     said, contradicted = ([name for name, how in alike.items() if how == wanted] for wanted in ("said", "contradicted"))
     return ticked(points, said, contradicted), len(alike) == len(points)
 
 
 @dataclass(frozen=True)
-class PointApart:
+class DisputedPoint:
     """A point that people tick differently in `apart` of these `answers`, each ticked by two people or more.
 
     `points` is the digest of all points of its annotated answer.
@@ -173,30 +175,32 @@ class PointApart:
     apart: int
 
 
-def points_apart(scores: Iterable[Event], pool: Pool) -> list[PointApart]:
+def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPoint]:
     """Return the points that people tick differently, the most often first."""
-    given: defaultdict[tuple[str, str], list[Ticks]] = defaultdict(list)
+    ticks_of: defaultdict[tuple[str, str], list[Ticks]] = defaultdict(list)
     for score in scores:
         if score.ticks and score.answer in pool.answers:
-            given[score.answer, score.ticks.digest].append(score.ticks)
-    both: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
-    apart = Counter[tuple[tuple[str, str, str], str]]()
-    for (digest, points), ticks in given.items():
+            ticks_of[score.answer, score.ticks.digest].append(score.ticks)
+    answers: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    counts = Counter[tuple[tuple[str, str, str], str]]()
+    for (digest, points), ticks in ticks_of.items():
         if len(ticks) > 1:
             about = (pool.answers[digest].document_digest, pool.answers[digest].question, points)
-            both[about].append(digest)
-            named = {point for one in ticks for point in (*one.said, *one.contradicted)}
-            apart.update((about, point) for point in named if len({_ticked_as(point, one) for one in ticks}) > 1)
-    found = [PointApart(point, about[-1], tuple(both[about]), count) for (about, point), count in apart.items()]
-    return sorted(found, key=lambda one: (-one.apart, len(one.answers), one.answers, one.point))
+            answers[about].append(digest)
+            ids = {point for each in ticks for point in (*each.said, *each.contradicted)}
+            counts.update((about, point) for point in ids if len({_name_tick(point, each) for each in ticks}) > 1)
+    disputed = [
+        DisputedPoint(point, about[-1], tuple(answers[about]), count) for (about, point), count in counts.items()
+    ]
+    return sorted(disputed, key=lambda point: (-point.apart, len(point.answers), point.answers, point.point))
 
 
-def _row(desk: Desk, apart: PointApart) -> ListRow:
-    digest = apart.answers[0]
+def _make_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
+    digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
-    points = _points_of(case_of(desk, digest))
+    points = _list_points(case_of(desk, digest))
     # Of points that were edited since, the id is all that is left.
-    now = points_digest(points) == apart.points
-    text = next((point.text for point in points if now and point.id == apart.point), apart.point)
-    answers = ListCell(f"{len(apart.answers):,}", tone="quiet" if len(apart.answers) < FEW else "")
-    return ListRow((text, answer.question, answer.document, answers, f"{apart.apart:,}"))
+    texts = {point.id: point.text for point in points} if points_digest(points) == disputed.points else {}
+    count = ListCell(f"{len(disputed.answers):,}", tone="quiet" if len(disputed.answers) < FEW else "")
+    text = texts.get(disputed.point, disputed.point)
+    return ListRow((text, answer.question, answer.document, count, f"{disputed.apart:,}"))

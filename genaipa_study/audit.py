@@ -4,7 +4,7 @@ Repeats are answers that say the same, word for word or nearly: under two questi
 
 Of the scores it finds copies, impossible values, and tables that contradict each other. What is wrong is left out of
 analyses: copies, impossible values, and what was scored on answers to something else. Where nothing shows which of two
-sources is wrong, one of them is chosen by a rule, and both are said to be in doubt:
+sources is wrong, one of them is chosen by a rule:
 
 - of two equal parts the original stays (`copies.find_copies` says which that is);
 - where the M_all table of an experiment and the metrics contradict each other on a question, a copy loses; then M_all
@@ -20,15 +20,16 @@ from difflib import SequenceMatcher
 from functools import cache
 from itertools import combinations_with_replacement, groupby, product
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from msgspec.structs import replace
 
-from genaipa.runs.imported import Finding
+from genaipa.runs.exclusions import Exclusion
 from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
 from genaipa_study.copies import ROUNDING, PublishedTable, contradicted, counterpart, find_copies
+from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import DOCUMENTS, csv_rows, labelled, origin_of
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
@@ -59,7 +60,9 @@ def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding
         *_other_company(answers),
         *audit_repeats(answers, questions),
         *(
-            answer.finding("lost-first-letter", "The text begins in the middle of a word; the rest is as published.")
+            answer_finding(
+                answer, "lost-first-letter", "The text begins in the middle of a word; the rest is as published."
+            )
             for answer in answers
             if answer.text and answer.text.lstrip()[:1].islower()
         ),
@@ -92,7 +95,7 @@ def _other_company(answers: list[Answer]) -> Iterator[Finding]:
                 f"{DOCUMENTS[block[0].document].company}: the run is about another company."
             )
             for answer in block:
-                yield answer.finding("other-company", said, excludes=True)
+                yield answer_finding(answer, "other-company", said, excludes=True)
 
 
 def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
@@ -168,14 +171,14 @@ def _under_several(text: _Text, sharing: list[Answer], questions: QuestionSet) -
     for answer in sharing:
         if answer.question != rightful:
             reason = f"The text is the answer to {rightful}, word for word."
-            yield answer.finding("other-question", reason, excludes=True)
+            yield answer_finding(answer, "other-question", reason, excludes=True)
 
 
 def _mentioned(kind: str, alike: list[Answer], said: str) -> Finding:
     """A finding on the first of these answers that names the places of the others."""
     first, *others = alike
     places = [f"{one.cell} ({one.question}, {one.experiment}, {one.wording}, run {one.repetition})" for one in others]
-    return first.finding(kind, f"{said} in {some(places, _NAMED)}.")
+    return answer_finding(first, kind, f"{said} in {some(places, _NAMED)}.")
 
 
 def _near(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
@@ -218,7 +221,7 @@ COPIED_TABLE = "duplicate-table"
 def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
     """Copied tables, columns and rows, values that no score can have, and tables that contradict each other.
 
-    `excludes` and `doubts` of a finding hold for each cell that its `cell` names.
+    `excludes` of a finding holds for each cell that its `cell` names.
     """
     found: list[Finding] = []
     for tables in _by_system(scores):
@@ -248,14 +251,11 @@ def _copied(copy: Copy) -> Iterator[Finding]:
     """The finding on a copy; where it is one by the rule alone, on the original as well."""
     whole = {question for question, _ in copy.cells} == set(copy.copy.rows) and copy.part.split()[-1] == "scores"
     kind = COPIED_TABLE if whole else "duplicate-scores"
-    unsure: dict[str, Any] = {} if copy.sure else {"doubts": "score"}
     equal = f"{copy.part} equal those of"
-    yield _finding(
-        kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score", **unsure
-    )
-    if unsure:
+    yield _finding(kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score")
+    if not copy.sure:
         said = f"{equal} {copy.copy}; nothing shows which is the copy, and by rule these are counted."
-        yield _finding(kind, copy.original.scores(copy.original_cells), said, **unsure)
+        yield _finding(kind, copy.original.scores(copy.original_cells), said)
 
 
 def _unreachable(tables: Tables) -> Iterator[Finding]:
@@ -300,7 +300,7 @@ def _of_three() -> tuple[float, ...]:
 
 
 def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
-    """Rows whose mean isn't what the metrics imply: both are in doubt, unless one of them holds a copy."""
+    """Rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
         metrics = counterpart(tables, table)
@@ -326,10 +326,8 @@ def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]
                 yield _finding("tables-contradict", [means], f"{of_means} The metrics are a copy.")
             if not {(table, question), (metrics, question)} & copied:
                 rule = f" M_all is taken from {metrics if loses else table}, by rule."
-                yield _finding(
-                    "tables-contradict", rows, of_row + rule, excludes="score" if loses else "", doubts="score"
-                )
-                yield _finding("tables-contradict", [means], of_means + rule, doubts="score")
+                yield _finding("tables-contradict", rows, of_row + rule, excludes="score" if loses else "")
+                yield _finding("tables-contradict", [means], of_means + rule)
 
 
 def _complete(table: PublishedTable) -> int:
@@ -337,8 +335,8 @@ def _complete(table: PublishedTable) -> int:
     return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
 
 
-def _finding(kind: str, cells: list[PublishedScore], reason: str, **effects: Any) -> Finding:
-    """A finding about these cells of one table; `effects` are `excludes` and `doubts`."""
+def _finding(kind: str, cells: list[PublishedScore], reason: str, excludes: Literal["", "score"] = "") -> Finding:
+    """A finding about these cells of one table."""
     first = cells[0]
     documents, questions = {score.document for score in cells}, {score.question for score in cells}
     return Finding(
@@ -351,7 +349,7 @@ def _finding(kind: str, cells: list[PublishedScore], reason: str, **effects: Any
         experiment=first.experiment,
         document=first.document if len(documents) == 1 else "",
         question=first.question if len(questions) == 1 else "",
-        **effects,
+        excludes=excludes,
     )
 
 
@@ -373,17 +371,34 @@ def _line(cell: str) -> int:
     return int(re.sub(r"\D", "", cell))
 
 
-def with_exclusions(
+def exclude_answers(findings: Iterable[Finding]) -> dict[str, Exclusion]:
+    """Return the answers that analyses leave out by default, by their keys, each by the first finding that says so."""
+    excluded: dict[str, Exclusion] = {}
+    for finding in findings:
+        if finding.excludes == "answer":
+            excluded.setdefault(finding.key, Exclusion("answer", finding.key, finding.kind, finding.reason))
+    return excluded
+
+
+def exclude_annotations(findings: Iterable[Finding]) -> list[Exclusion]:
+    """Return the annotated answers that are wrong."""
+    return [
+        Exclusion("annotation", f"{finding.document}|{finding.question}", finding.kind, finding.reason)
+        for finding in findings
+        if finding.kind.startswith("annotation-")
+    ]
+
+
+def exclude_scores(
     scores: list[PublishedScore], findings: list[Finding], answers: list[Answer]
-) -> list[PublishedScore]:
-    """The scores, each with the reason for which analyses leave it out by default, or count it in doubt.
+) -> dict[PublishedScore, Exclusion]:
+    """Return the scores that analyses leave out by default.
 
     Left out is what a finding about the score itself says, or findings about all the answers that it was given to. A
     mean over documents is left out as well where one of them has answers to something else, or a copied column that the
-    mean agrees with: it rests on them. In doubt is what was chosen by rule, and what was not for the same
-    reason; a score that is wrong for a reason of its own is in no doubt.
+    mean agrees with: it rests on them.
     """
-    about_scores = [finding for finding in findings if finding.excludes == "score" or finding.doubts]
+    about_scores = [finding for finding in findings if finding.excludes == "score"]
     about_answers = {finding.key: finding for finding in findings if finding.excludes == "answer"}
     contradicting = {
         (finding.system, finding.experiment, finding.question)
@@ -397,31 +412,25 @@ def with_exclusions(
     each: list[list[Finding]] = []
     within: defaultdict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for score in scores:
-        found = [finding for finding in about_scores if _concerns(finding, score)]
+        reasons = [finding for finding in about_scores if _concerns(finding, score)]
         behind = keys.get((score.system, score.experiment, score.document, score.question), [])
         if behind and all(key in about_answers for key in behind):
-            found.append(about_answers[behind[0]])
-        each.append(found)
+            reasons.append(about_answers[behind[0]])
+        each.append(reasons)
         row = (score.system, score.experiment, score.question)
-        for finding in found if score.document else ():
+        for finding in reasons if score.document else ():
             column = finding.kind == "duplicate-scores" and finding.document
             if finding.excludes == "answer" or (column and row not in contradicting):
                 reason = f"The mean includes {score.document}. {finding.reason}"
                 within[row].append(replace(finding, reason=reason))
-    return [
-        _marked(score, found if score.document else [*found, *within[score.system, score.experiment, score.question]])
-        for score, found in zip(scores, each, strict=True)
-    ]
-
-
-def _marked(score: PublishedScore, found: list[Finding]) -> PublishedScore:
-    """The score with what these findings say about it."""
-    # That a whole table is a copy says more of a score than what else is wrong with it.
-    wrong = sorted((finding for finding in found if finding.excludes), key=lambda one: one.kind != COPIED_TABLE)
-    doubts = [finding for finding in found if finding.doubts]
-    own = any(not finding.doubts for finding in wrong)
-    excluded, doubt = (f"{some[0].kind}: {some[0].reason}" if some else "" for some in (wrong, doubts))
-    return replace(score, excluded=excluded, doubt="" if own else doubt) if found else score
+    excluded: dict[PublishedScore, Exclusion] = {}
+    for score, own in zip(scores, each, strict=True):
+        reasons = own if score.document else [*own, *within[score.system, score.experiment, score.question]]
+        if reasons:
+            # That a whole table is a copy says more of a score than what else is wrong with it.
+            first = min(reasons, key=lambda finding: finding.kind != COPIED_TABLE)
+            excluded[score] = Exclusion("score", score.key, first.kind, first.reason)
+    return excluded
 
 
 def _concerns(finding: Finding, score: PublishedScore) -> bool:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from genaipa.errors import DataError
 from genaipa.files.spreadsheets import parse_number
 from genaipa.runs.experiments import StudyExperiment
-from genaipa.runs.imported import Finding, PublishedScore
+from genaipa.runs.imported import PublishedScore
 from genaipa.scoring.rubric import shipped_rubric
+from genaipa_study.findings import Finding
 from genaipa_study.layout import (
     POLICIES,
     REGULATION_IDS,

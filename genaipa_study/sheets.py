@@ -18,7 +18,7 @@ from genaipa.datasets.study import Answer
 from genaipa.errors import DataError
 from genaipa.files.spreadsheets import workbook
 from genaipa.questions.sets import WORDINGS, Wording
-from genaipa.runs.imported import Finding
+from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
@@ -393,7 +393,9 @@ def _read_file(tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]) -> 
         sheet = read_sheet(grid, texts)
         read = list(_answers(path, title, document, sheet))
         answers += read
-        findings += [answer.finding("missing-answer", "The cell is empty.") for answer in read if answer.text is None]
+        findings += [
+            answer_finding(answer, "missing-answer", "The cell is empty.") for answer in read if answer.text is None
+        ]
         odd = [
             *(("note-not-answer", cell.name, "It holds a note of the study, not an answer.") for cell in sheet.notes),
             *(("unplaced", cell, f"{reason[0].upper()}{reason[1:]}.") for cell, reason in sheet.unplaced),

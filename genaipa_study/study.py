@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -10,12 +11,21 @@ from typing import TYPE_CHECKING
 from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.snapshot import key_of
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
-from genaipa.errors import UsageError
+from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
+from genaipa.runs.imported import is_same
 from genaipa.systems.published import is_recorded
-from genaipa_study.audit import audit_annotations, audit_answers, audit_scores, with_exclusions
+from genaipa_study.audit import (
+    audit_annotations,
+    audit_answers,
+    audit_scores,
+    exclude_annotations,
+    exclude_answers,
+    exclude_scores,
+)
+from genaipa_study.findings import AUDIT, write_audit
 from genaipa_study.layout import (
     ANSWERS,
     POLICIES,
@@ -34,9 +44,12 @@ from genaipa_study.sheets import read_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from genaipa.runs.imported import Finding, PublishedScore
+    from genaipa.runs.exclusions import Exclusion
+    from genaipa.runs.imported import PublishedScore
     from genaipa.workspace import Workspace
+    from genaipa_study.findings import Finding
     from genaipa_study.layout import Tree
 
 RECORDED = 1
@@ -49,12 +62,17 @@ _SHARED_PARTS = "BingAI&Bard"
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that was read: answers, scores, findings about them, and the documents that they are about."""
+    """Everything that was read: answers, scores, findings about them, the documents that they are about; what is wrong.
+
+    Answers are excluded by their keys.
+    """
 
     answers: list[Answer]
     scores: list[PublishedScore]
     findings: list[Finding]
     documents: dict[str, Document]
+    excluded_answers: dict[str, Exclusion]
+    excluded_scores: dict[PublishedScore, Exclusion]
 
 
 def read_study(tree: Tree) -> Study:
@@ -71,15 +89,41 @@ def read_study(tree: Tree) -> Study:
     findings = [*found, *said, *audit_answers(answers, questions), *audit_scores(scores)]
     for name in POLICIES:
         findings += audit_annotations(tree, documents[name], load_annotations(here, name))
-    return Study(answers, with_exclusions(scores, findings, answers), findings, documents)
+    excluded = exclude_answers(findings), exclude_scores(scores, findings, answers)
+    return Study(answers, scores, findings, documents, *excluded)
 
 
 def import_study(tree: Tree, workspace: Workspace) -> Imported:
     """Write the study's runs and its audit into the workspace."""
     study = read_study(tree)
-    return write_study(
-        workspace, tree.dataset, _runs(study, f"{tree.repository}, commit {tree.commit}"), study.findings
-    )
+    done = write_study(workspace, _runs(study, f"{tree.repository}, commit {tree.commit}"))
+    path = workspace.home / "published" / f"{tree.dataset}-{AUDIT}"
+    audit = write_audit(study.findings)
+    if not is_same(path, audit):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(audit)
+        except OSError as error:
+            raise RunError(f"{path} can't be written ({error.strerror}).") from None
+        done.changed.append(path.name)
+    kinds = Counter(finding.kind for finding in study.findings).most_common()
+    done.notes += _describe(study.findings, kinds, path)
+    done.facts["audit"] = {"file": str(path), "findings": dict(kinds)}
+    return done
+
+
+def _describe(findings: list[Finding], kinds: list[tuple[str, int]], path: Path) -> Iterator[str]:
+    """Describe what the audit found, kind by kind, the most frequent first."""
+    if not findings:
+        yield "The audit found nothing wrong in the published data."
+        return
+    excluding = Counter(finding.kind for finding in findings if finding.excludes)
+    yield f"The audit found {len(findings)} things in the published data:"
+    for kind, count in kinds:
+        part = "" if excluding[kind] == count else f"{excluding[kind]} of them "
+        left_out = f"  {part}left out of analyses, unless they include it by option" if excluding[kind] else ""
+        yield f"  {count:4}  {kind:22}{left_out}".rstrip()
+    yield f"Each with its file, cell and reason: {path}"
 
 
 def _runs(study: Study, source: str) -> Iterator[StudyRun]:
@@ -108,7 +152,12 @@ def _runs(study: Study, source: str) -> Iterator[StudyRun]:
                 wordings=wordings_of(experiment, origin),
                 repetitions=REPETITIONS.get(origin, 1),
             )
-            yield replace(run, findings=[one for one in study.findings if _concerns(one, run, origin)])
+            concerned = [finding for finding in study.findings if _concerns(finding, run, origin)]
+            answered, given = study.excluded_answers, study.excluded_scores
+            excluded = [answered[answer.key] for answer in answers if answer.key in answered]
+            excluded += [given[score] for score in scores if score in given]
+            excluded += exclude_annotations(concerned)
+            yield replace(run, exclusions=excluded, more={AUDIT: write_audit(concerned)})
 
 
 def _concerns(finding: Finding, run: StudyRun, origin: str) -> bool:

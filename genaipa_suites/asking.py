@@ -61,12 +61,12 @@ class Template:
         return Templates({self.path.name: self.source})
 
     def render(self, **variables: Any) -> str:
-        """The message; a DataError naming the template and what is wrong in it."""
+        """Return the message; a DataError naming the template and what is wrong in it."""
         return self._compiled.render(self.path.name, {self.path.name: self.path}, **variables)
 
 
 def faults(path: Path) -> list[DataError]:
-    """The reason why a file is no template; none for one. Its variables are known only once it is rendered."""
+    """Return the reason why a file is no template; none for one. Its variables are known only once it is rendered."""
     from genaipa.tasks.templates import syntax_faults
 
     try:
@@ -138,7 +138,7 @@ def drawn(suite: Suite) -> DrawnItems:
 
 
 def _loaded(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
-    """The split that is asked, and which of its files are not the published ones."""
+    """Return the split that is asked, and which of its files are not the published ones."""
     # What was read to learn from makes no other split of this one.
     before, suite.files.changed = suite.files.changed, []
     loaded = _chosen(suite)
@@ -148,7 +148,7 @@ def _loaded(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType
 
 
 def _chosen(suite: Suite) -> Material:
-    """The split that is asked; the error of one that is not here names all that are."""
+    """Return the split that is asked; the error of one that is not here names all that are."""
     try:
         return suite.load(suite.plan.split)
     except DataError:
@@ -172,13 +172,13 @@ def _has(suite: Suite, split: str) -> bool:
 
 
 def _used(material: Material, items: Sequence[Item]) -> dict[str, Any]:
-    """The long texts of these items."""
+    """Return the long texts of these items."""
     keys = {item.document for item in items}
     return {key: text for key, text in material.documents.items() if key in keys}
 
 
 def notes(suite: Suite) -> tuple[str, ...]:
-    """The sentences on a run's data: their terms, files of the user's own, the sample, and what is trained."""
+    """Return the sentences on a run's data: their terms, files of the user's own, the sample, and what is trained."""
     title, plan, files = suite.title, suite.plan, suite.files
     loaded = suite.material
     read = [one for one in suite.data if not files.digests or one.blobs.keys() & files.digests.keys()]
@@ -199,7 +199,7 @@ def notes(suite: Suite) -> tuple[str, ...]:
 
 
 def _unreadable(suite: Suite) -> list[str]:
-    """A sentence on systems none of whose replies can be read; empty without any."""
+    """Return a sentence on systems none of whose replies can be read; empty without any."""
     quoting = [name for name in suite.spec.systems if _provider(suite, name) == ExtractiveSystem.provider.name]
     if not quoting or suite.reads_prose or suite.plan.probe == probes.CONTINUATION:
         return []
@@ -248,7 +248,7 @@ def _beside(together: tuple[Dialogue, ...]) -> Dialogue:
 
 
 def _ordered(suite: Suite) -> list[Item]:
-    """The items that begin a conversation, those about one text in a row."""
+    """Return the items that begin a conversation, those about one text in a row."""
     return sorted((item for item in suite.material.items if not item.after), key=lambda item: item.document)
 
 
@@ -313,7 +313,7 @@ def _prompted(suite: Suite, item: Item, repetition: int, system: str, shots: Seq
 
 
 def _asking(suite: Suite, item: Item) -> list[Message]:
-    """The messages that ask about an item, as the plan's probe does."""
+    """Return the messages that ask about an item, as the plan's probe does."""
     if suite.plan.probe == probes.CONTINUATION:
         words = len(str(item.gold).split())
         return [Message("user", suite.render(PROBE, text=item.shown["text"], policy=item.cluster, words=words))]
@@ -323,7 +323,7 @@ def _asking(suite: Suite, item: Item) -> list[Message]:
 
 
 def _shots(suite: Suite) -> list[Message]:
-    """The examples, each with its reply."""
+    """Return the examples, each with its reply."""
     turns: list[Message] = []
     for item in suite.material.examples:
         # Providers take few breakpoints: none is left for the text that is asked about if examples have them.

@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import OptionError, UnknownNameError, UsageError
-from genaipa.execution.procedure import slice_of
 from genaipa.plugins import load
 from genaipa.systems.plugins import find
 from genaipa.tasks.catalog import own_task
+from genaipa.tasks.request import parse_slice
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from genaipa.execution.observer import Observer
-    from genaipa.execution.prepare import RunRequest
     from genaipa.runs.records import RunSpec
     from genaipa.tasks.base import Task
+    from genaipa.tasks.request import RunRequest
     from genaipa.workspace import Workspace
     from genaipa_suites.data import SuiteSource
     from genaipa_suites.suite import Suite
@@ -49,13 +48,13 @@ def _class(name: str) -> Any:
     return load(SUITES[name]) if name in SUITES else find(_target(name))
 
 
-def planned(request: RunRequest, _workspace: Workspace, _observer: Observer) -> SuitePlan:
-    """The plan by the options given; an OptionError for one that can't be, a UsageError for no suite."""
+def make_plan(request: RunRequest) -> SuitePlan:
+    """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
     given = request.plan
     wording, limit = given.get("wording") or ("1",), given.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
         raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
-    first, last = slice_of(limit) or (1, 0)
+    first, last = parse_slice(limit) or (1, 0)
     if first != 1:
         raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
     split = given.get("split") or splits_of(request.task)[0]

@@ -1,10 +1,10 @@
-"""The kind of task that a suite is: its plan (the options that are only a suite's), and the suites by name."""
+"""A suite's plan (the options that are only a suite's), and the suites by name."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from genaipa.kinds import Kind, Plan, option
+from genaipa.kinds import Plan, option
 from genaipa.plugins import plugins
 from genaipa.runs.records import RunSpec
 from genaipa.words import number
@@ -72,29 +72,5 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 def spec_of(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
-    """The spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
+    """Return the spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
     return RunSpec(systems, KIND, name, plan, **others)
-
-
-def _is_sample(plan: SuitePlan) -> bool:
-    return plan.split == SAMPLE
-
-
-SUITE = Kind(
-    make="genaipa_suites.catalog:make_suite",
-    keeps=True,
-    plan="genaipa_suites.plan:SuitePlan",
-    planned="genaipa_suites.catalog:planned",
-    option=KIND,
-    about="A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data).",
-    heading="A sister benchmark",
-    names="genaipa_suites.plan:suite_targets",
-    listed="genaipa_suites.catalog:listed",
-    may_pass_on=_is_sample,
-    prompts="suites",
-    results="genaipa_suites.report.of_suites:OfSuites",
-    closing="genaipa_suites.figures:closing",
-    page="genaipa_suites.page:Suites",
-    check="genaipa_suites.checking:check",
-    data="genaipa_suites.datasets:every",
-)

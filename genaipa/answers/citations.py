@@ -45,4 +45,4 @@ class Citations(Fact):
 
 
 def _is_summary(record: MeasuredHead) -> bool:
-    return record.initialization.startswith("summary")
+    return record.coordinates["initialization"].startswith("summary")

@@ -8,7 +8,7 @@ what a row is:
 - `table`: a score that a published study gives without saying which answer it belongs to: one for a question about a
   document, or (`document` empty) the mean over all documents of the study.
 
-Averages take the rows that are `counted`: scores of people, of answers that no audit excluded; where an answer was
+Averages take the rows that are `counted`: scores of people, of answers that are not excluded; where an answer was
 adjudicated, its adjudication alone.
 """
 
@@ -67,7 +67,6 @@ OVERALL: Meanings = {
     "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
     "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),
     "rubric": ("category", "digest of the metrics and values by which it was scored"),
-    "doubt": ("category", "why a rule alone says that the row is counted, or excluded; empty where it is in no doubt"),
     "counted": ("bool", "whether averages take the row"),
     "row": ("int32", "the row of its answer in `answers`, from 0; -1 for `table` rows"),
 }

@@ -1,11 +1,11 @@
-"""Which answers an audit leaves out of analyses, and why."""
+"""Which answers their runs exclude from averages, and why."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from genaipa.answers.fact import Column, StudyFact
-from genaipa.runs.imported import audit_of, excluded_answers
+from genaipa.runs.exclusions import read_exclusions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,17 +16,19 @@ if TYPE_CHECKING:
 
 
 class Exclusions(StudyFact):
-    """The reasons of the audits of the study's runs (`runs.imported`)."""
+    """The reasons of the study's runs (`runs.exclusions`)."""
 
     name = "exclusions"
-    columns = {"excluded": Column("category", "why an audit leaves the row out; empty if it does not")}
+    columns = {
+        "excluded": Column("category", "why averages leave the row out (`other-company: …`); empty if they don't")
+    }
 
     def compute(self, study: StudyInputs, answers: pd.DataFrame) -> Mapping[str, Any] | None:
         """Look up the reason of each answer."""
         reasons = {
-            (source.folder.name, key): finding.reason
+            (source.folder.name, key): str(exclusion)
             for source in study.sources
-            for key, finding in excluded_answers(audit_of(source.folder)).items()
+            for key, exclusion in read_exclusions(source.folder, "answer").items()
         }
         if not reasons:
             return None

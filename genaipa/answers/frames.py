@@ -257,7 +257,7 @@ def make_table(
     """Return the narrow table: answers joined with their scores, and published scores beneath them.
 
     `scores` has an entry for each score or adjudication in effect, found by its `answer`, with values of the `rubric`.
-    `excluded` counts answers that an audit excludes as well.
+    `excluded` counts excluded answers as well.
     """
     order = {**ORDERED, **(orders or {})}
     rows, picks = _match(answers["answer"], scores.get("answer", ()))

@@ -1,4 +1,4 @@
-"""Gather a study: runs and published scores, the scores of the store, and the audits' findings."""
+"""Gather a study: runs and published scores, and the scores of the store."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import kind_of
 from genaipa.questions.points import points_digest
+from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import audit_of, published_scores
+from genaipa.runs.imported import published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import LEFT_OUT, withheld
 from genaipa.runs.permission import Permission
-from genaipa.runs.records import MeasuredHead, conversation_of
+from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
+from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.points import Point
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.imported import Finding
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
@@ -61,7 +62,7 @@ def gather(
 ) -> Study:
     """Gather everything that a report about these runs needs.
 
-    `excluded` counts answers that audits exclude as well; `corrected` applies the corrections of annotated answers.
+    `excluded` counts excluded answers as well; `corrected` applies the corrections of annotated answers.
     `scores_alone` reads no reply, document or passage: the facts that need one are left out. `by` is a column of the
     documents' groups that are looked at apart.
     """
@@ -101,7 +102,6 @@ def gather(
         Annotated(reading.annotated, reading.points, frozenset(reading.corrections), corrected),
         Log(counted, log, left_out=people.left_out),
         waves,
-        reading.findings,
         [*problems(), *reading.problems],
         workspace=workspace,
     )
@@ -156,7 +156,6 @@ class _Reading:
         self.annotated: dict[Place, str] = {}
         self.points: dict[Place, PointsOf] = {}
         self.corrections: set[tuple[str, str]] = set()
-        self.findings: list[Finding] = []
         self.problems: list[str] = []
 
     def asked(self) -> Questions:
@@ -197,8 +196,7 @@ class _Run:
             for number, question in enumerate(order, 1)
         }
         self._asked: dict[tuple[str, str], int] = {}
-        self._talks: dict[tuple[str, str, str, str, str, int], int] = {}
-        reading.findings += [finding for finding in audit_of(source.folder) if finding not in reading.findings]
+        self._talks: dict[tuple[object, ...], int] = {}
         self._withheld = withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts)
@@ -217,7 +215,7 @@ class _Run:
             if line.kind == "answer":
                 kept[line.key] = line.status != "failed"
             mine = line.kind == "answer" and line.system in self._source.systems
-            if mine and self._source.takes(line.document, line.initialization, line.wording):
+            if mine and self._source.means(line):
                 self._add(rows, line)
         self._add_missing(rows)
         gathering = self._reading.gathering
@@ -245,18 +243,19 @@ class _Run:
 
     def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
-        talk = self._talk(line.system, line.document, line.initialization, line.wording, line.prompts, line.repetition)
+        at = coordinates_of(line)
+        talk = self._talk(line.system, at)
         values = {
             "key": line.key,
             "model": line.model,
-            "position": self._position(line.system, line.document, line.repetition, line.question),
+            "position": self._position(line.system, at),
             "status": line.status,
             "answer": line.digest if line.status != "failed" else "",
             **self._reader.row(line),
         }
         row = rows.get(line.key)
         if row is None:
-            rows[line.key] = self._reading.gathering.add(self._about(line.document, line.question), talk, values)
+            rows[line.key] = self._reading.gathering.add(self._about(at.document, at.question), talk, values)
         else:
             self._reading.gathering.replace(row, values)
 
@@ -304,30 +303,28 @@ class _Run:
     def _permission(self) -> Permission:
         return Permission(self._source.folder, self._source.manifest)
 
-    def _talk(
-        self, system: str, document: str, initialization: str, wording: str, prompts: str, repetition: int
-    ) -> int:
+    def _talk(self, system: str, at: Coordinates) -> int:
         """Return the number of what every answer of a conversation shares."""
-        place = system, document, initialization, wording, prompts, repetition
+        place = system, *at[:-1]
         number = self._talks.get(place)
         if number is None:
-            mode = "" if system in self._recorded else self._source.manifest.spec.plan.conversation
+            mode = "" if system in self._recorded else procedure_plan(self._source.manifest.spec).conversation
             number = self._talks[place] = self._reading.gathering.add_talk(
                 {
                     "system": system,
-                    "experiment": self._experiment(document, initialization, wording),
-                    "initialization": initialization,
-                    "wording": wording,
-                    "prompts": self._prompts(system, prompts),
-                    "repetition": repetition,
+                    "experiment": self._experiment(at.document, at.initialization, at.wording),
+                    "initialization": at.initialization,
+                    "wording": at.wording,
+                    "prompts": self._prompts(system, at.prompts),
+                    "repetition": at.repetition,
                     "conversation": mode,
                 }
             )
         return number
 
-    def _position(self, system: str, document: str, repetition: int, question: str) -> int:
+    def _position(self, system: str, at: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
-        return 0 if system in self._recorded else self._places.get((f"{document}|{repetition}", question), 0)
+        return 0 if system in self._recorded else self._places.get((f"{at.document}|{at.repetition}", at.question), 0)
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -342,26 +339,22 @@ class _Run:
     def _add_missing(self, seen: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""
         manifest = self._source.manifest
+        plan = find_procedure_plan(manifest.spec)
+        if plan is None:
+            return
         for place, order in manifest.orders.items():
             document, _, number = place.rpartition("|")
-            repetition = int(number)
-            ways = product(
-                self._source.systems,
-                manifest.spec.plan.initializations,
-                manifest.spec.plan.wordings,
-                self._labels,
-                order,
-            )
+            ways = product(self._source.systems, plan.initializations, plan.wordings, self._labels, order)
             for system, initialization, wording, prompts, question in ways:
                 if not self._source.takes(document, initialization, wording):
                     continue
                 key = f"{conversation_of(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in seen:
-                    position = self._position(system, document, repetition, question)
+                    at = Coordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add(
                         self._about(document, question),
-                        self._talk(system, document, initialization, wording, prompts, repetition),
-                        {"key": key, "position": position, "status": "missing"},
+                        self._talk(system, at),
+                        {"key": key, "position": self._position(system, at), "status": "missing"},
                     )
 
     def _published(self) -> Iterable[dict[str, Any]]:
@@ -372,7 +365,7 @@ class _Run:
             said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
             self._reading.problems.append(said)
             return
-        only = self._source.only
+        only, excluded = self._source.only, read_exclusions(self._source.folder, "score")
         for score in published:
             # A mean over documents is about no single one.
             if only.documents and score.document not in only.documents:
@@ -395,6 +388,5 @@ class _Run:
                     **{metric: score[metric] for metric in paper.metrics},
                     "m_all": score.m_all,
                     "averaged": score.averaged,
-                    "excluded": score.excluded,
-                    "doubt": score.doubt,
+                    "excluded": str(excluded.get(score.key, "")),
                 }

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from genaipa.answers.points import PointsOf
     from genaipa.policies.statistics import Statistics
     from genaipa.questions.sets import QuestionSet
-    from genaipa.runs.imported import Finding
     from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event
     from genaipa.scoring.rubric import Rubric
@@ -83,8 +82,8 @@ class Study:
     `answers` has a row for each answer, failure, and question that was planned and not asked, with the facts of which
     anything is known. `table` has the columns that averages need, for each answer and score, and published scores
     beneath (`genaipa.answers.columns`). `documents` are what the runs asked about, by name; of one whose text is
-    withheld, its statistics. `findings` are the audits' of these runs, `groups` the documents' groups that are looked
-    at apart, `problems` sentences on unreadable files. Without a `workspace` no answer can be read again.
+    withheld, its statistics. `groups` are the documents' groups that are looked at apart, `problems` sentences on
+    unreadable files. Without a `workspace` no answer can be read again.
     """
 
     answers: pd.DataFrame
@@ -97,7 +96,6 @@ class Study:
     log: Log = field(default_factory=Log)
     waves: Waves = field(default_factory=Waves)
     """The random parts of their answers that people were asked to score, as far as people finished them."""
-    findings: Sequence[Finding] = ()
     problems: Sequence[str] = ()
     groups: Groups | None = None
     workspace: Workspace | None = None
@@ -134,7 +132,7 @@ class Study:
     def once(self, *facts: str) -> pd.DataFrame:
         """Return each answer once, however many scores it has, with what is known of it.
 
-        `counted` says whether any of its scores counts, `left_out` whether an audit keeps it out. The columns of these
+        `counted` says whether any of its scores counts, `left_out` whether it is excluded. The columns of these
         `facts` are there also where nothing is known.
         """
         return with_facts(self._once, facts)

@@ -125,18 +125,18 @@ def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
 def asked_once(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each question that was planned, however many analysts scored its answer.
 
-    Its `counted` says whether any of its scores counts, and `left_out` whether an audit keeps it out.
+    Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
     """
     planned = table[table["row"] >= 0]
     counted = np.bincount(planned["row"], planned["counted"]) > 0
     once = planned[~planned["row"].duplicated()]
-    # Where anything that an audit found is counted, all of it is meant to be.
+    # Where anything that is excluded is counted, all of it is meant to be.
     included = bool((table["counted"] & (table["excluded"] != "")).any())
     return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
 
 
 def countable(frame: pd.DataFrame) -> pd.Series:
-    """Whether averages could take a row, whatever an audit says."""
+    """Whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)

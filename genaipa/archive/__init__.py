@@ -113,7 +113,7 @@ def pack(
 ) -> Packed:
     """Write runs, their scores and their report into the archive `file`, over an earlier one.
 
-    `excluded` counts answers that an audit excludes in the report; `whole` includes texts that may not be passed on.
+    `excluded` counts excluded answers in the report; `whole` includes texts that may not be passed on.
     A DataError for a damaged run, a UsageError if the file can't be written.
     """
     with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:

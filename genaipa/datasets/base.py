@@ -1,7 +1,7 @@
 """The seam to other people's data: the protocol of a data set.
 
 A data set is a class that fits `Dataset`, by an entry point of the group `genaipa.datasets`. A kind of task brings its
-own (`genaipa.kinds.Kind.data`).
+own (`genaipa.kinds.Kind.data_sets`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import short_repr
-from genaipa.kinds import hooks
+from genaipa.kinds import kinds
 from genaipa.plugins import load, plugins
 from genaipa.policies.document import document_names, load_document
 from genaipa.workspace import Workspace, pulled
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa.runs.imported import Finding
 
 Progress = Callable[[int, int], None]
 """Called with (files done, files to fetch) after each file."""
@@ -51,14 +50,17 @@ class Pulled:
 
 @dataclass
 class Imported:
-    """Outcome of an import: runs by system, their numbers of answers and scores, and the names of changed files."""
+    """Outcome of an import: runs by system, their numbers of answers and scores, and the names of changed files.
 
-    audit: Path
+    `notes` are lines that a data set has to say of its data, `facts` the same for machines.
+    """
+
     runs: dict[str, list[str]] = field(default_factory=dict)
     answers: dict[str, int] = field(default_factory=dict)
     scores: dict[str, int] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    facts: dict[str, object] = field(default_factory=dict)
 
 
 class Dataset(Protocol):
@@ -91,7 +93,7 @@ class Dataset(Protocol):
         ...
 
     def import_study(self, workspace: Workspace) -> Imported:
-        """Write recorded answers and scores as runs, with an audit; a UsageError if they are not here."""
+        """Write recorded answers and scores as runs; a UsageError if they are not here."""
         ...
 
 
@@ -169,7 +171,7 @@ def pulled_only() -> Workspace:
 
 def _of_kinds() -> dict[str, Dataset]:
     """Name → data set of a kind of task."""
-    return {name: one for listed in hooks("data") for name, one in listed().items()}
+    return {name: known for kind in kinds().values() for name, known in kind.data_sets().items()}
 
 
 def _targets() -> dict[str, str]:

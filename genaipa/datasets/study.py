@@ -8,43 +8,39 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from genaipa.datasets.base import Imported, pulled_only
 from genaipa.datasets.snapshot import write
-from genaipa.errors import NOT_RECORDED, RunError
+from genaipa.errors import NOT_RECORDED
 from genaipa.files.text import digest, read_text
+from genaipa.kinds import DEFAULT
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
 from genaipa.runs.documents import stored_introduction
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.imported import (
-    AUDIT,
     PUBLISHED_SCORES,
-    Finding,
     PublishedScore,
     RecordedRun,
-    is_same,
-    write_audit,
     write_published,
     write_run,
 )
 from genaipa.runs.manifest import CONVERSATIONS
+from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, Coordinates, Initialization, ProcedurePlan
 from genaipa.runs.records import (
-    GUIDED,
-    INITIALIZATIONS,
     ConversationRecord,
     FailureInfo,
-    Initialization,
     Record,
     RunSpec,
     answer_digest,
+    key_of,
 )
 from genaipa.systems.base import Message
 from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
-from genaipa.tasks.plan import ProcedurePlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -75,28 +71,23 @@ class Answer(msgspec.Struct, frozen=True):
         return EXPERIMENTS[self.experiment].initializations[0]
 
     @property
-    def coordinates(self) -> dict[str, Any]:
-        """The fields of its record that name its conversation."""
-        names = ("system", "document", "initialization", "wording", "repetition")
-        return {name: getattr(self, name) for name in names}
+    def coordinates(self) -> dict[str, str]:
+        """The coordinates of its record."""
+        way = self.initialization, self.wording, self.repetition
+        return Coordinates(self.document, *way, "", self.question).as_dict()
 
     @property
     def key(self) -> str:
         """The key of its record: that of a run which asks the same. No two answers of a study share it."""
-        return "|".join(map(str, (*self.coordinates.values(), self.question)))
-
-    def finding(self, kind: str, reason: str, *, excludes: bool = False) -> Finding:
-        """A finding about this answer."""
-        about = {name: getattr(self, name) for name in Finding.__struct_fields__ if hasattr(self, name)}
-        return Finding(kind=kind, reason=reason, excludes="answer" if excludes else "", **about)
+        return key_of(self.system, DEFAULT, self.coordinates)
 
 
 @dataclass(frozen=True)
 class StudyRun:
     """One run folder to be: a system's answers and scores in one experiment.
 
-    `documents` and `findings` may hold more than it is about. `part_set` is the published segmentation in which the
-    system was shown the documents, `source` where the data was published.
+    `documents` may hold more than it is about, and `more` are further files of the folder. `part_set` is the published
+    segmentation in which the system was shown the documents, `source` where the data was published.
     """
 
     name: str
@@ -110,7 +101,8 @@ class StudyRun:
     source: str
     wordings: tuple[Wording, ...] = ("original",)
     repetitions: int = 1
-    findings: list[Finding] = field(default_factory=list)
+    exclusions: list[Exclusion] = field(default_factory=list)
+    more: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def about(self) -> dict[str, Document]:
@@ -145,7 +137,8 @@ class StudyRun:
                 CONVERSATIONS: b"".join(map(journal.line, conversations)),
                 **introductions,
                 PUBLISHED_SCORES: write_published(self.scores),
-                AUDIT: write_audit(self.findings),
+                EXCLUSIONS: write_exclusions(self.exclusions),
+                **self.more,
             },
         )
         return run.files
@@ -171,8 +164,8 @@ class StudyRun:
                 status="failed" if text is None else "answered",
                 conversation=conversation,
                 kind="answer",
-                question=answer.question,
-                **answer.coordinates,
+                system=answer.system,
+                coordinates=answer.coordinates,
                 turn=turns[conversation],
                 asked=answer.asked,
                 reply=text,
@@ -205,8 +198,8 @@ class StudyRun:
             begun[conversation] = ConversationRecord(
                 # A summary was written in a conversation of its own, and that one was shown the document.
                 id=f"{conversation}|(summary)" if summarized else conversation,
-                document_digest=document.digest,
-                **answer.coordinates,
+                document=answer.document,
+                system=answer.system,
                 mode="shared",
                 introduction=name,
                 order=orders[f"{answer.document}|{answer.repetition}"],
@@ -221,30 +214,16 @@ class StudyRun:
         )
 
 
-def write_study(workspace: Workspace, dataset: str, runs: Iterable[StudyRun], findings: list[Finding]) -> Imported:
-    """Write runs and the whole audit into the workspace; files that are there and right are left alone."""
-    done = Imported(workspace.home / "published" / f"{dataset}-audit.csv", findings=findings)
+def write_study(workspace: Workspace, runs: Iterable[StudyRun]) -> Imported:
+    """Write runs into the workspace; those that are there and right are left alone."""
+    done = Imported()
     for run in runs:
         done.runs.setdefault(run.system, []).append(run.name)
         answered = sum(answer.text is not None for answer in run.answers)
         done.answers[run.system] = done.answers.get(run.system, 0) + answered
         done.scores[run.system] = done.scores.get(run.system, 0) + len(run.scores)
         done.changed += write_run(workspace.runs / run.name, run.files())
-    keep_audit(done)
     return done
-
-
-def keep_audit(done: Imported) -> None:
-    """Write the findings of an import to its audit file, unless it has them."""
-    audit = write_audit(done.findings)
-    if is_same(done.audit, audit):
-        return
-    try:
-        done.audit.parent.mkdir(parents=True, exist_ok=True)
-        done.audit.write_bytes(audit)
-    except OSError as error:
-        raise RunError(f"{done.audit} can't be written ({error.strerror}).") from None
-    done.changed.append(done.audit.name)
 
 
 def write_recordings(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from sys import intern
+from typing import TYPE_CHECKING
 
 from genaipa.files.stamps import now
-from genaipa.runs.records import ConversationRecord, Record, is_place, key_of
+from genaipa.runs.records import ConversationRecord, Record, key_of
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
@@ -17,50 +18,32 @@ if TYPE_CHECKING:
 
 
 def key(task: Task, system: str, call: Call) -> str:
-    """The key of a call's record."""
+    """Return the key of a call's record."""
     return key_of(system, task.name, call.coordinates)
 
 
 def conversation_id(task: Task, system: str, call: Call) -> str:
-    """The conversation of a call; one that names none shares the task's, unless it brings an introduction."""
+    """Return the conversation of a call; one that names none shares the task's, unless it brings an introduction."""
     if call.conversation:
         return call.conversation
     return key(task, system, call) if len(call.messages) > 1 else f"{system}|{task.name}"
 
 
-def _place(system: str, call: Call) -> dict[str, Any]:
-    """The fields that a record and the line of its conversation share."""
-    own, known = is_place(call.coordinates), call.coordinates
-    return {
-        "system": system,
-        "document": known.get("document", ""),
-        "initialization": known["initialization"] if own else "",
-        "wording": known["wording"] if own else "original",
-        "repetition": int(known["repetition"]) if own else 1,
-        "prompts": known.get("prompts", "") if own else "",
-    }
-
-
-def _own(task: Task, call: Call) -> dict[str, Any]:
-    """The fields of a record that is not of the paper's questions."""
-    return {} if is_place(call.coordinates) else {"task": task.name, "coordinates": dict(call.coordinates)}
-
-
 def blank_record(task: Task, system: str, call: Call) -> Record:
-    """The record of a call before anything came of it."""
+    """Return the record of a call before anything came of it."""
     return Record(
         key=key(task, system, call),
         status="failed",
         conversation=conversation_id(task, system, call),
         kind=call.kind,
-        **_place(system, call),
-        question=call.label,
+        system=system,
+        task=intern(task.name),  # the default is left out of a line where it is that very text
+        coordinates=dict(call.coordinates),
         turn=call.turn,
         asked=call.messages[-1].content,
         reply=None,
         started=now(),
         seconds=0.0,
-        **_own(task, call),
     )
 
 
@@ -69,8 +52,8 @@ async def begin(writer: PartWriter, task: Task, system: str, call: Call) -> None
     await writer.begin(
         ConversationRecord(
             id=conversation_id(task, system, call),
-            **_place(system, call),
-            document_digest=call.digest,
+            system=system,
+            document=call.coordinates.get("document", ""),
             mode=call.mode,
             introduction=writer.keep_introduction(call.messages[:-1]),
             order=call.order,

@@ -153,7 +153,7 @@ class Engine:
                 task.add_done_callback(lambda _task: places.release())
 
     async def _converse(self, asked: _Asked, dialogue: Dialogue, step: Call | tuple[Dialogue, ...]) -> None:
-        """A dialogue from its first step to its end, or to its first failure."""
+        """Return a dialogue from its first step to its end, or to its first failure."""
         try:
             while True:
                 said = "" if isinstance(step, tuple) else await self._reply(asked, step)
@@ -227,7 +227,7 @@ class Engine:
         return record.reply
 
     async def _prepared(self, name: str, call: Call, key: str) -> Sequence[Message]:
-        """The messages of a call, whose conversation's beginning is kept."""
+        """Return the messages of a call, whose conversation's beginning is kept."""
         messages = call.messages
         if call.kind != "acknowledgement":
             await self._begin(name, call)
@@ -294,7 +294,7 @@ class Engine:
         )
 
     def _clean(self, passage: Passage) -> Passage:
-        """The passage as it can be kept: a key in it is masked, as in the reply."""
+        """Return the passage as it can be kept: a key in it is masked, as in the reply."""
         text, source = (mask(without_surrogates(said), self._keys) for said in (passage.text, passage.source))
         return replace(passage, text=text, source=source)
 

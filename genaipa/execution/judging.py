@@ -15,7 +15,7 @@ from genaipa.execution.run import carry_out
 from genaipa.execution.shards import Purse, dollars_in_use
 from genaipa.files.locks import held, native_lock
 from genaipa.files.names import make_folder
-from genaipa.judging.plan import plan
+from genaipa.judging.plan import make_worklist
 from genaipa.systems.provider import run_title
 
 if TYPE_CHECKING:
@@ -48,20 +48,20 @@ class PreparedJudges:
 def prepare_judges(
     workspace: Workspace, request: JudgeRequest, observer: Observer, *, offline: bool = False
 ) -> PreparedJudges:
-    """Prepare the asking of judges; the errors of `judging.plan.plan`. A new run's folder isn't made yet."""
+    """Prepare the asking of judges; the errors of `judging.plan.make_worklist`. A new run's folder isn't made yet."""
     if not request.judges:
         raise UsageError("no judge is named; `genaipa systems` lists the models that can be one.")
-    found = plan(workspace, request)
-    for sentence in found.said:
+    worklist = make_worklist(workspace, request)
+    for sentence in worklist.said:
         observer.said(sentence)
     runs = []
-    for folder, missing in found.begun:
+    for folder, missing in worklist.begun:
         observer.said(f"going on with {folder.name}, which lacks {missing:,} judgements")
         runs.append(resume(workspace, folder.name, observer, offline=offline))
-    for task in found.new:
+    for task in worklist.new:
         title = f"judge-{run_title(task.spec.systems)}"
         runs.append(PreparedRun(task, title, None, offline))
-    return PreparedJudges(runs, found.wanted, found.had, found.answers)
+    return PreparedJudges(runs, worklist.wanted, worklist.had, worklist.answers)
 
 
 @contextlib.contextmanager

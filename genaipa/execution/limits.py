@@ -84,7 +84,7 @@ class BreakerOpenError(Exception):
     """The system was stopped while a call waited for its turn; nothing came of it."""
 
 
-class Gate:
+class Throttle:
     """Bound on the concurrent calls to one system: at most `most`, halved on overload, regrown one by one."""
 
     def __init__(self, most: int) -> None:
@@ -225,10 +225,10 @@ class Breaker:
 
 
 @dataclass
-class Limits:
+class SystemLimits:
     """Limits on one system during a run."""
 
-    gate: Gate
+    gate: Throttle
     retries: int = 5
     breaker: Breaker = field(default_factory=Breaker)
     waiting: Callable[[str], None] = lambda _reason: None
@@ -250,7 +250,7 @@ class Attempt:
         return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
 
     def with_usage(self, further: Usage | None) -> Usage | None:
-        """The tokens of this attempt and of a further one."""
+        """Return the tokens of this attempt and of a further one."""
         return _sum(self.usage, further)
 
     @property
@@ -259,7 +259,7 @@ class Attempt:
         return is_silent(self.reply) and self.reply.finish == "stop"
 
     def unusable(self, why: str) -> TransientError:
-        """The failure that a reply of no use is; its beginning is all that is kept of it."""
+        """Return the failure that a reply of no use is; its beginning is all that is kept of it."""
         said = clipped(without_surrogates(self.reply.text), _LONGEST_WORD)
         begins = f"; it begins: {said}" if said.strip() else ""
         kind = THOUGHTS_ALONE if self.only_thought else "unusable"
@@ -268,7 +268,7 @@ class Attempt:
         return error
 
 
-async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: Limits) -> Attempt:
+async def ask(system: System, messages: Sequence[Message], settings: Settings, limits: SystemLimits) -> Attempt:
     """Ask until there is a reply or no point in asking on.
 
     Raises the last NoReplyError, with `attempts` set on it, or a BreakerOpenError if the system was stopped before
@@ -365,7 +365,7 @@ def is_silent(reply: Reply) -> bool:
 
 
 def _countable(usage: object) -> Usage | None:
-    """The tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
+    """Return the tokens, where they can be counted and priced; None if a server or an assistant states nonsense."""
     if not isinstance(usage, Usage):
         return None
     counts: list[object] = [getattr(usage, name) for name in Usage.__struct_fields__]
@@ -373,7 +373,7 @@ def _countable(usage: object) -> Usage | None:
 
 
 def _writable_settings(sent: object) -> dict[str, Any]:
-    """The settings as sent, where they can be kept as JSON."""
+    """Return the settings as sent, where they can be kept as JSON."""
     try:
         kept = msgspec.json.decode(msgspec.json.encode(sent))
     except (TypeError, ValueError, OverflowError, RecursionError):
@@ -382,7 +382,7 @@ def _writable_settings(sent: object) -> dict[str, Any]:
 
 
 def without_surrogates(text: str) -> str:
-    """The text with a replacement for half a character.
+    """Return the text with a replacement for half a character.
 
     A cut reply may end in one that JSON escapes as two halves; it can't be written or sent again.
     """
@@ -426,7 +426,7 @@ class Transport:
 
     def __init__(self, system: System, connections: int, retries: int, waiting: Callable[[str], None]) -> None:
         self.system, self.at_once = system, connections
-        self.limits = Limits(Gate(connections), retries, waiting=waiting, patient=self.patient)
+        self.limits = SystemLimits(Throttle(connections), retries, waiting=waiting, patient=self.patient)
         self._warm: dict[int, asyncio.Event] = {}
 
     async def send(self, messages: Sequence[Message], settings: Settings) -> Attempt:

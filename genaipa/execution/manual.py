@@ -119,14 +119,14 @@ class ManualRun:
                     yield call, known
 
     def missing(self) -> Iterator[tuple[ChatSheet, str]]:
-        """The chats and keys whose replies are still wanted."""
+        """Return the chats and keys whose replies are still wanted."""
         for sheet in self.sheets():
             for key in sheet.calls:
                 if not self.tally.kept(key):
                     yield sheet, key
 
     def last_kept(self, sheet: ChatSheet) -> Call | None:
-        """The last call of a chat whose reply is in; None while it has none."""
+        """Return the last call of a chat whose reply is in; None while it has none."""
         kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
         return kept[-1] if kept else sheet.follows
 
@@ -242,14 +242,16 @@ class ManualRun:
     async def _keep(self, writer: PartWriter, system: str, call: Call, text: str) -> None:
         if not writer.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(writer, self.task, system, call)
-        reading = self.task.guarded_read(call, split_thoughts(text).answer)
+        thoughts, reply, _ = split_thoughts(text)
+        reading = self.task.guarded_read(call, reply)
         await writer.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),
-                status="answered",
-                reply=text,
+                status="answered" if reply else "truncated",
+                reply=reply,
+                thoughts=thoughts,
                 finish="by hand",
-                digest=answer_digest(call.digest, call.messages[-1].content, text),
+                digest=answer_digest(call.digest, call.messages[-1].content, reply),
                 prediction=reading.prediction,
                 score=reading.score,
             )

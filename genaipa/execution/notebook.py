@@ -14,7 +14,7 @@ from genaipa.errors import UsageError
 from genaipa.execution import judging
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import RunRequest, prepare
+from genaipa.execution.prepare import prepare
 from genaipa.execution.shards import ask
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
@@ -22,6 +22,7 @@ from genaipa.kinds import DEFAULT, options
 from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import kind_named
+from genaipa.tasks.request import RunRequest
 from genaipa.workers.base import place_of
 from genaipa.workspace import Named, find_workspace, names_of
 
@@ -232,7 +233,7 @@ def judge(
 
 
 def _finished(asking: Coroutine[Any, Any, T]) -> T:
-    """The result of a coroutine, also where a loop runs already, as in a notebook."""
+    """Return the result of a coroutine, also where a loop runs already, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -273,7 +274,7 @@ def _with_options(function: Callable[..., Any]) -> None:
 
 
 def _of_kinds() -> dict[str, Any]:
-    """The options of kinds that `RunOptions` does not have, with what they take."""
+    """Return the options of kinds that `RunOptions` does not have, with what they take."""
     return {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
 
 

@@ -18,117 +18,58 @@ from functools import cache, cached_property, partial
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
 import genaipa
-from genaipa.errors import DataError, OptionError, RunError, UsageError
+from genaipa.datasets.base import datasets, offering
+from genaipa.errors import DataError, RunError, UsageError
 from genaipa.execution.observer import Observer
-from genaipa.execution.procedure import brought, check_one_language, kept, tell_of_changes
 from genaipa.files.locks import hold_folder
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
-from genaipa.kinds import DEFAULT, Kind, kind_of, options
-from genaipa.runs.documents import KeptDocuments
+from genaipa.kinds import kind_of
+from genaipa.runs.documents import KeptDocuments, load_run_documents, report_corpus_change
 from genaipa.runs.folder import RunFolder, ShardPlan
+from genaipa.runs.procedure import ask_about, procedure_plan
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.selection import find_run, run_folders
-from genaipa.systems.base import Sampling
 from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.provider import providers, run_title
 from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.planning import check_one_language, resolve_documents
 from genaipa.tasks.procedure import Procedure
+from genaipa.tasks.request import Resources, make_spec, own_options
 
 if TYPE_CHECKING:
     from genaipa.policies.corpus import Corpus
     from genaipa.policies.document import Document
     from genaipa.runs.records import CorpusFacts
     from genaipa.tasks.base import Task
+    from genaipa.tasks.request import RunRequest
     from genaipa.workspace import Workspace
 
 
-class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
-    """A user's request, with fields named like the options of `genaipa run`.
+def _resources(observer: Observer, *, offline: bool) -> Resources:
+    """Return what a request may need: the published documents, and an observer's ear."""
 
-    `kind` and `task` say what is asked; `plan` has the options that are only a kind's own, as they were given, by the
-    fields of its plan. A document may be a file, an
-    address or `-` for standard input; `company` is then its company's name in questions. `corpus` is a file of
-    documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
-    share.
-    Without `new`, an unfinished run of the same plan goes on.
-    `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
-    several folders.
-    """
+    def fetch(documents: Sequence[str]) -> None:
+        for name in documents:
+            if (dataset := offering(name)) is None:
+                continue
+            if offline:
+                raise UsageError(
+                    f"'{name}' is not here, and this run is offline; "
+                    f"run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
+                )
+            missing = ", ".join(other for other in documents if other in dataset.documents)
+            observer.said(f"{missing}: not here yet, pulling the published {dataset.title} documents (once)")
+            with observer.pulling(dataset.title) as progress:
+                dataset.pull(origin=None, offline=False, progress=progress)
 
-    systems: tuple[str, ...]
-    documents: tuple[str, ...] = ()
-    company: str = ""
-    corpus: str | None = None
-    limit_documents: int | None = None
-    stratify: str | None = None
-    kind: str = DEFAULT
-    task: str = DEFAULT
-    plan: dict[str, Any] = msgspec.field(default_factory=dict)
-    repetitions: int = 1
-    seed: int = 0
-    name: str | None = None
-    new: bool = False
-    offline: bool = False
-    shard: int | None = None
-
-
-_OF_DOCUMENTS = {
-    "documents": "policy",
-    "company": "company",
-    "corpus": "documents",
-    "limit_documents": "limit_documents",
-    "stratify": "stratify",
-}
-"""Field of a request that only a kind with documents takes → the option that it is of."""
-_SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
-"""The same for a kind with a plan."""
-
-
-def _spec(kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer) -> RunSpec:
-    """The spec of a request of that kind; pulls published documents that are not here."""
-    return RunSpec(
-        request.systems,
-        request.kind,
-        request.task,
-        kind.plan_of(request, workspace, observer),
-        request.repetitions,
-        request.seed,
-        **{name: getattr(request, name) for name in Sampling.__struct_fields__},
-    )
-
-
-def _task(kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer) -> Task:
-    """The task of a request; the errors of its data."""
-    return make_task(_spec(kind, request, workspace, observer), workspace)
-
-
-def _own_options(request: RunRequest, kind: Kind) -> dict[str, Any]:
-    """The options given of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
-    with_it = f"leave it out with the {kind.option or 'task'} '{request.task}'."
-    plain = RunRequest(request.systems)
-    foreign = ({} if kind.documents else _OF_DOCUMENTS) | ({} if kind.plan else _SAMPLED)
-    for named, option in foreign.items():
-        if getattr(request, named) != getattr(plain, named):
-            raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
-    known, own = options(), dict[str, Any]()
-    for name, value in request.plan.items():
-        option = known[name].name if name in known else name
-        if field := next((field for field in (name, option) if field in kind.fields), ""):
-            own[field] = value
-        elif name not in known:
-            raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
-        else:
-            other = kind_of(known[name].kind).option
-            of = f"{other}s; name a {other}, or leave it out." if other else f"the {known[name].kind}; {with_it}"
-            raise OptionError(option, f" is an option of {of}")
-    return own
+    return Resources(observer.said, lambda: [name for known in datasets() for name in known.documents], fetch)
 
 
 _PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")
@@ -215,7 +156,7 @@ class PreparedRun:
     @property
     def name(self) -> str:
         """The name that it was given, or else one of its systems and what it is about."""
-        subjects = self.spec.plan.documents or (self.spec.task,)
+        subjects = tuple(self.task.facts) or (self.spec.task,)
         if self.shards is not None:
             subjects = (f"{self.shards.documents}-documents",)
         if self.corpus is not None:
@@ -246,14 +187,14 @@ class PreparedRun:
     def subject(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
         if self.shards is None:
-            return self.corpus.in_words if self.corpus else ", ".join(self.spec.plan.documents)
+            return self.corpus.in_words if self.corpus else ", ".join(self.task.facts)
         what = self.corpus.in_words if self.corpus else f"{self.shards.documents:,} documents"
         return f"{what} in {self.shards.number:,} shards"
 
     @property
     def times(self) -> float:
         """The size of the run as a multiple of its `task`."""
-        return self.shards.documents / len(self.task.spec.plan.documents) if self.shards else 1.0
+        return self.shards.documents / len(self.task.facts) if self.shards else 1.0
 
     @property
     def complete(self) -> bool:
@@ -269,7 +210,7 @@ class PreparedRun:
         return None if math.isinf(given) else given
 
     def own(self) -> range:
-        """The shards of this part."""
+        """Return the shards of this part."""
         which, parts = self.part
         return range(which - 1, self.shards.number if self.shards else 1, parts)
 
@@ -291,7 +232,7 @@ class PreparedRun:
         return RunFolder.create_with(self.workspace.runs, self.manifest(), cut.plans, cut.sources, cut.copies())
 
     def manifest(self) -> Manifest:
-        """The manifest of a new run; of one in shards without what there is for each document."""
+        """Return the manifest of a new run; of one in shards without what there is for each document."""
         commit, dirty = checkout()
         whole = self.cut is None
         return Manifest(
@@ -321,18 +262,18 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     """
     observer = observer or Observer()
     systems = _check(workspace, request)
-    kind = kind_of(request.kind)
-    request = replace(request, plan=_own_options(request, kind))
+    request = replace(request, plan=own_options(request))
+    resources = _resources(observer, offline=request.offline)
     corpus = facts = None
-    if kind.documents:
-        workspace, request, corpus, facts = brought(workspace, request, observer)
+    if kind_of(request.kind).documents:
+        workspace, request, corpus, facts = resolve_documents(workspace, request, resources)
     elif request.shard is not None:
         raise UsageError("shards are of documents, and another task has none; leave out the size of shards.")
     if request.shard is None:
-        task, cut = _task(kind, request, workspace, observer), None
+        task, cut = make_task(make_spec(request, workspace, resources), workspace), None
         notes = task.notes
     else:
-        cut, task, notes = _cut(kind, request, workspace, observer, corpus, systems)
+        cut, task, notes = _cut(request, workspace, resources, corpus, systems)
     run = PreparedRun(task, request.name, None, request.offline, facts, cut)
     if not request.new:
         known = frozenset(folder.name for folder in run_folders(workspace))
@@ -346,7 +287,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
 
 
 def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
-    """The systems of a request; a UsageError for a name that is none, and for options that need another one."""
+    """Return the systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
     if request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
@@ -362,7 +303,7 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     folder = find_run(workspace, name)
     if folder.plans is None:
         manifest = folder.outline()
-        task = make_task(manifest.spec, kept(workspace, folder, manifest, observer), folder)
+        task = make_task(manifest.spec, load_run_documents(workspace, folder, manifest, observer.said), folder)
         run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
         check_unchanged(folder, manifest, run.digests)
         return run
@@ -375,7 +316,7 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     for note in task.notes:
         observer.said(note)
     if manifest.corpus is not None and manifest.status != "complete":
-        tell_of_changes(manifest.corpus, observer)
+        report_corpus_change(manifest.corpus, observer.said)
     return run
 
 
@@ -416,10 +357,8 @@ def same_plan(run: PreparedRun, name: str | None, besides: Collection[str] = ())
     return None
 
 
-def _of_corpus(
-    corpus: Corpus, kind: Kind, request: RunRequest, workspace: Workspace, observer: Observer
-) -> Iterator[Task]:
-    """The task of each shard of a corpus's documents, which are streamed."""
+def _of_corpus(corpus: Corpus, request: RunRequest, workspace: Workspace, resources: Resources) -> Iterator[Task]:
+    """Return the task of each shard of a corpus's documents, which are streamed."""
     alike: dict[frozenset[str], Task] = {}
     first: tuple[Document, ...] = ()
     entries = corpus.entries(corpus.chosen(request.limit_documents))
@@ -432,24 +371,24 @@ def _of_corpus(
             yield task.about(part)
             continue
         here = workspace.holding(part)
-        alike[kinds] = task = _task(kind, replace(request, corpus=None, documents=tuple(part)), here, observer)
+        spec = make_spec(replace(request, corpus=None, documents=tuple(part)), here, resources)
+        alike[kinds] = task = make_task(spec, here)
         first = first or tuple(islice(part.values(), 1)) if isinstance(task, Procedure) else ()
         yield task
-        observer = Observer()  # the same is said of each
+        resources = resources._replace(say=lambda _sentence: None)  # the same is said of each
 
 
 def _copies(corpus: Corpus, request: RunRequest) -> Iterator[bytes]:
-    """The lines of each shard's own copies of a corpus's documents."""
+    """Return the lines of each shard's own copies of a corpus's documents."""
     lines = corpus.copies(corpus.chosen(request.limit_documents))
     while part := b"".join(islice(lines, request.shard)):
         yield part
 
 
 def _cut(
-    kind: Kind,
     request: RunRequest,
     workspace: Workspace,
-    observer: Observer,
+    resources: Resources,
     corpus: Corpus | None,
     systems: Sequence[Resolved],
 ) -> tuple[Cut, Task, tuple[str, ...]]:
@@ -461,12 +400,12 @@ def _cut(
     if manual := next((system.asked for system in systems if system.manual), ""):
         raise UsageError(f"{manual} is driven by hand; ask it in a run of its own, without shards.")
     if corpus is not None:
-        tasks = _of_corpus(corpus, kind, request, workspace, observer)
+        tasks = _of_corpus(corpus, request, workspace, resources)
     else:
-        whole = _spec(kind, request, workspace, observer)
-        parts = [whole.plan.documents[start : start + each] for start in range(0, len(whole.plan.documents), each)]
-        of = whole.plan.questions
-        specs = (whole.about(part, {name: of[name] for name in part}) for part in parts)
+        whole = make_spec(request, workspace, resources)
+        names, of = procedure_plan(whole).documents, procedure_plan(whole).questions
+        parts = [names[start : start + each] for start in range(0, len(names), each)]
+        specs = (ask_about(whole, part, {name: of[name] for name in part}) for part in parts)
         tasks = (make_task(spec, workspace) for spec in specs)
     plans: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the run
     known, lines, first, notes = hashlib.sha256(), hashlib.sha256(), None, list[str]()
@@ -475,7 +414,9 @@ def _cut(
     try:
         for task in tasks:
             first = first or task
-            plan = ShardPlan(dict(task.facts), dict(task.spec.plan.questions), task.orders, task.digests.annotations)
+            plan = ShardPlan(
+                dict(task.facts), procedure_plan(task.spec).questions, task.orders, task.digests.annotations
+            )
             line = msgspec.json.encode(plan) + b"\n"
             plans.write(line)
             lines.update(line)
@@ -493,7 +434,7 @@ def _cut(
         plans.close()
         raise
     assert first is not None, "there is a document"
-    cut = Cut(first.spec.about((), kinds), found, shards, plans, sources)
+    cut = Cut(ask_about(first.spec, (), kinds), found, shards, plans, sources)
     if corpus is not None:
         cut.copies = partial(_copies, corpus, request)
     weakref.finalize(cut, plans.close)
@@ -509,9 +450,9 @@ def check_shared(folder: RunFolder, outline: Manifest, now_is: Digests, document
 
 
 def task_of(workspace: Workspace, folder: RunFolder, index: int) -> Task:
-    """The task of a shard."""
+    """Return the task of a shard."""
     plan, shard, outline = folder.plan(index), RunFolder(folder.shard(index).path), folder.outline()
-    spec = outline.spec.about(plan.documents, plan.questions)
+    spec = ask_about(outline.spec, plan.documents, plan.questions)
     if outline.corpus is not None:
         workspace = workspace.holding(KeptDocuments(shard.path).checked(plan.documents))
     return make_task(spec, workspace, shard)

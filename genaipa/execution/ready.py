@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
+from genaipa.runs.procedure import row_of
 from genaipa.systems import costs
 from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import Resolved
@@ -69,7 +70,7 @@ class Measured(NamedTuple):
 
 
 def estimate_run(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
-    """The rows of one system over a whole run; of one in shards, the first shard stands for all."""
+    """Return the rows of one system over a whole run; of one in shards, the first shard stands for all."""
     return [_of_all(row, run.times) for row in estimate(run.task, ready)]
 
 
@@ -84,11 +85,11 @@ def _of_all(row: CostEstimate, times: float) -> CostEstimate:
 
 
 def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
-    """The rows of one system over a task."""
+    """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
     times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready):
-        name = call.coordinates.get("initialization", task.name)
+        name = row_of(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.asked, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
@@ -105,7 +106,7 @@ def _more(sum_: float | None, tariff: Tariff | None, usage: Usage, times: int) -
 
 
 def measure(task: Task, ready: Ready) -> Iterator[Measured]:
-    """The calls of the task's sample of its questions."""
+    """Return the calls of the task's sample of its questions."""
     counted: dict[tuple[str, str], int] = {}
     target = ready.target
 
@@ -179,7 +180,7 @@ class Ready:
 
 
 def uncounted(systems: Sequence[str]) -> str:
-    """A note that these systems' tokens are estimated."""
+    """Return a note that these systems' tokens are estimated."""
     return (
         f"{', '.join(systems)}: no tokenizer here; tokens estimated at {costs.CHARACTERS_PER_TOKEN:g} characters each."
     )
@@ -196,14 +197,14 @@ class Started:
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
-        """A system, started unless it was before."""
+        """Return a system, started unless it was before."""
         if resolved.asked not in self._known:
             system = resolved.make(self._replicas)
             self._known[resolved.asked] = system, await start(system, resolved)
         return self._known[resolved.asked]
 
     def lost(self) -> str:
-        """The name of a system whose own server ended; empty if none did."""
+        """Return the name of a system whose own server ended; empty if none did."""
         return next((name for name, (system, _) in self._known.items() if getattr(system, "server_ended", False)), "")
 
     async def close(self) -> None:
@@ -269,7 +270,7 @@ def _known_notes(resolved: Resolved) -> list[str]:
 
 
 def _told_notes(resolved: Resolved, readiness: Readiness) -> list[str]:
-    """The server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
+    """Return the server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
     notes, listed = list(readiness.notes), readiness.models
     if resolved.entry.ended and listed is not None:
         if resolved.model not in listed:
@@ -281,7 +282,7 @@ def _told_notes(resolved: Resolved, readiness: Readiness) -> list[str]:
 
 
 async def _target(resolved: Resolved, system: System | None, task: Task, *, offline: bool) -> Target:
-    """The system as its task has to know it; what it counts of the task's texts, it counts now."""
+    """Return the system as its task has to know it; what it counts of the task's texts, it counts now."""
     texts = task.texts or {"": ""}
     counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
     for name, text in texts.items():

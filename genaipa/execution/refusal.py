@@ -84,7 +84,7 @@ def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[Resolved, list[Unf
 
 def _covers_documents(study: Dataset, run: PreparedRun) -> bool:
     """Tell whether all documents of a run are a study's, and none is one's own of the same name."""
-    layers, names = document_names(run.workspace), {*run.spec.plan.documents}
+    layers, names = document_names(run.workspace), {*run.task.facts}
     return names <= {*study.documents} and all(layers[name][0] == PULLED for name in names)
 
 

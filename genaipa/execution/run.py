@@ -17,6 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
 from genaipa.execution.refusal import refuse_early, refuse_unfit
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
 from genaipa.runs.status import status_left
 from genaipa.systems.base import Words
@@ -155,7 +156,7 @@ def _by_hand(systems: Sequence[Ready]) -> set[str]:
 
 
 async def manual_run(run: PreparedRun) -> ManualRun:
-    """The web chats of a run; a RunError if it has none."""
+    """Return the web chats of a run; a RunError if it has none."""
     folder, manual = run.open(), [system for system in run.systems if system.manual]
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
@@ -214,7 +215,7 @@ async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: S
 
 
 def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | None:
-    """The way in which a run is asked by batches, or None: as given now, else as it was begun.
+    """Return the way in which a run is asked by batches, or None: as given now, else as it was begun.
 
     A RunError where single calls would ask again for what is out.
     """
@@ -245,7 +246,8 @@ def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer)
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
             observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
     rounds = max(map(len, run.task.orders.values()), default=1)
-    if run.spec.plan.conversation == "shared" and rounds > 1:
+    plan = find_procedure_plan(run.spec)
+    if plan and plan.conversation == "shared" and rounds > 1:
         observer.said(
             f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
             f"from minutes to 24 hours; the questions of independent conversations are one batch"

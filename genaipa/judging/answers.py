@@ -115,7 +115,7 @@ class JudgedAnswers:
 
     @property
     def left_out(self) -> str:
-        """A sentence on answers that an audit excludes; empty without any."""
+        """A sentence on excluded answers; empty without any."""
         return self._pool.left_out.partition(" (")[0]
 
     def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[Judged]:

@@ -1,4 +1,4 @@
-"""A judge's kind of task, the name of its verdicts in the store of scores, and the family of its model."""
+"""A judge's task, the name of its verdicts in the store of scores, and the family of its model."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import re
 from functools import cache
 from typing import NamedTuple, Self
 
-from genaipa.kinds import Kind
-
 NAME = "judge"
-JUDGE = Kind(make="genaipa.judging.task:JudgeTask", on_answers=True, keeps=True, prompts=NAME)
 
 FIRST_DAY = 10_000_000
 """Passes from this number on are days, 20261126: on that occasion an answer of the first one was judged again."""
@@ -31,7 +28,7 @@ class Judge(NamedTuple):
     passed: int
 
     def __str__(self) -> str:
-        """The name as the store keeps it."""
+        """Return the name as the store keeps it."""
         return f"judge:{self.model}@{self.prompt}#{self.passed}"
 
     @property
@@ -42,7 +39,7 @@ class Judge(NamedTuple):
 
     @classmethod
     def parse(cls, analyst: str) -> Self | None:
-        """The judge that an event's analyst names; None for people, and for machine scores from elsewhere."""
+        """Return the judge that an event's analyst names; None for people, and for machine scores from elsewhere."""
         found = _NAME.fullmatch(analyst)
         return cls(found["model"], found["prompt"], int(found["passed"])) if found else None
 
@@ -72,7 +69,7 @@ _FAMILIES = {
 
 @cache
 def family(model: str) -> str:
-    """The family of a model by its name, as asked or as served; a name of no known family is one by itself.
+    """Return the family of a model by its name, as asked or as served; a name of no known family is one by itself.
 
     The last part of a path is looked at first, then those before it: a distilled or fine-tuned model is named after
     what it was made from (`vllm/deepseek-ai/DeepSeek-R1-Distill-Qwen-7B` is a qwen), and a name of one's own may have

@@ -66,7 +66,7 @@ class JudgeRequest(NamedTuple):
 
 
 @dataclass
-class JudgePlan:
+class JudgeWorklist:
     """The judge's runs to carry out: those `begun` before that go on, and `new` ones.
 
     `wanted` is the number of judgements of the `answers` that are asked for, `had` of the present ones.
@@ -90,8 +90,8 @@ class _BegunRun(NamedTuple):
     max_tokens: int | None
 
 
-def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
-    """Plan what is missing; puts verdicts that only a run folder has into the store.
+def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
+    """List the judgements that are missing; puts verdicts that only a run folder has into the store.
 
     A UsageError for runs without answers, for a judge that is none, and for one of the family of a system that it
     would judge, unless that is wanted.
@@ -109,19 +109,19 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
     there = _in_store(workspace, prompt, served)
     asked = {(digest, one) for digest in answers.digests for one in passes}
     wanted = {judge: asked | _anchors(workspace, answers, there[judge]) for judge in judges}
-    found = JudgePlan(answers, sum(map(len, wanted.values())))
+    worklist = JudgeWorklist(answers, sum(map(len, wanted.values())))
     _leave_out(wanted, there)
     for one in begun:
         _leave_out(wanted, one.done)
-    found.had = found.wanted - sum(map(len, wanted.values()))
+    worklist.had = worklist.wanted - sum(map(len, wanted.values()))
     for one in begun:
         if request.max_tokens not in (None, one.max_tokens):
             continue  # a run keeps its limit, and another one is wanted
         missing = {judge: left for judge in one.planned if (left := one.planned[judge] - one.done[judge])}
         if all(left <= wanted.get(judge, set()) for judge, left in missing.items()) and missing:
-            found.begun.append((one.folder, sum(map(len, missing.values()))))
+            worklist.begun.append((one.folder, sum(map(len, missing.values()))))
         elif any(missing.get(judge, set()) & left for judge, left in wanted.items()):
-            found.said.append(
+            worklist.said.append(
                 f"{one.folder.name} was begun with these and other answers or judges, and asks them; to go on with it: "
                 f"genaipa run --resume {one.folder.name}"
             )
@@ -134,9 +134,9 @@ def plan(workspace: Workspace, request: JudgeRequest) -> JudgePlan:
         whose = {name: own_family[name] for name in names if name in own_family}
         material = JudgedMaterial(prompt, secrets.token_hex(16), answers.runs, request.evidence, whose, rubric, ())
         spec = RunSpec(tuple(names), NAME, NAME, max_tokens=request.max_tokens)
-        found.new.append(_task(workspace, answers, spec, those, material, templates))
-    found.said += [*answers.problems, *filter(None, [answers.left_out, _again(wanted)])]
-    return found
+        worklist.new.append(_task(workspace, answers, spec, those, material, templates))
+    worklist.said += [*answers.problems, *filter(None, [answers.left_out, _again(wanted)])]
+    return worklist
 
 
 def _task(
@@ -167,7 +167,7 @@ def _task(
 
 
 def _check_judge(workspace: Workspace, name: str) -> None:
-    """A UsageError for a system without words of its own."""
+    """Raise a UsageError for a system without words of its own."""
     known = resolve(name, workspace)
     if known.manual:
         raise UsageError(
@@ -200,7 +200,7 @@ def _leave_out(wanted: Wanted, done: Wanted) -> None:
 
 
 def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedMaterial]]:
-    """The runs in which judges were asked, oldest first; without those whose manifest is damaged."""
+    """Return the runs in which judges were asked, oldest first; without those whose manifest is damaged."""
     found = []
     for folder in run_folders(workspace):
         if (folder.path / FILE).is_file() and not folder.is_withheld:
@@ -214,7 +214,7 @@ def _judge_runs(workspace: Workspace) -> list[tuple[RunFolder, Manifest, JudgedM
 def _judged_before(
     workspace: Workspace, prompt: str, rubric: Rubric, judges: Mapping[str, str]
 ) -> tuple[list[_BegunRun], dict[str, set[str]]]:
-    """The runs in which these judges were asked this, and the models as which each judge was served."""
+    """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     begun: list[_BegunRun] = []
     served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
@@ -253,13 +253,13 @@ def _anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, 
 
 
 def _again(wanted: Wanted) -> str:
-    """A sentence on the anchors that are asked for; empty without any."""
+    """Return a sentence on the anchors that are asked for; empty without any."""
     anchors = len({digest for left in wanted.values() for digest, passed in left if passed >= FIRST_DAY})
     return f"with {number(anchors, 'answer')} of the first day again, to see whether the judge moved" if anchors else ""
 
 
 def _in_store(workspace: Workspace, prompt: str, served: Mapping[str, set[str]]) -> Wanted:
-    """The judgements by these judges that the store has, whether their run is here or not."""
+    """Return the judgements by these judges that the store has, whether their run is here or not."""
     models = {
         judge: re.compile("|".join(f"{re.escape(name)}{_DATED}" for name in names)) for judge, names in served.items()
     }

@@ -18,7 +18,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.companies import LONGEST_NAME, UNNAMED, find_company, host_name, is_generic
-from genaipa.policies.document import About, Document, DocumentKind, load_document
+from genaipa.policies.document import GIVEN, About, Document, DocumentKind, load_document
 from genaipa.policies.formats import STDIN, SUFFIXED, Extracted, extract
 from genaipa.words import number
 from genaipa.workspace import SUFFIXES, find_workspace
@@ -163,8 +163,6 @@ def _write(contents: dict[Path, str]) -> None:
 
 # --- Given to a run ------------------------------------------------------------------------------------------------
 
-GIVEN = "given"
-"""The layer of a document that a run was given."""
 _LONGEST = 30
 """Characters of a name that is made here."""
 

@@ -136,6 +136,8 @@ class Document:
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
+GIVEN = "given"
+"""The layer of a document that a run was given."""
 LONGEST = 2_000_000
 """Characters that a document may have: ten times as many as the longest law that is asked about."""
 

@@ -74,13 +74,11 @@ def answers(frame: pd.DataFrame) -> pd.DataFrame:
 
     It is 0 for a judge's estimate (`judged.estimate`) about a question whose answers people didn't score.
 
-    Columns: the cell's, what identifies the answer, `averaged`, `scores`, and `doubtful`: how many of them are in
-    doubt.
+    Columns: the cell's, what identifies the answer, `averaged` and `scores`.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
-    counts = {"scores": counted["role"] != "", "doubtful": counted["doubt"] != ""}
-    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, **counts)
+    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=counted["role"] != "")
 
 
 @kept
@@ -88,11 +86,10 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, experiment, document and question with its averages over answers.
 
     Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged`,
-    `answers` and `scores` (how many it is a mean of) and `doubtful` (how many of these are in doubt). Sorted by the
-    first four.
+    `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
     each = answers(frame)
-    found = _averaged(each, _CELL, [], answers=1, scores=each["scores"], doubtful=each["doubtful"])
+    found = _averaged(each, _CELL, [], answers=1, scores=each["scores"])
     return found.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
@@ -129,8 +126,7 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
 
     Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged`, `documents` (how many have
     an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same of
-    the metrics, the fewest where these differ), and `doubtful` and `metric_doubtful`: whether what these are means of
-    holds scores in doubt. Each value comes from the cells of the documents; where any of these
+    the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
@@ -138,10 +134,8 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
     alone = found["document"] != ""
     single = found[alone].groupby(keys, observed=True)
     means, known = single[columns].mean(), single[columns].count()
-    doubts = single["doubtful"].sum() > 0
     if alone.all():  # as in every study of one's own
         merged, own = means.assign(documents=known["m_all"]), known[metrics]
-        of_means: Any = False
     else:
         published = found[~alone].groupby(keys, observed=True)
         overall = published[columns].mean()
@@ -150,12 +144,8 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
         merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
         # A value is a published mean where its documents don't have it, or not all of them.
         own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
-        doubts = doubts.reindex(merged.index, fill_value=False)
-        of_means = (published["doubtful"].sum() > 0).reindex(merged.index, fill_value=False)
     own = own.fillna(0).where(merged[metrics].notna())
     merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
-    for name, documents in (("doubtful", merged["documents"]), ("metric_doubtful", merged["metric_documents"])):
-        merged[name] = doubts.where(documents > 0, of_means)
     return merged.reset_index()
 
 
@@ -363,27 +353,6 @@ def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:
 def as_columns(found: CrossedMean) -> dict[str, object]:
     """`n` (questions), `mean` and `BOTH`."""
     return {"n": found.questions, "mean": found.mean, **{name: getattr(found, name) for name in BOTH}}
-
-
-def doubts(found: pd.DataFrame, *columns: str) -> list[str]:
-    """The columns that say what is in doubt, where anything is; of `columns`, or of `doubtful`."""
-    return [column for column in columns or ("doubtful",) if found[column].astype("int64").any()]
-
-
-def yes_where_in_doubt(found: pd.DataFrame) -> pd.DataFrame:
-    """The rows with `yes`, or nothing, in these columns."""
-    columns = [column for column in ("doubtful", "metric_doubtful") if column in found]
-    return found.assign(**{column: (found[column] > 0).map({True: "yes", False: ""}) for column in columns})
-
-
-def in_doubt(found: pd.DataFrame) -> str:
-    """A sentence on these columns; empty where nothing is in doubt."""
-    if not doubts(found):
-        return ""
-    return (
-        " In doubt are values for which published tables contradict or repeat each other, so that a rule alone chose "
-        "among them: see the chapter on what rests on a choice."
-    )
 
 
 def corrections(frame: pd.DataFrame) -> str:

@@ -49,6 +49,7 @@ from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.runs.inputs import Inputs
+from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import Source, sources_of
 from genaipa.stats.looks import SIGNIFICANT
@@ -247,7 +248,7 @@ def compare(
 ) -> Comparison:
     """Compare two systems, or two runs, each named as a system, a run, or RUN:SYSTEM.
 
-    Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what audits left
+    Only in these experiments; if none is named, in all but that on regulations. `excluded` counts what is left
     out as well, and `anyway` compares what both have where documents, questions, prompts or rubric differ, which is
     a UsageError otherwise. With a `judge`, named as tables call it or as it was asked for, its verdicts alone are
     compared, and no score of people's: that is no estimate of what people would say.
@@ -481,15 +482,15 @@ def side(
     loaded: dict[str, dict[str, tuple[str, ...]]] = {}
     for source in sources:
         if source.folder.name in runs:
-            manifest = source.manifest
+            manifest, plan = source.manifest, procedure_plan(source.manifest.spec)
             for document in documents & manifest.documents.keys():
                 found.texts[document].add(manifest.documents[document].digest)
-                digest = manifest.digests.questions.get(manifest.spec.plan.questions.get(document, ""), "")
+                digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
                 if digest not in loaded:
                     loaded[digest] = _wordings(Inputs(workspace, source.folder), document)
                 for question, texts in loaded[digest].items():
                     for wording, text in zip(WORDINGS, texts, strict=False):
-                        if wording in manifest.spec.plan.wordings:
+                        if wording in plan.wordings:
                             found.asked[document, question, wording].add(text)
     return found
 

@@ -88,7 +88,7 @@ def plan_share(rows: pd.DataFrame) -> PlanShare:
     """Return the planned and the scored answers of one side, which are rows of a tidy table.
 
     Planned are a wave's answers, and where none was drawn all that could be scored, in each experiment that has a
-    score. What failed or an audit leaves out can't be scored, and a study's published scores are complete.
+    score. What failed or is excluded can't be scored, and a study's published scores are complete.
     """
     planned = scored = 0
     enlarged = False

@@ -13,7 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, UsageError, clipped
+from genaipa.kinds import DEFAULT
 from genaipa.runs.inputs import Inputs
+from genaipa.runs.procedure import coordinates_of
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import sources_of
 from genaipa.scoring.current import in_effect
@@ -306,14 +308,14 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
     answers: dict[str, AnswersByKey] = {}
     for source in sources:
         for record in source.folder.records():
-            if record.kind != "answer" or not record.initialization or not source.means(record):
+            if record.kind != "answer" or record.task != DEFAULT or not source.means(record):
                 continue
             own = answers.setdefault(record.system, {})
-            key = record.document, record.question, record.initialization, record.wording, record.repetition
+            key = coordinates_of(record)
             if record.status == "failed" or (record.reply is None and record.status != "refused"):
-                own.pop((*key, record.prompts), None)
+                own.pop(key, None)
             else:
-                own[*key, record.prompts] = source, record
+                own[key] = source, record
     return answers
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
     from genaipa.reports.chapters.chapter import Results
-    from genaipa.runs.imported import Finding
 
 _LACKS = {
     "missing": "Questions that were planned and not asked",
@@ -30,7 +29,7 @@ _LACKS = {
     "truncated": "Answers that were cut off",
     "prompt_cut": "Answers to a prompt that the server cut, without an error",
     "unscored": "Answers that nobody has scored",
-    "score_left_out": "Answers whose published score is left out by the audit",
+    "score_left_out": "Answers whose published score is excluded",
 }
 _NAMED = 5
 """Questions that a sentence names."""
@@ -57,10 +56,9 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_translated(study),
         *filter(None, [prompting.unlike(study.table)]),
         *_corrected(study),
-        *_audited(study.findings, study.table),
+        *_excluded(study.table),
         *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
         *_unannotated(study),
-        *_in_doubt(study.table),
         *retrieval.elsewhere(study),
         *_over_time(study),
         *own,
@@ -92,15 +90,13 @@ def _made_up(study: Study) -> list[str]:
 
 def weighty(study: Study) -> list[str]:
     """The sentences that change how averages are read, without their details."""
-    audited = _audited(study.findings, study.table)
     return [
         *_made_up(study),
         *_glyph_sentences(study),
         *_mixed(study.table),
         *_model_changes(study.table),
         *_reworded(study),
-        *audited,
-        *_in_doubt(study.table),
+        *_excluded(study.table),
     ]
 
 
@@ -144,7 +140,7 @@ def _unscored(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
     if _all_excluded(frame):
-        return ["No score counts: the audit leaves all of them out. (The option include-excluded counts them.)"]
+        return ["No score counts: all are excluded. (The option include-excluded counts them.)"]
     return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
 
 
@@ -215,20 +211,17 @@ def _translated(study: Study) -> list[str]:
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
 
-def _audited(findings: Sequence[Finding], frame: pd.DataFrame) -> list[str]:
-    """Sentences on the answers that the audit excludes, or would have excluded, and why."""
-    touched = frame[frame["excluded"] != ""]
-    if touched.empty:
+def _excluded(frame: pd.DataFrame) -> list[str]:
+    """Return a sentence on the answers and scores that are excluded, or counted all the same, and why."""
+    rows = frame[frame["excluded"] != ""]
+    rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
+    if rows.empty:
         return []
-    answers = len(touched.loc[touched["unit"] == "answer", ["run", "key"]].drop_duplicates())
-    scores = int((touched["unit"] == "table").sum())
-    kinds = Counter(finding.kind for finding in findings if finding.excludes)
+    scores = int((rows["unit"] == "table").sum())
+    kinds = Counter(str(excluded).partition(": ")[0] for excluded in rows["excluded"])
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    counted = bool(touched["counted"].any())
-    told = (
-        "Counted all the same, as asked, though the audit would leave them out" if counted else "Left out by the audit"
-    )
-    return [f"{told}: {number(answers, 'answer')} and {number(scores, 'published score')} (findings: {why})."]
+    told = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
+    return [f"{told}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."]
 
 
 _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",), ("accuracy", "completeness")
@@ -254,10 +247,3 @@ def _unannotated(study: Study) -> list[str]:
             f"which rules look up; {needed} need them (genaipa policies annotate)."
         )
     return [said]
-
-
-def _in_doubt(frame: pd.DataFrame) -> list[str]:
-    """A sentence where published tables contradict or repeat each other."""
-    counted = int(((frame["doubt"] != "") & frame["counted"]).sum())
-    said = "Counted by a rule alone, because published tables contradict or repeat each other"
-    return [f"{said}: {number(counted, 'published score')}."] if counted else []

@@ -57,7 +57,7 @@ _NAMED = 3
 _BULLETS = 3
 _SILENT = 5
 """Things named that a study says nothing about."""
-_DETAILS = re.compile(r" \(findings: [^)]*\)")
+_DETAILS = re.compile(r" \(reasons: [^)]*\)")
 _ABSENT = re.compile(r"(.*?) (?:is|are) not shown")
 
 

@@ -14,8 +14,10 @@ import pandas as pd
 
 import genaipa
 from genaipa.reports.table import Table
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES
+from genaipa.runs.exclusions import EXCLUSIONS
+from genaipa.runs.imported import PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.events import Event
 from genaipa.tasks.prompts import labels
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 
 _version = cache(metadata.version)
 """Of a package; reading it takes a millisecond."""
-_FILES = (MANIFEST, ANSWERS, AUDIT, PUBLISHED_SCORES)
+_FILES = (MANIFEST, ANSWERS, EXCLUSIONS, PUBLISHED_SCORES)
 _COMPUTING = ("matplotlib", "numpy", "pandas", "pyarrow", "scipy")
 """Packages whose version can change a number or a picture."""
 _SHORT = 12
@@ -55,7 +57,7 @@ def _own(source: Source) -> Mapping[str, str]:
 
 def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
-    own = {**blank, **_own(source)}
+    own, plan = {**blank, **_own(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
         "status": source.folder.status(manifest, missing=bool(source.folder.lack(manifest))),
@@ -63,11 +65,11 @@ def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
         "updated": _minute(manifest.updated),
         **{name: own[name] for name in own if name != "wordings"},
         "documents": manifest.documents_in_words,
-        "initializations": ", ".join(spec.plan.initializations),
-        "wordings": own.get("wordings") or ", ".join(spec.plan.wordings),
+        "initializations": ", ".join(plan.initializations) if plan else "",
+        "wordings": ", ".join(plan.wordings) if plan else own.get("wordings", ""),
         "prompts": ", ".join(labels(manifest).values()),
         "repetitions": spec.repetitions,
-        "conversations": spec.plan.conversation if spec.plan.initializations else "",
+        "conversations": plan.conversation if plan else "",
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
         "commit": _commit(manifest),

@@ -175,7 +175,7 @@ def report(
 ) -> Report:
     """Report on these runs, and on all runs of these systems; without a name, on every run of the workspace.
 
-    It is written into `folder` if one is given (see `Report.write`). `excluded` counts answers that audits exclude;
+    It is written into `folder` if one is given (see `Report.write`). `excluded` counts excluded answers;
     `corrected` applies the known corrections of annotated answers; `bounds` are the bands'; `by` is a
     column of the documents' groups that are looked at apart; `only` filters the answers. A UsageError where there is no
     run, or a name fits none.
@@ -212,7 +212,7 @@ def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
     found = {
         one.folder.name: one.manifest.spec.task
         for one in sources
-        if not (kind := kind_of(one.manifest.spec.kind)).people and not kind.results
+        if not (kind := kind_of(one.manifest.spec.kind)).people and not kind.has_results
     }
     if found and len(found) == len({one.folder.name for one in sources}):
         raise UsageError(
@@ -258,7 +258,7 @@ def scores(
 def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected: bool = False) -> pd.DataFrame:
     """Gather these runs' answers with what is known of each beside its scores: a row per question that was planned.
 
-    `counted` says whether a score of it counts, `left_out` whether an audit keeps it out. The columns of a fact of
+    `counted` says whether a score of it counts, `left_out` whether it is excluded. The columns of a fact of
     which nothing is known are left out. `corrected` applies the known corrections of annotated answers. Other
     arguments and errors as of `report`.
 

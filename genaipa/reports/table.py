@@ -42,7 +42,6 @@ HEADINGS = {
     "cost_total": "cost ($)",
     "silent": "silent documents",
     "scored_by": "scored by",
-    "doubtful": "in doubt",
     "published": "published scores",
     "score_left_out": "score left out",
 }

@@ -31,7 +31,7 @@ _FORMATS = {
 }
 
 
-class _Call(MeasuredHead, kw_only=True):
+class _Call(MeasuredHead, frozen=True, kw_only=True):
     started: str
 
 

@@ -1,5 +1,7 @@
 """Documents and introductions as a run keeps them: each in a file, or, of a corpus, each in a line of one file.
 
+A run that goes on asks about its own copies, whatever has become of a corpus meanwhile.
+
 `documents.jsonl` has a document a line, in the form of a corpus, in place of `documents/DIGEST.txt`;
 `introductions.jsonl` the messages before a conversation's first question, in place of `introductions/DIGEST.json`.
 """
@@ -8,23 +10,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from genaipa.errors import DataError
+from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import document, json_line
-from genaipa.policies.document import About, Document
+from genaipa.policies.corpus import document, documents_of, examine, file_digest, json_line
+from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
 from genaipa.systems.base import Message, Purpose, Role
+from genaipa.words import some
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
-    from genaipa.runs.records import DocumentFacts
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import CorpusFacts, DocumentFacts, Manifest
+    from genaipa.workspace import Workspace
 
 
 class _Name(msgspec.Struct):
@@ -59,7 +64,7 @@ class KeptDocuments(Mapping[str, Document]):
         return len(self._index())
 
     def checked(self, wanted: Mapping[str, DocumentFacts]) -> dict[str, Document]:
-        """The documents of these facts; a DataError for one that is not there, or has another text."""
+        """Return the documents of these facts; a DataError for one that is not there, or has another text."""
         found = {name: self[name] for name in wanted if name in self}
         for name, facts in wanted.items():
             if name not in found or found[name].digest != facts.digest:
@@ -70,7 +75,7 @@ class KeptDocuments(Mapping[str, Document]):
 
 
 def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
-    """The document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
+    """Return the document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
     about = About(
         company=facts.company,
         kind="regulation" if facts.kind == "regulation" else "policy",
@@ -87,12 +92,12 @@ def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Docume
 
 
 def text_file(folder: Path, facts: DocumentFacts) -> Path:
-    """The file in which a run keeps a document's text."""
+    """Return the file in which a run keeps a document's text."""
     return folder / "documents" / f"{facts.digest}.txt"
 
 
 def kept_lines(documents: Iterable[Document]) -> str:
-    """The content of the file that keeps these documents."""
+    """Return the content of the file that keeps these documents."""
     return b"".join(map(json_line, documents)).decode()
 
 
@@ -111,7 +116,7 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
 
     @classmethod
     def of(cls, message: Message) -> Self:
-        """A message as it is stored."""
+        """Return a message as it is stored."""
         bare = message.carries.strip()
         start = message.content.find(bare) if bare else -1
         known = (start, start + len(bare)) if start >= 0 else None
@@ -119,7 +124,7 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
         return cls(message.role, message.content, message.purpose, known, (before, after), message.breakpoint)
 
     def message(self) -> Message:
-        """The message that was stored."""
+        """Return the message that was stored."""
         before, after = self.margins
         carries = f"{before}{self.content[slice(*self.carries)]}{after}" if self.carries else ""
         return Message(self.role, self.content, self.purpose, carries=carries, breakpoint=self.breakpoint)
@@ -132,7 +137,7 @@ def stored_introduction(messages: Sequence[Message]) -> bytes:
 
 
 def decoded(content: bytes) -> list[Message]:
-    """The messages of such a file; msgspec's errors if it holds none."""
+    """Return the messages of such a file; msgspec's errors if it holds none."""
     return [stored.message() for stored in msgspec.json.decode(content, type=list[_StoredMessage])]
 
 
@@ -172,7 +177,7 @@ class KeptIntroductions:
         return iter(self._index())
 
     def content(self, digest: str) -> bytes:
-        """The content that a file of that introduction would have; a KeyError where there is none."""
+        """Return the content that a file of that introduction would have; a KeyError where there is none."""
         (found,) = journal.read_at(self.path, [self._index()[digest]], _Line)
         return msgspec.json.format(bytes(found.messages), indent=1) + b"\n"
 
@@ -192,7 +197,71 @@ class KeptIntroductions:
         index[digest], self._size = before, before + len(line)
 
     def without(self, left_out: set[str]) -> Iterator[bytes]:
-        """The file's lines without those for some digests."""
+        """Return the file's lines without those for some digests."""
         for _, one in journal.read(self.path, _Line):
             if one.digest not in left_out:
                 yield msgspec.json.encode(one) + b"\n"
+
+
+_GONE = "was moved or removed since the run was begun"
+_NAMED = 3
+"""Documents that a sentence names."""
+
+
+def load_run_documents(
+    workspace: Workspace, folder: RunFolder, manifest: Manifest, say: Callable[[str], None]
+) -> Workspace:
+    """Return a workspace that holds the documents of a corpus, or given by themselves, as a run has them.
+
+    Says if the corpus has changed or is gone. A run that was cut off before it had its own copies takes them from the
+    corpus, if that is as it was.
+    """
+    if manifest.corpus is None:
+        return _with_given(workspace, folder, manifest)
+    path, facts = Path(manifest.corpus.file), manifest.corpus
+    unchanged = path.is_file() and file_digest(path) == facts.digest
+    if (folder.path / DOCUMENTS).is_file():
+        documents = KeptDocuments(folder.path).checked(manifest.documents)
+        if not unchanged:
+            said = _changes(path, documents) if path.is_file() else _GONE
+            say(f"{path.name} {said}; the run goes on with its own copies.")
+        return workspace.holding(documents)
+    if not unchanged:
+        raise RunError(
+            f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
+            "was. Put it back, or begin a new run."
+        )
+    return workspace.holding({one.name: one for one in documents_of(path) if one.name in manifest.documents})
+
+
+def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
+    """Return a workspace that holds the documents that a run was given, from the run's own copies."""
+    given = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
+    if lost := next((name for name, facts in given.items() if not text_file(folder.path, facts).is_file()), ""):
+        raise RunError(
+            f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
+            "again, by the same command."
+        )
+    documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
+    return workspace.holding(documents) if documents else workspace
+
+
+def report_corpus_change(facts: CorpusFacts, say: Callable[[str], None]) -> None:
+    """Say that a corpus is gone, or another than the run was begun with, which has copies of all its documents."""
+    path = Path(facts.file)
+    if not path.is_file() or file_digest(path) != facts.digest:
+        said = "has changed since the run was begun" if path.is_file() else _GONE
+        say(f"{path.name} {said}; the run goes on with its own copies.")
+
+
+def _changes(path: Path, documents: dict[str, Document]) -> str:
+    """Return the changes of a corpus since a run took its documents, in words."""
+    try:
+        examine(path)
+        now = {one.name: one.digest for one in documents_of(path) if one.name in documents}
+    except GenaipaError as error:
+        return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
+    gone = [name for name in documents if name not in now]
+    other = [name for name, digest in now.items() if documents[name].digest != digest]
+    said = [f"{what} {some(names, _NAMED)}" for what, names in (("another text of", other), ("no", gone)) if names]
+    return "has changed since the run was begun: it has " + (" and ".join(said) or "the run's texts, among others")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.questions.sets import WORDINGS, Wording
-from genaipa.runs.records import GUIDED, INITIALIZATIONS, NEUTRAL, Initialization
+from genaipa.runs.procedure import GUIDED, INITIALIZATIONS, NEUTRAL, Initialization
 
 if TYPE_CHECKING:
     from genaipa.policies.document import DocumentKind

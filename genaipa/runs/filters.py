@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest, RunSpec
+    from genaipa.runs.records import Manifest
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class Filters:
     def __bool__(self) -> bool:
         return self != Filters()
 
-    def systems_of(self, folder: RunFolder, spec: RunSpec, created: str) -> tuple[str, ...]:
+    def systems_of(self, folder: RunFolder, manifest: Manifest) -> tuple[str, ...]:
         """The selected systems of a run; none if the run is not selected."""
-        if self.since and created[:10] < self.since:
+        if self.since and manifest.created[:10] < self.since:
             return ()
-        if self.documents and not set(self.documents) & set(spec.plan.documents):
+        if self.documents and not set(self.documents) & manifest.documents.keys():
             return ()
         if any(name in folder.name for name in self.without_runs):
             return ()
-        wanted = (name for name in spec.systems if not self.systems or _among(name, self.systems))
+        wanted = (name for name in manifest.spec.systems if not self.systems or _among(name, self.systems))
         return tuple(name for name in wanted if not _among(name, self.without))
 
     def take(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
@@ -92,7 +92,7 @@ class Filters:
         for name in others:
             if name not in recorded and not any(name in run for run in folders):
                 raise NotAmongError("systems of these runs, or the runs", name, systems | folders)
-        documents = {name for _, manifest in runs for name in manifest.spec.plan.documents} if self.documents else set()
+        documents = {name for _, manifest in runs for name in manifest.documents} if self.documents else set()
         for name in self.documents:
             if name not in documents:
                 raise NotAmongError("documents of these runs", name, documents)
@@ -125,15 +125,16 @@ def experiments_of(folder: RunFolder, manifest: Manifest) -> set[str]:
     """The experiments that a run's answers are of; of an imported study, whose tables have more, all there are."""
     from genaipa.runs.experiments import EXPERIMENTS, experiment_of
     from genaipa.runs.imported import is_imported
+    from genaipa.runs.procedure import find_procedure_plan
 
     if is_imported(folder):
         return set(EXPERIMENTS)
-    spec = manifest.spec
+    plan = find_procedure_plan(manifest.spec)
     return {
         experiment_of(kind, initialization, wording)
         for kind in {facts.kind for facts in manifest.documents.values()}
-        for initialization in spec.plan.initializations
-        for wording in spec.plan.wordings
+        for initialization in (plan.initializations if plan else ())
+        for wording in (plan.wordings if plan else ())
     }
 
 

@@ -39,6 +39,7 @@ from genaipa.files.text import DAMAGE, why
 from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.manifest import ANSWERS, MANIFEST, SEALED, SHARDS, ManifestFolder
 from genaipa.runs.part import Part
+from genaipa.runs.procedure import ask_about
 from genaipa.runs.records import DOCUMENTS, DocumentFacts, Manifest, Record, RunStatus
 from genaipa.runs.status import Counted, Tally, counted, status_of_whole, status_together
 
@@ -141,8 +142,8 @@ class ShardPlans:
             raise self._other("its digest is another")
 
 
-T = TypeVar("T", bound="RecordHead | Record | Counted")
-R = TypeVar("R", bound="RecordHead | Record")
+T = TypeVar("T", bound="RecordHead | Counted")
+R = TypeVar("R", bound="RecordHead")
 
 _MAKING = ".making-"
 _PLACE = 40
@@ -282,7 +283,7 @@ class RunFolder(ManifestFolder):
         if self.plans is not None:
             whole = self.plans.whole
             documents = {name: facts.digest for name, facts in whole.documents.items()}
-            manifest.spec = manifest.spec.about(whole.documents, whole.questions)
+            manifest.spec = ask_about(manifest.spec, whole.documents, whole.questions)
             manifest.digests = replace(manifest.digests, documents=documents, annotations=whole.annotations)
             manifest.documents, manifest.orders = whole.documents, whole.orders
         return manifest

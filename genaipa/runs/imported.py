@@ -1,7 +1,6 @@
-"""Runs that were recorded elsewhere, as run folders, with findings of an audit and scores published as averages alone.
+"""Runs that were recorded elsewhere, as run folders, with scores published as averages alone.
 
-A finding (`audit.csv`) says where it was seen and why, and whether analyses leave something out because of it. The
-answers and scores themselves stay as they were found. `published-scores.csv` has averages without their single scores.
+`published-scores.csv` has averages without their single scores.
 """
 
 from __future__ import annotations
@@ -30,87 +29,12 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
 
 
-AUDIT = "audit.csv"
-
-Excludes = Literal["", "answer", "score"]
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that is wrong, or odd, in one place of the source.
-
-    `kind` is a word with hyphens (`other-company`), `reason` a sentence for a person. `sheet` and `cell` are empty
-    where the finding is about a whole file, and the fields from `system` on where it concerns more than one of them
-    (`repetition` is then 0). `key` is the record's key in its run folder, where the finding is about one answer.
-    `excludes` are the answers or scores that analyses leave out by default. `doubts` is `score` where nothing shows
-    which of two sources is wrong: what is counted was then chosen by a rule, and what is left out could have been
-    counted in its place.
-    """
-
-    kind: str
-    file: str
-    sheet: str
-    cell: str
-    reason: str
-    system: str = ""
-    experiment: str = ""
-    document: str = ""
-    question: str = ""
-    wording: str = ""
-    repetition: int = 0
-    key: str = ""
-    excludes: Excludes = ""
-    doubts: Literal["", "score"] = ""
-
-
-def write_audit(findings: Iterable[Finding]) -> bytes:
-    """The findings as the content of a CSV file, one row each."""
-    return as_csv(Finding, findings)
-
-
-def read_audit(path: Path) -> list[Finding]:
-    """The findings in such a file; none if there is no file. A DataError names the row that can't be read."""
-    return read_csv(path, Finding) if path.is_file() else []
-
-
-def audit_of(folder: RunFolder) -> list[Finding]:
-    """The findings about this run's data; empty for a run that was not imported."""
-    return read_audit(folder.path / AUDIT)
-
-
-def is_imported(folder: RunFolder) -> bool:
-    """Whether a run was made of somebody else's data, and audited."""
-    return (folder.path / AUDIT).is_file()
-
-
-def excluded_answers(findings: Iterable[Finding]) -> dict[str, Finding]:
-    """Key of a record → the first finding for which its answer is left out of analyses."""
-    excluded: dict[str, Finding] = {}
-    for finding in findings:
-        if finding.excludes == "answer" and finding.key:
-            excluded.setdefault(finding.key, finding)
-    return excluded
-
-
-_OF_ANNOTATION = "annotation-"
-"""The beginning of the kinds of findings that an annotated answer is wrong."""
-
-
-def collect_annotation_doubts(findings: Iterable[Finding]) -> dict[tuple[str, str], str]:
-    """(document, question) → the reasons for which its annotated answer is in doubt."""
-    doubted: dict[tuple[str, str], str] = {}
-    for finding in findings:
-        if finding.kind.startswith(_OF_ANNOTATION) and finding.question:
-            place = finding.document, finding.question
-            doubted[place] = " ".join(filter(None, (doubted.get(place), finding.reason)))
-    return doubted
-
-
 PUBLISHED_SCORES = "published-scores.csv"
 
 
 Average = Annotated[float, msgspec.Meta(ge=-1, le=1)]
 Overall = Annotated[float, msgspec.Meta(ge=0, le=11)]
-"""From 1 to 10, and a little around, so that an impossible value of a source can be kept and found by its audit."""
+"""From 1 to 10, and a little around, so that an impossible value of a source can be kept, and excluded."""
 
 
 class PublishedScore(msgspec.Struct, frozen=True):
@@ -118,9 +42,7 @@ class PublishedScore(msgspec.Struct, frozen=True):
 
     `document` is empty for a mean over all documents of the study. `m_all` is None if the source has the five
     metrics only, and these are None if it has M_all only. `averaged` is the number of scores in the mean, 0 if
-    unknown. `excluded` is the reason why analyses leave the value out by default; empty if they don't.
-    `doubt` is why another source could have been counted: the value was chosen by a rule, or (where it is `excluded`)
-    it was not.
+    unknown.
     """
 
     system: str
@@ -137,8 +59,11 @@ class PublishedScore(msgspec.Struct, frozen=True):
     file: str = ""
     sheet: str = ""
     cell: str = ""
-    excluded: str = ""
-    doubt: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key by which a run excludes it."""
+        return f"{self.document}|{self.question}"
 
     def __getitem__(self, metric: str) -> float | None:
         value: float | None = getattr(self, metric)
@@ -232,6 +157,11 @@ def count_totals(records: Sequence[Record]) -> Totals:
 def run_files(manifest: Manifest, records: Iterable[Record]) -> dict[str, bytes]:
     """Return the two files that every recorded run has: its answers, and its manifest."""
     return {ANSWERS: b"".join(map(journal.line, records)), MANIFEST: manifest_file(manifest)}
+
+
+def is_imported(folder: RunFolder) -> bool:
+    """Tell whether a run was made of a published study."""
+    return (folder.path / PUBLISHED_SCORES).is_file()
 
 
 def is_same(path: Path, content: bytes) -> bool:

@@ -16,6 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
+from genaipa.kinds import DEFAULT
 from genaipa.languages.catalog import ENGLISH, named_language
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
@@ -33,6 +34,7 @@ from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
 from genaipa.runs.documents import kept_text, text_file
 from genaipa.runs.manifest import MANIFEST
+from genaipa.runs.procedure import coordinates_of, find_procedure_plan
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ class Inputs:
         self.workspace, self.folder = workspace, folder
         self._shared = {} if shared is None else shared
         self.manifest = folder.manifest()
+        plan = find_procedure_plan(self.manifest.spec)
+        self._sets: Mapping[str, str] = plan.questions if plan else {}
         self.problems: list[str] = []
         self._kept = folder.kept_documents
         # Caches of this run alone, which go when it goes.
@@ -108,7 +112,7 @@ class Inputs:
 
     def _questions(self, document: str) -> QuestionSet | None:
         """The questions that were asked about a document, from the run's copy; None if that can't be read."""
-        return self._set(self.manifest.spec.plan.questions.get(document, ""))
+        return self._set(self._sets.get(document, ""))
 
     def _read_set(self, name: str) -> QuestionSet | None:
         path = self.folder.path / "questions" / f"{name}.yaml"
@@ -136,14 +140,15 @@ class Inputs:
         """
         found = self.questions(record.document)
         try:
-            return found.asked(record.question, record.wording, self._company(record)) if found else record.asked
+            at = coordinates_of(record)
+            return found.asked(at.question, at.wording, self._company(record)) if found else record.asked
         except (UnknownNameError, IndexError):
             return record.asked
 
     def original(self, record: Record) -> str:
         """The original wording of a record's question, the company filled in; empty if the record was asked that."""
         asked, question = self.questions(record.document), self.question(record.document, record.question)
-        if record.wording == "original" or asked is None or question is None:
+        if coordinates_of(record).wording == "original" or asked is None or question is None:
             return ""
         return question.text.replace(asked.placeholder, self._company(record))
 
@@ -214,7 +219,7 @@ class Inputs:
         """Key of the facts on which the workspace's annotated answers about a document depend."""
         facts, asked = self.manifest.documents[document], self.questions(document)
         questions = hashlib.sha256(msgspec.json.encode(asked)).digest()
-        return document, facts.digest, facts.company, self.manifest.spec.plan.questions.get(document), questions
+        return document, facts.digest, facts.company, self._sets.get(document), questions
 
     def _annotated_texts(self) -> dict[str, str] | None:
         """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""
@@ -222,7 +227,7 @@ class Inputs:
 
     def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
         """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
-        name, asked = self.manifest.spec.plan.questions.get(document), self.questions(document)
+        name, asked = self._sets.get(document), self.questions(document)
         if asked is None or (written_for is None and found.questions == name):
             # A run keeps annotations as those of the questions that it asks.
             return found if found.questions == name else None
@@ -233,10 +238,10 @@ class Inputs:
             self.manifest.documents[document].company,
         )
 
-    def parts(self, record: Record | MeasuredHead) -> tuple[tuple[int, int], ...]:
+    def parts(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
         """The spans of the document's text in which the system was given it; none if it was not."""
         conversations = [record.conversation]
-        if record.initialization == "summary-of-document":
+        if record.coordinates.get("initialization") == "summary-of-document":
             # Its summary, which may speak of parts, was written in a conversation of its own.
             conversations.append(f"{record.conversation}|(summary)")
         try:
@@ -304,7 +309,8 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     if begun is not None and not making:
         messages = near.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
-        prompts = record.prompts or next(iter(folder.outline().spec.plan.prompts), "")
+        plan = find_procedure_plan(folder.outline().spec)
+        prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _before(folder, record, offsets):
             messages += _turn(earlier, earlier.reply or named_language(prompts).no_answer)
     return messages + _turn(record, record.reply)
@@ -312,7 +318,7 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
 
 def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
     """The replies of the same kind that the same conversation had before this one, in their order."""
-    start = record.key.removesuffix(record.question) if record.initialization else f"{record.system}|{record.task}|"
+    start = record.key.removesuffix(record.question) if record.task == DEFAULT else f"{record.system}|{record.task}|"
     near = folder.records_at([offset for key, offset in offsets.items() if key.startswith(start)])
     same = (r for r in near if (r.conversation, r.kind) == (record.conversation, record.kind))
     return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)

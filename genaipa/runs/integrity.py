@@ -22,8 +22,7 @@ from genaipa.runs.records import (
     ConversationRecord,
     DocumentFacts,
     Record,
-    conversation_of,
-    is_as_digested,
+    answer_digest,
     key_of,
 )
 from genaipa.words import number as number_of
@@ -47,18 +46,13 @@ class Damage(NamedTuple):
     problem: str
 
 
-def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld: bool) -> str:
+def flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) -> str:
     """The flaw of a record, in words; empty if it has none. `documents` are the run's, name → digest.
 
     In a packed run texts may be `withheld`; what is not there can't be checked.
     """
     r = record
-    if not r.initialization:
-        key = key_of(r.system, r.task, r.coordinates)
-    else:
-        begun = conversation_of(r.system, r.document, r.initialization, r.wording, r.repetition, r.prompts)
-        key = f"{begun}|{r.question}"
-    if r.key != key:
+    if r.key != key_of(r.system, r.task, r.coordinates):
         return "its key does not fit its content"
     if r.status == "failed":
         return "it failed, and holds a reply" if r.reply is not None else ""
@@ -66,7 +60,8 @@ def flaw(record: RecordHead | Record, documents: Mapping[str, str], *, withheld:
         return ""
     if r.reply is None:
         return f"it is {r.status}, and holds no reply"
-    return "" if is_as_digested(r, documents.get(r.document, "")) else "its text does not fit its digest"
+    digest = answer_digest(documents.get(r.document, ""), r.asked, r.reply)
+    return "" if digest == r.digest else "its text does not fit its digest"
 
 
 def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:

@@ -94,6 +94,8 @@ class _Format(msgspec.Struct):
     """The part of a manifest that every genaipa can read."""
 
     format: int
+    versions: dict[str, str] = {}
+    commit: str | None = None
 
 
 class ManifestFolder:
@@ -124,12 +126,15 @@ class ManifestFolder:
         return self.path / CONVERSATIONS
 
     @property
-    def is_earlier(self) -> bool:
-        """Whether an earlier genaipa wrote it, in a form that is not read."""
+    def earlier_writer(self) -> str:
+        """Return the version that wrote it in an earlier format, which is not read; empty for one that is read."""
         try:
-            return msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format).format < FORMAT
+            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format)
         except (OSError, *DAMAGE):
-            return False
+            return ""
+        version = head.versions.get("genaipa", "of an unknown version")
+        commit = f", commit {head.commit[:8]}" if head.commit else ""
+        return f"genaipa {version} (format {head.format}{commit})" if head.format < FORMAT else ""
 
     @property
     def is_withheld(self) -> bool:

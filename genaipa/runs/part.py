@@ -27,7 +27,7 @@ from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decoded, st
 from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.journal import Journal
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, SEALED, ManifestFolder
-from genaipa.runs.records import DOCUMENTS, ConversationRecord, Manifest, Record, RunStatus, SystemFacts
+from genaipa.runs.records import DOCUMENTS, ConversationRecord, Manifest, Record, RunStatus, SystemFacts, label_of
 from genaipa.runs.status import Count, Counted, Tally, counted, status_read
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message
 
 
-T = TypeVar("T", bound="RecordHead | Record | Counted")
-R = TypeVar("R", bound="RecordHead | Record")
+T = TypeVar("T", bound="RecordHead | Counted")
+R = TypeVar("R", bound="RecordHead")
 
 _HOLDER = ".holder"
 _LOOK_EVERY = 0.1
@@ -55,8 +55,7 @@ class _Line(msgspec.Struct):
     kind: str
     status: str
     system: str
-    document: str
-    question: str
+    coordinates: dict[str, str]
 
 
 class _Systems(msgspec.Struct):
@@ -182,7 +181,9 @@ class Part(ManifestFolder):
             if head.key not in kept:
                 if head.status != "failed":
                     kept.add(head.key)
-                yield place, line, {name: getattr(head, name) for name in _COLUMNS}
+                known = {name: getattr(head, name) for name in _COLUMNS[:4]}
+                about = head.coordinates.get("document", ""), label_of(head.coordinates)
+                yield place, line, known | dict(zip(_COLUMNS[4:], about, strict=True))
 
     # -- reading --
 

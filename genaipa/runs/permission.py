@@ -15,6 +15,7 @@ from genaipa.kinds import kind_of
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
 
@@ -57,7 +58,8 @@ class Permission:
         closed = (name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license))
         self.documents = set() if whole else set(closed)
         self.worded = set() if whole else {path for path, said in stated.items() if not may_be_passed_on(said)}
-        asked = manifest.spec.plan.questions
+        plan = find_procedure_plan(manifest.spec)
+        asked = plan.questions if plan else {}
         self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
         self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
 
@@ -71,11 +73,10 @@ class Permission:
 
     def held_back(self) -> list[tuple[str, str]]:
         """(system, document) of all replies that may not be passed on, in the order of the plan."""
-        spec = self._manifest.spec
         return [
             (system, document)
-            for system in spec.systems
-            for document in spec.plan.documents
+            for system in self._manifest.spec.systems
+            for document in self._manifest.documents
             if not self.reply(system, document)
         ]
 

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import force_setattr
 
 from genaipa.files.html import short_repr
 from genaipa.kinds import DEFAULT, as_plan
-from genaipa.questions.sets import Wording
+from genaipa.runs.procedure import ConversationMode, find_procedure_plan
 from genaipa.systems.base import Passage, Sampling, Usage, Words
-from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from genaipa.kinds import Plan
     from genaipa.policies.document import Document
@@ -61,22 +60,12 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{said}."
 
 
-Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
-INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
-"""The four ways of paper, Appendix A, Algorithm 1, in its order."""
-
-NEUTRAL, GUIDED = "neutral", "guided"
-"""The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
-
-ConversationMode = Literal["shared", "independent"]
 RecordKind = Literal["answer", "summary", "acknowledgement"]
 Status = Literal["answered", "refused", "truncated", "failed"]
 RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "waiting"]
 
 MOST_REPETITIONS = 100_000
 """More than any study has."""
-
-_PLACE = frozenset({"document", "initialization", "wording", "repetition"})
 
 FORMAT = 5
 """Version of the run folder's format."""
@@ -100,11 +89,6 @@ class RunSpec(Sampling, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         force_setattr(self, "plan", as_plan(self.kind, self.plan))
 
-    def about(self, documents: Iterable[str], questions: Mapping[str, str]) -> Self:
-        """The same about other documents, each with its question set."""
-        plan = replace(self.plan, documents=tuple(documents), questions=dict(questions))
-        return replace(self, plan=plan)
-
 
 class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why there is no reply: `kind` is one word (`timeout`, `overload`, …), `status` the HTTP status if any."""
@@ -114,117 +98,91 @@ class FailureInfo(msgspec.Struct, frozen=True, omit_defaults=True):
     status: int | None = None
 
 
-class Record(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One line of `answers.jsonl`: a reply, or the failure to get one.
+class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The fields of a `Record` by which it is identified and checked: faster to read where there are many.
 
-    A later record of the same key replaces a failed one. `turn` counts the conversation's questions from 1, and its
-    steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way; `question` is
-    then a step in parentheses. `digest` identifies the answer by its content: what was asked about which document and
-    what came back, so that a score can't slide onto another text. `key_masked` says that the reply repeated a key of
-    the environment, replaced by `[key]`. `prompt_cut` says that the server must have cut the prompt, since it counted
-    too few of the tokens sent. `thoughts` are a model's before its reply, where its server sends them, and as they
-    came. Those with which an older record's reply begins are apart once it is read. `prompts` is the set of prompts
-    in a run that has several; in any other it is the run's.
-
-    Records of any `task` but the procedure are identified by their `coordinates`; `initialization` is then empty and
-    `question` a label. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
-    `passages` are what the system retrieved for the reply, in its order, where it gives them.
+    `coordinates` tell it from the others of its system and `task`, by name, and with them make its `key`. `digest`
+    identifies the answer by its content: what was asked about which document and what came back, so that a score can't
+    slide onto another text.
     """
 
     key: str
     status: Status
-    conversation: str
     kind: RecordKind
     system: str
-    document: str
-    initialization: Initialization | Literal[""]
-    wording: Wording
-    repetition: int
-    question: str
-    turn: int
+    task: str = DEFAULT
+    coordinates: dict[str, str]
     asked: str
     reply: str | None
-    started: str
+    digest: str = ""
+    thoughts: str = ""
+
+    @property
+    def document(self) -> str:
+        """The document that is asked about; empty for a task that asks about none."""
+        return self.coordinates.get("document", "")
+
+    @property
+    def question(self) -> str:
+        """The question's id, the step on the way to it, in parentheses, or all coordinates in one word."""
+        return label_of(self.coordinates)
+
+    @property
+    def repetition(self) -> int:
+        """The number of the repetition, from 1."""
+        return int(self.coordinates.get("repetition", 1))
+
+
+class MeasuredHead(RecordHead, frozen=True, omit_defaults=True, kw_only=True):
+    """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages."""
+
+    conversation: str
     seconds: float
-    attempts: int = 1
-    finish: str = ""
     model: str | None = None
     usage: Usage | None = None
     cost: float | None = None
+    score: float | None = None
+    prompt_cut: bool = False
+    passages: tuple[Passage, ...] = ()
+
+
+class Record(MeasuredHead, frozen=True, omit_defaults=True, kw_only=True):
+    """One line of `answers.jsonl`: a reply, or the failure to get one.
+
+    A later record of the same key replaces a failed one. `turn` counts the conversation's questions from 1, and its
+    steps apart. `kind` tells answers to questions from the summaries and acknowledgements on the way. `key_masked`
+    says that the reply repeated a key of the environment, replaced by `[key]`. `prompt_cut` says that the server must
+    have cut the prompt, since it counted too few of the tokens sent. `thoughts` are a model's before its reply, as
+    they came. `prediction` and `score` (0 to 1) are what a task read in the reply without a person.
+    `passages` are what the system retrieved for the reply, in its order, where it gives them.
+    """
+
+    turn: int
+    started: str
+    attempts: int = 1
+    finish: str = ""
     sent: dict[str, object] = {}
     error: FailureInfo | None = None
-    digest: str = ""
     key_masked: bool = False
-    prompt_cut: bool = False
-    task: str = DEFAULT
-    coordinates: dict[str, str] = {}
     prediction: str = ""
-    score: float | None = None
-    prompts: str = ""
-    passages: tuple[Passage, ...] = ()
-    thoughts: str = ""
-
-    def __post_init__(self) -> None:
-        separate_thoughts(self)
 
     def __repr__(self) -> str:
         return short_repr("Record", self.key, self.status)
-
-
-class RecordHead(msgspec.Struct, kw_only=True):
-    """The fields of a `Record` by which it is identified and checked: faster to read where there are many."""
-
-    key: str
-    status: Status
-    kind: RecordKind
-    system: str
-    document: str
-    initialization: Initialization | Literal[""]
-    wording: Wording
-    repetition: int
-    question: str
-    asked: str
-    reply: str | None
-    digest: str = ""
-    task: str = DEFAULT
-    coordinates: dict[str, str] = {}
-    prompts: str = ""
-    thoughts: str = ""
-
-    def __post_init__(self) -> None:
-        separate_thoughts(self)
-
-
-class MeasuredHead(RecordHead, kw_only=True):
-    """The head of a record with its cost, in seconds, tokens and US dollars, the model as served, and its passages."""
-
-    conversation: str = ""
-    seconds: float
-    model: str | None = None
-    usage: Usage | None = None
-    cost: float | None = None
-    score: float | None = None
-    prompt_cut: bool = False
-    passages: tuple[Passage, ...] = ()
 
 
 class ConversationRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """One line of `conversations.jsonl`: how a conversation began, and in which order it was questioned.
 
     `introduction` is the digest under which `introductions/` holds the messages that came before the first question.
+    `document` is what the conversation is about; empty for a task that asks about none.
     """
 
     id: str
     system: str
     document: str
-    document_digest: str
-    initialization: Initialization | Literal[""]
-    wording: Wording
-    repetition: int
     mode: ConversationMode
     introduction: str
     order: tuple[str, ...]
-    prompts: str = ""
 
 
 class SystemFacts(msgspec.Struct, omit_defaults=True):
@@ -259,7 +217,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """The facts of a document that a run keeps."""
+        """Return the facts of a document that a run keeps."""
         about = document.about
         return cls(
             digest=document.digest,
@@ -366,14 +324,15 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         """The names of the documents, or how many they are, and their corpus."""
         if self.shards and not self.corpus:
             return f"{self.shards.documents:,} documents"
-        return self.corpus.in_words if self.corpus else ", ".join(self.spec.plan.documents)
+        return self.corpus.in_words if self.corpus else ", ".join(self.documents)
 
     def complaint(self) -> str:
         """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
-        spec, plan = self.spec, self.spec.plan
-        lost = [f"document '{name}'" for name in plan.documents if name not in self.documents]
-        lost += [f"questions about '{name}'" for name in plan.documents if name not in plan.questions]
-        lost += [f"digest of '{name}'" for name in plan.documents if name not in self.digests.documents]
+        spec, plan = self.spec, find_procedure_plan(self.spec)
+        asked, questions = (plan.documents, plan.questions) if plan else ((), {})
+        lost = [f"document '{name}'" for name in asked if name not in self.documents]
+        lost += [f"questions about '{name}'" for name in asked if name not in questions]
+        lost += [f"digest of '{name}'" for name in asked if name not in self.digests.documents]
         if "genaipa" not in self.versions:
             lost.append("version of genaipa")
         if lost:
@@ -388,44 +347,17 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         return ""
 
 
-def conversation_of(
-    system: str, document: str, initialization: str, wording: str, repetition: int | str, prompts: str = ""
-) -> str:
-    """The id of a conversation of the procedure; the keys of its answers have the question behind it."""
-    begun = f"{system}|{document}|{initialization}|{wording}|{repetition}"
-    return f"{begun}|{prompts}" if prompts else begun
-
-
 def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:
-    """The key of a record: the system, the task unless its coordinates are the paper's, and these, with | between."""
-    return "|".join((system, *(() if is_place(coordinates) else (task,)), *coordinates.values()))
+    """Return the key of a record: the system, the task but for the procedure, and the coordinates, with | between."""
+    values = "|".join(coordinates.values())
+    return f"{system}|{values}" if task == DEFAULT else f"{system}|{task}|{values}"
 
 
-def is_place(coordinates: Mapping[str, str]) -> bool:
-    """Whether these are the coordinates of a question of the paper's, which a record has as fields of its own."""
-    return coordinates.keys() >= _PLACE
-
-
-def separate_thoughts(record: Any) -> None:
-    """Tell a reply from the thoughts with which it begins; one that has nothing else was cut off.
-
-    The record is any struct with `reply`, `status` and `thoughts`.
-    """
-    thoughts, answer, _ = split_thoughts(record.reply or "")
-    if thoughts:
-        force_setattr(record, "thoughts", record.thoughts + thoughts)
-        force_setattr(record, "reply", answer)
-        if record.status == "answered" and not answer:
-            force_setattr(record, "status", "truncated")
-
-
-def is_as_digested(record: Record | RecordHead, document_digest: str) -> bool:
-    """Tell whether a record's digest is that of its texts; an older record's is that of the thoughts and the reply."""
-    reply = record.reply or ""
-    texts = [reply, *([record.thoughts + reply] if record.thoughts else [])]
-    return any(answer_digest(document_digest, record.asked, text) == record.digest for text in texts)
+def label_of(coordinates: Mapping[str, str]) -> str:
+    """Return what is asked in one word or in parentheses: a question's id, a step, or all coordinates."""
+    return coordinates.get("question") or "/".join("-".join(value.split()) for value in coordinates.values())
 
 
 def answer_digest(document_digest: str, asked: str, reply: str) -> str:
-    """The identity of an answer by its content."""
+    """Return the identity of an answer by its content."""
     return hashlib.sha256(f"{document_digest}\0{asked}\0{reply}".encode()).hexdigest()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
 from genaipa.files.html import frame_of, html_table, short_repr
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace, names_of
 
@@ -84,15 +85,15 @@ class Run:
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """
-        spec, records = self.manifest.spec, self._latest()
-        sets, columns = ", ".join(spec.plan.prompts), dict.fromkeys(_COLUMNS)
-        if not spec.plan.initializations:
+        plan, records = find_procedure_plan(self.manifest.spec), self._latest()
+        sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
+        if plan is None:
             columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
         return frame_of((self._row(record, sets) for record in records), list(columns))
 
     def _row(self, record: Record, prompts: str) -> dict[str, object]:
-        row = {name: getattr(record, name, None) for name in _COLUMNS}
-        row["prompts"] = record.prompts or prompts
+        row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}
+        row["prompts"] = row["prompts"] or prompts
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
         own = {**record.coordinates, "prediction": record.prediction, "score": record.score}
         return {**own, **row, **usage, "run": self.name, "error": record.error.message if record.error else None}

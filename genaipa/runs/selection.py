@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.runs.records import DocumentFacts, Manifest, Record, RecordHead
+    from genaipa.runs.records import DocumentFacts, Manifest, RecordHead
     from genaipa.workspace import Workspace
 
 _NEWEST = 5
@@ -43,9 +43,10 @@ class Source:
     systems: tuple[str, ...]
     only: Filters = EVERYTHING
 
-    def means(self, line: RecordHead | Record) -> bool:
+    def means(self, line: RecordHead) -> bool:
         """Whether an answer is meant."""
-        return line.system in self.systems and self.takes(line.document, line.initialization, line.wording)
+        way = (line.coordinates.get(name, "") for name in ("initialization", "wording"))
+        return line.system in self.systems and self.takes(line.document, *way)
 
     def takes(self, document: str, initialization: str, wording: str) -> bool:
         """Whether answers with these coordinates are meant."""
@@ -70,7 +71,7 @@ def narrowed(sources: list[Source], only: Filters | None) -> list[Source]:
     only = only.checked([(source.folder, source.manifest) for source in sources])
     kept = []
     for source in sources:
-        wanted = only.systems_of(source.folder, source.manifest.spec, source.manifest.created)
+        wanted = only.systems_of(source.folder, source.manifest)
         if systems := tuple(name for name in wanted if name in source.systems):
             kept.append(replace(source, systems=systems, only=only))
     if not kept:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.records import RecordKind, RunSpec, Status, Totals, separate_thoughts
+from genaipa.runs.procedure import find_procedure_plan, row_of
+from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import has_marks
 
@@ -79,18 +80,14 @@ class Counted(msgspec.Struct):
     status: Status
     kind: RecordKind
     system: str
-    initialization: str
+    coordinates: dict[str, str]
     seconds: float
     usage: Usage | None = None
     cost: float | None = None
     prompt_cut: bool = False
     task: str = DEFAULT
     score: float | None = None
-    reply: str | None = None
     thoughts: str = ""
-
-    def __post_init__(self) -> None:
-        separate_thoughts(self)
 
 
 @dataclass
@@ -176,16 +173,17 @@ class Tally:
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
-        each = len(spec.plan.prompts) * len(spec.plan.wordings) * sum(len(order) for order in orders.values())
+        rows, plan = {spec.task: planned}, find_procedure_plan(spec)
+        if plan is not None:
+            each = len(plan.prompts) * len(plan.wordings) * sum(map(len, orders.values()))
+            rows = dict.fromkeys(plan.initializations, each)
         for system in spec.systems:
-            if not spec.plan.initializations:
-                self.row(system, spec.task).planned = planned
-            for initialization in spec.plan.initializations:
-                self.row(system, initialization).planned = each
+            for row, number in rows.items():
+                self.row(system, row).planned = number
 
     def add(self, record: Counted | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.row(record.system, record.initialization or record.task)
+        row = self.row(record.system, row_of(record.task, record.coordinates))
         row.spend(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":

@@ -19,13 +19,15 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.text import DAMAGE, why
+from genaipa.kinds import DEFAULT
 from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
-from genaipa.runs.imported import audit_of, collect_annotation_doubts, excluded_answers
+from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
-from genaipa.runs.records import RecordHead, Status, is_as_digested
+from genaipa.runs.procedure import coordinates_of, procedure_plan
+from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.scoring.evidence.asked import Asked
 from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
@@ -156,11 +158,10 @@ class _RunAnswers:
         self.folder = folder
         self.inputs = Inputs(workspace, folder)
         self._source = source
-        findings = audit_of(folder)
-        self.excluded = frozenset[str]() if excluded else frozenset(excluded_answers(findings))
-        self._doubted = collect_annotation_doubts(findings)
+        self.excluded = frozenset[str]() if excluded else frozenset(read_exclusions(folder, "answer"))
+        self._wrong_annotations = read_exclusions(folder, "annotation")
         self.left_out: dict[str, str] = {}
-        """Key → digest of an answer that the audit leaves out."""
+        """Key → digest of an answer that the run excludes."""
         self.latest: dict[str, str] = {}
         """Key → digest of its latest answer."""
         self.documents: dict[str, bool] = {}
@@ -229,14 +230,15 @@ class _RunAnswers:
         return self.documents[document]
 
     def doubt(self, document: str, question: str) -> str:
-        """Say what is known against an annotated answer: by corrections, by the audit, and by its own words."""
+        """Say what is known against an annotated answer: by corrections, by the run, and by its own words."""
         annotated, part_set = self.inputs.annotated(document, question)
         if annotated is None:
             return ""
         right, _ = self.inputs.annotated(document, question, corrected=True)
+        wrong = self._wrong_annotations.get(f"{document}|{question}")
         known = (
             describe_correction(annotated, right) if right else "",
-            self._doubted.get((document, question), ""),
+            wrong.reason if wrong else "",
             find_misplacement(annotated, self.inputs.document(document), part_set),
         )
         return " ".join(dict.fromkeys(filter(None, known)))
@@ -247,7 +249,7 @@ class _RunAnswers:
             record = self.folder.records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
                 document = self.inputs.manifest.documents[record.document].digest
-                if record.digest == digest and is_as_digested(record, document):
+                if record.digest == digest == answer_digest(document, record.asked, record.reply or ""):
                     return record
         raise DataError(
             self.folder.near(occurrence.document).answers,
@@ -262,8 +264,8 @@ class Pool:
     `generation` grows whenever one went. Runs, lines and files that can't be used are left out and become `problems`.
     Any number of threads may share a pool.
 
-    `sources` narrow a run to the systems and answers that they mean. Without `excluded`, answers that the audit of
-    imported data excludes from analyses are left out, unless the same text counts elsewhere.
+    `sources` narrow a run to the systems and answers that they mean. Without `excluded`, answers that
+    their run excludes are left out, unless the same text counts elsewhere.
     """
 
     def __init__(
@@ -292,12 +294,12 @@ class Pool:
 
     @property
     def left_out(self) -> str:
-        """A sentence on the number of answers that the audit excludes; "" if none."""
+        """Return a sentence on the number of excluded answers; "" if none."""
         count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
         if not count:
             return ""
         are = "1 answer is" if count == 1 else f"{count:,} answers are"
-        return f"{are} not offered: the audit of the imported data leaves them out (--include-excluded offers them)."
+        return f"{are} not offered: the runs exclude them (--include-excluded offers them)."
 
     @property
     def categories(self) -> dict[str, str]:
@@ -336,7 +338,7 @@ class Pool:
                 self._forget(run.folder.name, key, digest)
             run.latest, run.left_out, run.documents, run.problems = {}, {}, {}, []
         for offset, line in run.read_on():
-            if line.initialization and line.kind == "answer" and run.means(line):
+            if line.task == DEFAULT and line.kind == "answer" and run.means(line):
                 changed += 1
                 before = run.latest.pop(line.key, None)
                 if before is not None:
@@ -352,16 +354,17 @@ class Pool:
         return changed
 
     def _add(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
-        question = run.inputs.question(line.document, line.question)
+        at = coordinates_of(line)
+        question = run.inputs.question(at.document, at.question)
         occurrence = Occurrence(
             run=run.folder.name,
             key=line.key,
             system=intern(line.system),
-            document=intern(line.document),
-            initialization=line.initialization,
-            wording=line.wording,
-            repetition=line.repetition,
-            question=intern(line.question),
+            document=at.document,
+            initialization=at.initialization,
+            wording=at.wording,
+            repetition=at.repetition,
+            question=at.question,
             category=question.category if question else "",
             offset=offset,
         )
@@ -424,8 +427,8 @@ class Pool:
             part_set=part_set,
             parts=run.inputs.parts(record),
             names=self._names(answer, record),
-            summarised=record.initialization.startswith("summary"),
-            questions=run.inputs.manifest.spec.plan.questions.get(record.document, ""),
+            summarised=coordinates_of(record).initialization.startswith("summary"),
+            questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
             every=tuple("\n".join((one.text, *one.paraphrases)) for one in asked.questions) if asked else (),

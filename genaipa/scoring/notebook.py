@@ -211,5 +211,5 @@ def _noted(groups: Sequence[WaveStanding], waves: Waves, by: str, lost: int) -> 
     if lost:
         yield (
             f"{lost:,} answer{'s' * (lost != 1)} of the draws can't be scored any more: other records took their "
-            "place, or an audit leaves them out. The rest of the wave is as random as before."
+            "place, or they are excluded. The rest of the wave is as random as before."
         )

@@ -88,8 +88,8 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `per_answer` to `points` are as in `assignment.ScoringPlan`; `show_systems` is its `blind`, the other way round.
     With `suggestions`, values are suggested. `sample` is the size of the random part of each system in each
-    experiment, or all for everything (None: as `DeskSettings`); with `include_excluded`, answers that an audit
-    excludes are scored too. Scoring may stop once every average of M_all is sure to ± `target` points of 10 to 100,
+    experiment, or all for everything (None: as `DeskSettings`); with `include_excluded`, excluded answers are
+    scored too. Scoring may stop once every average of M_all is sure to ± `target` points of 10 to 100,
     and is to be done on the day `due` (empty: no day).
     """
 

@@ -92,7 +92,6 @@ _RESERVED = frozenset(
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("pi", "in_wave", "planned", "desk_order"),
         *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),
-        *("doubt", "doubtful", "metric_doubtful"),
         *("corrected", "conversation", "position"),
         *("passages", "passages_annotated", "passages_elsewhere", "passages_other"),
         *("sections", "sections_shown", "shown_at", "quotes"),

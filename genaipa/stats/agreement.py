@@ -119,18 +119,18 @@ def compare_alphas(side: Any, people: Any) -> AlphaDifference:
     n = len(ours)
     pairs = (_pair_between(np.hstack([ours, theirs])), _pair_within(theirs))
     every = [part.sum(axis=0) for part in pairs]
-    found = AlphaDifference(float(measure_alpha(every[0])), float(measure_alpha(every[1])))
+    alphas = AlphaDifference(float(measure_alpha(every[0])), float(measure_alpha(every[1])))
     without = np.subtract(*(measure_alpha(whole - part) for whole, part in zip(every, pairs, strict=True)))
-    if np.isnan([found.side, found.people]).any():
-        return found._replace(why=Reason.NOTHING_VARIES)
+    if np.isnan([alphas.side, alphas.people]).any():
+        return alphas._replace(why=Reason.NOTHING_VARIES)
     # Where hardly anything differs, leaving out a unit changes nothing, and the interval would seem sure.
     differing = np.add(*pairs)[:, ~np.eye(ours.shape[1], dtype=bool)].any(axis=-1).sum()
     if n < LEAST_UNITS or np.isnan(without).any() or differing < _FEWEST_DIFFERING:
-        return found._replace(why=Reason.FEW_UNITS)
+        return alphas._replace(why=Reason.FEW_UNITS)
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     reach = float(stdtrit(n - 1, (1 + LEVEL) / 2)) * (1 + 1 / n) * error
-    difference = found.side - found.people
-    return found._replace(low=difference - reach, high=difference + reach)
+    difference = alphas.side - alphas.people
+    return alphas._replace(low=difference - reach, high=difference + reach)
 
 
 def compare_raters(ranks: NDArray[np.integer], scale: Floats) -> list[RaterPair]:
@@ -141,8 +141,8 @@ def compare_raters(ranks: NDArray[np.integer], scale: Floats) -> list[RaterPair]
     values = len(scale)
     units, raters = ranks.shape
     # 32 bits count exactly up to 16 million units, in half the time.
-    given = (ranks[..., None] == np.arange(values)).reshape(units, raters * values).astype(np.float32)
-    crossed = (given.T @ given).astype(np.float64).reshape(raters, values, raters, values)
+    ratings = (ranks[..., None] == np.arange(values)).reshape(units, raters * values).astype(np.float32)
+    crossed = (ratings.T @ ratings).astype(np.float64).reshape(raters, values, raters, values)
     first, second = np.triu_indices(raters, 1)
     tables = crossed[first, :, second]
     common = tables.sum(axis=(-2, -1))
@@ -175,12 +175,12 @@ def measure_leniency(ranks: NDArray[np.integer], counts: Counts, scale: Floats) 
     `ranks` (units, metrics) has the place in `scale` of the rater's values, in the order of time, and `counts` (units,
     metrics, values) those of all raters, this one among them and two or more a unit.
     """
-    own = scale[ranks]
+    values = scale[ranks]
     sums, numbers = counts @ scale, counts.sum(axis=-1)
-    apart = own - (sums - own) / (numbers - 1)
-    half = len(apart) // 2
-    drift = float(apart[half:].mean() - apart[:half].mean()) if half else np.nan
-    return Leniency(apart.mean(axis=0), drift)
+    differences = values - (sums - values) / (numbers - 1)
+    half = len(differences) // 2
+    drift = float(differences[half:].mean() - differences[:half].mean()) if half else np.nan
+    return Leniency(differences.mean(axis=0), drift)
 
 
 def measure_alpha(coincidences: Floats) -> Floats:
@@ -188,11 +188,11 @@ def measure_alpha(coincidences: Floats) -> Floats:
 
     The ordinal distance of two values is that of their mean ranks among all values given, squared.
     """
-    given = coincidences.sum(axis=-1)
-    mean_rank = given.cumsum(axis=-1) - given / 2
+    totals = coincidences.sum(axis=-1)
+    mean_rank = totals.cumsum(axis=-1) - totals / 2
     distances = (mean_rank[..., :, None] - mean_rank[..., None, :]) ** 2
-    observed = (coincidences * distances).sum(axis=(-2, -1)) * (given.sum(axis=-1) - 1)
-    expected = (given[..., :, None] * given[..., None, :] * distances).sum(axis=(-2, -1))
+    observed = (coincidences * distances).sum(axis=(-2, -1)) * (totals.sum(axis=-1) - 1)
+    expected = (totals[..., :, None] * totals[..., None, :] * distances).sum(axis=(-2, -1))
     alphas: Floats = 1 - np.divide(observed, expected, out=np.full(expected.shape, np.nan), where=expected > 0)
     return alphas
 
@@ -205,10 +205,10 @@ def measure_ac2(pairs: Floats) -> float:
     """
     if (values := len(pairs)) == 1:
         return 1.0
-    apart = np.abs(np.subtract.outer(np.arange(values), np.arange(values)))
-    weights = 1 - (apart + 1) * apart / (values * (values - 1))
-    given = pairs.sum(axis=0)
-    expected = weights.sum() / (values * (values - 1)) * (given * (1 - given)).sum()
+    steps = np.abs(np.subtract.outer(np.arange(values), np.arange(values)))
+    weights = 1 - (steps + 1) * steps / (values * (values - 1))
+    shares = pairs.sum(axis=0)
+    expected = weights.sum() / (values * (values - 1)) * (shares * (1 - shares)).sum()
     return float(((pairs * weights).sum() - expected) / (1 - expected))
 
 
@@ -291,7 +291,7 @@ def _missing_interval(alpha: float) -> tuple[float, float, float, Reason]:
 
 def _describe_pairs(pairs: Floats, scale: Floats, alpha: float, low: float, high: float, why: Reason) -> ScaleAgreement:
     """Return all measures of the shares (values, values; 1 in sum) of the pairs of values, each unit counting alike."""
-    given = pairs.sum(axis=0)
+    shares = pairs.sum(axis=0)
     return ScaleAgreement(
         alpha,
         low,
@@ -300,6 +300,6 @@ def _describe_pairs(pairs: Floats, scale: Floats, alpha: float, low: float, high
         measure_ac2(pairs),
         float(pairs.trace()),
         float((pairs * np.abs(np.subtract.outer(scale, scale))).sum()),
-        float(given.max()),
-        float(scale[given.argmax()]),
+        float(shares.max()),
+        float(scale[shares.argmax()]),
     )

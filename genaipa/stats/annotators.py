@@ -40,25 +40,26 @@ def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, 
     and `rate` that of false discoveries among its wins (Benjamini and Yekutieli, 2001). Units without the judge's value
     or with fewer than two people's are left out, and a person with fewer than `least` such units is not compared.
     """
-    own, given = as_values(judge), np.asarray(people, dtype=np.float64)
-    if given.ndim != 2 or given.shape[1] != len(own):  # noqa: PLR2004 - people and units
-        raise ValueError(f"people's values have the shape {given.shape}, and the judge gave {len(own)}")
-    units = ~np.isnan(own) & ((~np.isnan(given)).sum(axis=0) >= FEWEST_PEOPLE)
-    own, given = own[units], given[:, units]
-    compared = np.flatnonzero((~np.isnan(given)).sum(axis=1) >= least).tolist()
+    values, ratings = as_values(judge), np.asarray(people, dtype=np.float64)
+    if ratings.ndim != 2 or ratings.shape[1] != len(values):  # noqa: PLR2004 - people and units
+        raise ValueError(f"people's values have the shape {ratings.shape}, and the judge gave {len(values)}")
+    units = ~np.isnan(values) & ((~np.isnan(ratings)).sum(axis=0) >= FEWEST_PEOPLE)
+    values, ratings = values[units], ratings[:, units]
+    compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least).tolist()
     if len(compared) < FEWEST_PEOPLE:
         return Alternative(len(compared))
-    results = [_compare_with_person(own, given, person, epsilon) for person in compared]
+    results = [_compare_with_person(values, ratings, person, epsilon) for person in compared]
     winning = count_discoveries([p for _, p in results], rate) / len(results)
     return Alternative(len(results), winning, float(np.mean([advantage for advantage, _ in results])))
 
 
-def _compare_with_person(own: Floats, given: Floats, person: int, epsilon: float) -> tuple[float, float]:
+def _compare_with_person(values: Floats, ratings: Floats, person: int, epsilon: float) -> tuple[float, float]:
     """Return in how many units the judge is as near to the other people as a person is, and p of the test."""
-    rated = ~np.isnan(given[person])
-    others = np.delete(given, person, axis=0)[:, rated]
+    rated = ~np.isnan(ratings[person])
+    others = np.delete(ratings, person, axis=0)[:, rated]
     # Differences that are equal in theory may differ in their last digit.
-    judge, human = (np.sqrt(np.nanmean((others - side[rated]) ** 2, axis=0)).round(9) for side in (own, given[person]))
+    sides = values[rated], ratings[person, rated]
+    judge, human = (np.sqrt(np.nanmean((others - side) ** 2, axis=0)).round(9) for side in sides)
     wins, losses = judge <= human, human <= judge
     lost = losses.astype(np.float64) - wins
     if np.ptp(lost) == 0:

@@ -38,16 +38,16 @@ def correlate(first: Any, second: Any, clusters: Any) -> Correlation:
     >>> round(found.r, 3), round(found.low, 3), round(found.high, 3)
     (0.886, 0.392, 0.983)
     """
-    one, other = as_values(first), as_values(second)
-    if len(one) != len(other):
-        raise ValueError(f"the columns have {len(one)} and {len(other)} values")
-    place = as_labels(clusters, len(one))
-    known = ~np.isnan(one + other)
-    one, other, place = one[known], other[known], rank_labels(place[known])
-    if not len(one):
+    x, y = as_values(first), as_values(second)
+    if len(x) != len(y):
+        raise ValueError(f"the columns have {len(x)} and {len(y)} values")
+    place = as_labels(clusters, len(x))
+    present = ~np.isnan(x + y)
+    x, y, place = x[present], y[present], rank_labels(place[present])
+    if not len(x):
         return Correlation(np.nan, reason=Reason.NO_VALUE)
-    one, other = one - one.mean(), other - other.mean()
-    parts = (np.ones_like(one), one, other, one**2, other**2, one * other)
+    x, y = x - x.mean(), y - y.mean()
+    parts = (np.ones_like(x), x, y, x**2, y**2, x * y)
     sums = np.array([np.bincount(place, part) for part in parts])
     every = sums.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -86,8 +86,8 @@ class Sample:
     @cached_property
     def known(self) -> Flags:
         """Return whether an answer's question has an answer that was drawn and scored."""
-        known: Flags = np.bincount(self.question, self.scored)[self.question] > 0
-        return known
+        scored: Flags = np.bincount(self.question, self.scored)[self.question] > 0
+        return scored
 
     def fit_slope(self, people: Floats, judge: Floats) -> float:
         """Fit λ, people's scores on the judge's within groups, over all that was drawn and scored; 0 or more.
@@ -110,11 +110,11 @@ class Sample:
         Without a scored answer, a group's c is 0.
         """
         predicted = slope * judge
-        apart = np.where(self.scored, people - predicted, 0.0)
+        differences = np.where(self.scored, people - predicted, 0.0)
         weight = self.weight * self.inverse
-        whole, sums = np.bincount(self.group, weight), np.bincount(self.group, weight * apart)
+        whole, sums = np.bincount(self.group, weight), np.bincount(self.group, weight * differences)
         average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
-        correction = self._stretch[self.group] * self.inverse * np.where(self.scored, apart - average, 0.0)
+        correction = self._stretch[self.group] * self.inverse * np.where(self.scored, differences - average, 0.0)
         return np.where(~self.eligible & ~np.isnan(people), people, predicted + average + correction)
 
     def check_judge(self, people: Floats, judge: Floats, slope: float, group: Flags) -> Reason:
@@ -179,10 +179,10 @@ def fill_judge(judge: Any, group: Any) -> Floats:
     """
     values = as_values(judge)
     groups = as_labels(group, len(values))
-    known = ~np.isnan(values)
-    number, sums = np.bincount(groups, known), np.bincount(groups, np.where(known, values, 0.0))
+    present = ~np.isnan(values)
+    number, sums = np.bincount(groups, present), np.bincount(groups, np.where(present, values, 0.0))
     means = np.divide(sums, number, out=np.zeros_like(sums), where=number > 0)
-    return np.where(known, values, means[groups])
+    return np.where(present, values, means[groups])
 
 
 def count_effective_scores(scored: int, alone: Any, both: Any) -> float:
@@ -192,8 +192,8 @@ def count_effective_scores(scored: int, alone: Any, both: Any) -> float:
     target that gains least, and no less than what people `scored`; NaN without a width.
     """
     people, judged = as_values(alone), as_values(both)
-    known = (judged > 0) & ~np.isnan(people)
-    ratios = (people[known] / judged[known]) ** 2
+    present = (judged > 0) & ~np.isnan(people)
+    ratios = (people[present] / judged[present]) ** 2
     return scored * max(float(ratios.min()), 1.0) if len(ratios) else np.nan
 
 

@@ -421,13 +421,15 @@ def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
 
 def _residual_variance(cells: _Cells) -> float:
     """Return the mean square of what questions and documents don't explain together (two-way analysis of variance)."""
-    _, row = np.unique(cells.question, return_inverse=True)
-    each = np.bincount(row)
-    own = cells.value - (np.bincount(row, cells.value) / each)[row]
-    asked = np.zeros((len(each), cells.documents))
-    asked[row, cells.document] = 1.0
-    within = np.diag(asked.sum(axis=0)) - asked.T @ (asked / each[:, None])
-    sums = np.bincount(cells.document, own, minlength=cells.documents)
+    question = rank_labels(cells.question)
+    many, few = (question, cells.document) if cells.documents <= question.max() + 1 else (cells.document, question)
+    # The means of the larger factor are taken out, and the effects of the smaller one found in what is left.
+    each, size = np.bincount(many), int(few.max()) + 1
+    own = cells.value - (np.bincount(many, cells.value) / each)[many]
+    filled = np.zeros((len(each), size))
+    filled[many, few] = 1.0
+    within = np.diag(filled.sum(axis=0)) - filled.T @ (filled / each[:, None])
+    sums = np.bincount(few, own, minlength=size)
     effects, _, rank, _ = np.linalg.lstsq(within, sums, rcond=1e-9)
     free = len(own) - len(each) - int(rank)
     return max(float((own**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0

@@ -40,29 +40,30 @@ def subtract_paired_shares(first: Any, second: Any, questions: Any, documents: A
     ours, theirs, question = as_values(first), as_values(second), as_labels(questions, len(first))
     if len(ours) != len(theirs):
         raise ValueError(f"the shares have {len(ours)} and {len(theirs)} cells")
-    apart = estimate_mean(ours - theirs, question, documents, limits=(-1, 1))
-    known = ~np.isnan(ours - theirs)
-    ours, theirs, question = ours[known], theirs[known], rank_labels(question[known])
-    one, other = _average_questions(ours, question), _average_questions(theirs, question)
-    number = len(one)
-    if number < 2 or int((~np.isclose(one, other)).sum()) >= FEW:  # noqa: PLR2004 - one question says nothing of others
-        return apart
+    crossed = estimate_mean(ours - theirs, question, documents, limits=(-1, 1))
+    present = ~np.isnan(ours - theirs)
+    ours, theirs, question = ours[present], theirs[present], rank_labels(question[present])
+    first_means, second_means = _average_questions(ours, question), _average_questions(theirs, question)
+    number = len(first_means)
+    telling = int((~np.isclose(first_means, second_means)).sum())
+    if number < 2 or telling >= FEW:  # noqa: PLR2004 - one question says nothing of others
+        return crossed
 
     def ends(quantile: float) -> Ends:
-        first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (one, other))
-        return join_intervals(first_share, second_share, _correlation(one, other))
+        first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (first_means, second_means))
+        return join_intervals(first_share, second_share, _correlation(first_means, second_means))
 
     low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
     p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
-    wider = min(low, apart.policies_low), max(high, apart.policies_high)
-    told = not isnan(apart.policies_low) and wider[1] - wider[0] <= WIDEST
-    return apart._replace(
+    wider = min(low, crossed.policies_low), max(high, crossed.policies_high)
+    told = not isnan(crossed.policies_low) and wider[1] - wider[0] <= WIDEST
+    return crossed._replace(
         low=low,
         high=high,
         p=p,
         policies_low=wider[0] if told else np.nan,
         policies_high=wider[1] if told else np.nan,
-        policies_p=max(p, apart.policies_p) if told else np.nan,
+        policies_p=max(p, crossed.policies_p) if told else np.nan,
     )
 
 

@@ -56,14 +56,14 @@ def estimate_panel(
         as_labels(labels, size) for labels in (analysts, questions, documents, none)
     )
     answer = None if answers is None else as_labels(answers, size)
-    known = ~np.isnan(value)
-    if not known.any():
+    present = ~np.isnan(value)
+    if not present.any():
         return Panel(0, np.nan, reason=Reason.FEW_ANALYSTS)
-    value, analyst = value[known], rank_labels(analyst[known])
-    question, document, experiment = question[known], document[known], experiment[known]
+    value, analyst = value[present], rank_labels(analyst[present])
+    question, document, experiment = question[present], document[present], experiment[present]
     asked, about = _combine(experiment, question), _combine(experiment, document)
     cell = _combine(asked, document)
-    answer = cell if answer is None else answer[known]
+    answer = cell if answer is None else answer[present]
     weight = _weigh_scores(cell, asked, document, experiment, rank_labels(question))
     number = int(analyst.max()) + 1
     leniencies = _fit_leniencies(value, analyst, asked, about) if number > 1 else None
@@ -106,9 +106,9 @@ def _find_extra(value: Floats, weight: Floats, analyst: Labels, answer: Labels, 
     """
     pair = _combine(answer, analyst)
     number, total = np.bincount(answer)[answer], np.bincount(answer, value)[answer]
-    own, given = np.bincount(pair)[pair], np.bincount(pair, value)[pair]
-    shared = number > own
-    beyond = np.where(shared, value - (total - given) / np.maximum(number - own, 1), np.nan)
+    repeats, own_total = np.bincount(pair)[pair], np.bincount(pair, value)[pair]
+    shared = number > repeats
+    beyond = np.where(shared, value - (total - own_total) / np.maximum(number - repeats, 1), np.nan)
     share = np.bincount(analyst, weight)
     for n in range(len(share)):
         mine = analyst == n
@@ -145,10 +145,10 @@ def _fit_leniencies(value: Floats, analyst: Labels, asked: Labels, about: Labels
     degrees = len(value) - len(np.unique(asked)) - len(np.unique(about)) + 1 - int(rank)
     if degrees <= 0:
         return None
-    apart = effects - effects.mean()
+    deviations = effects - effects.mean()
     centred = np.eye(number) - 1 / number
     noise = residual / degrees * float(np.trace(centred @ np.linalg.pinv(own) @ centred))
-    return _Leniencies(effects, max(float((apart**2).sum()) - noise, 0.0) / (number - 1))
+    return _Leniencies(effects, max(float((deviations**2).sum()) - noise, 0.0) / (number - 1))
 
 
 def _remove_effects(columns: Floats, asked: Labels, about: Labels) -> Floats:

@@ -47,8 +47,8 @@ class Clusters(NamedTuple):
     def leave_out_each(self) -> Floats:
         """Return the shares without each cluster; NaN for one without items, or with all of them."""
         left = self.items.sum() - self.items
-        known = (self.items > 0) & (left > 0)
-        return np.where(known, (self.hits.sum() - self.hits) / np.where(known, left, 1), np.nan)
+        present = (self.items > 0) & (left > 0)
+        return np.where(present, (self.hits.sum() - self.hits) / np.where(present, left, 1), np.nan)
 
 
 def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
@@ -69,16 +69,16 @@ def difference_interval(first: tuple[Any, Any], second: tuple[Any, Any], level: 
     It is Student's t over clusters. Where these are single items, or fewer than `LEAST_APART` of them tell the two
     apart, that would be too sure: Newcombe's then (1998, Statistics in Medicine 17, 2635-2650, method 10).
     """
-    one, other = _as_clusters(*first), _as_clusters(*second)
-    if len(one.items) != len(other.items):
-        raise ValueError(f"the sides have {len(one.items)} and {len(other.items)} clusters")
-    sizes = one.items + other.items
-    single = float(max(one.items.max(initial=0), other.items.max(initial=0))) <= 1
-    telling = int((~np.isclose(one.hits * other.items, other.hits * one.items)).sum())
+    ours, theirs = _as_clusters(*first), _as_clusters(*second)
+    if len(ours.items) != len(theirs.items):
+        raise ValueError(f"the sides have {len(ours.items)} and {len(theirs.items)} clusters")
+    sizes = ours.items + theirs.items
+    single = float(max(ours.items.max(initial=0), theirs.items.max(initial=0))) <= 1
+    telling = int((~np.isclose(ours.hits * theirs.items, theirs.hits * ours.items)).sum())
     if single or telling < LEAST_APART:
-        return _newcombe_interval(one, other, level)
-    reach = find_reach(sizes, one.leave_out_each() - other.leave_out_each(), level)
-    difference = one.share - other.share
+        return _newcombe_interval(ours, theirs, level)
+    reach = find_reach(sizes, ours.leave_out_each() - theirs.leave_out_each(), level)
+    difference = ours.share - theirs.share
     return difference - reach, difference + reach
 
 
@@ -90,10 +90,10 @@ def find_reach(items: Any, without: Any, level: float = LEVEL) -> float:
     """
     figures = as_values(without)
     number = as_weights(items, len(figures))
-    known = figures[~np.isnan(figures)]
-    if len(known) < 2:  # noqa: PLR2004 - one cluster says nothing of others
+    present = figures[~np.isnan(figures)]
+    if len(present) < 2:  # noqa: PLR2004 - one cluster says nothing of others
         return float("nan")
-    variance = (len(known) - 1) / len(known) * float(np.square(known - known.mean()).sum())
+    variance = (len(present) - 1) / len(present) * float(np.square(present - present.mean()).sum())
     return float(np.sqrt(variance) * stdtrit(_degrees_of_freedom(number), (1 + level) / 2))
 
 
@@ -138,8 +138,8 @@ def _as_clusters(hits: Any, items: Any) -> Clusters:
     number = as_weights(items, len(held))
     if (held < 0).any() or (held > number + _ROUNDING).any():
         raise ValueError("of a cluster's items fewer than none hold, or more than there are")
-    known = ~np.isnan(held + number)
-    return Clusters(np.where(known, held, 0.0), np.where(known, number, 0.0))
+    present = ~np.isnan(held + number)
+    return Clusters(np.where(present, held, 0.0), np.where(present, number, 0.0))
 
 
 def _clopper_pearson(given: Clusters, level: float) -> Ends:

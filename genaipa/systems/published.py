@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -49,11 +49,21 @@ class Recording(msgspec.Struct, frozen=True):
     answers: tuple[RecordedAnswer, ...]
 
 
+def _replayed() -> dict[str, Any]:
+    # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
+    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").replayed()
+    return studies
+
+
 def recorded_in() -> dict[str, str]:
     """System → name of the data set whose pull brings its recording."""
-    # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
-    known = importlib.import_module("genaipa.datasets.base").replayed()
-    return {system: dataset.name for system, dataset in known.items()}
+    return {system: dataset.name for system, dataset in _replayed().items()}
+
+
+def recorded_questions(system: str) -> tuple[str, ...]:
+    """Return the question sets of the study that recorded a system's answers."""
+    sets: tuple[str, ...] = _replayed()[system].question_sets
+    return sets
 
 
 def pull_command(system: str) -> str:

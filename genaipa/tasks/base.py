@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, TaskError, clipped
 from genaipa.plugins import is_ours
-from genaipa.runs.records import Digests
+from genaipa.runs.records import Digests, label_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import ConversationMode, DocumentFacts, Record, RecordKind, RunSpec, Status
+    from genaipa.runs.procedure import ConversationMode
+    from genaipa.runs.records import DocumentFacts, Record, RecordKind, RunSpec, Status
     from genaipa.systems.base import Message, Reply
     from genaipa.systems.costs import TokenCounter
     from genaipa.workspace import Workspace
@@ -69,7 +70,7 @@ class Call:
     @property
     def label(self) -> str:
         """Names what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
-        return self.coordinates.get("question") or "/".join("-".join(v.split()) for v in self.coordinates.values())
+        return label_of(self.coordinates)
 
 
 class Reading(NamedTuple):
@@ -108,7 +109,7 @@ class Target:
         return self.counter(name).count(text)
 
     def counter(self, name: str) -> TokenCounter:
-        """The system's token counter for texts like the task's text of that name."""
+        """Return the system's token counter for texts like the task's text of that name."""
         return self.counters.get(name) or next(iter(self.counters.values()))
 
 
@@ -178,7 +179,7 @@ class Task(ABC):
         return ""
 
     def planned(self) -> int:
-        """The number of answers wanted of each system."""
+        """Return the number of answers wanted of each system."""
         every = (
             call
             for dialogue in self.guarded_dialogues(Target(""))
@@ -195,18 +196,18 @@ class Task(ABC):
         return self.dialogues(target), 1
 
     def flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
-        """The reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none.
+        """Return the reason that a reply is of no use, in words: it is asked for again, then a failure; empty for none.
 
         One that was cut off at its limit is a failure at once.
         """
         return ""
 
     def read(self, call: Call, reply: str) -> Reading | None:  # noqa: ARG002 - for tasks that can
-        """The task's reading of a reply; None leaves it to people."""
+        """Return the task's reading of a reply; None leaves it to people."""
         return None
 
     def read_status(self, call: Call, reply: str, status: Status) -> Reading | None:  # noqa: ARG002 - for tasks that do
-        """The reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
+        """Return the reading of a reply that may be cut off or refused, by its status; `read` unless overridden."""
         return self.read(call, reply)
 
     @contextmanager
@@ -218,29 +219,29 @@ class Task(ABC):
     # user's own code is a TaskError.
 
     def guarded_dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """The `dialogues`."""
+        """Return the `dialogues`."""
         with self._own_code():
             dialogues = iter(self.dialogues(target))
         return self._each(dialogues)
 
     def guarded_sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """The `sample`."""
+        """Return the `sample`."""
         with self._own_code():
             dialogues, times = self.sample(target)
         return self._each(dialogues), times
 
     def guarded_flaw(self, call: Call, reply: Reply) -> str:
-        """The `flaw`."""
+        """Return the `flaw`."""
         with self._own_code():
             return self.flaw(call, reply)
 
     def guarded_compute(self, call: Call, say: Callable[[str], None]) -> str:
-        """The text that a call's last message carries, by its `compute`."""
+        """Return the text that a call's last message carries, by its `compute`."""
         with self._own_code():
             return call.compute(say) if call.compute else call.messages[-1].carries
 
     def guarded_read(self, call: Call, reply: str, status: Status = "answered") -> Reading:
-        """The `read_status`; an empty reading for None."""
+        """Return the `read_status`; an empty reading for None."""
         with self._own_code():
             return self.read_status(call, reply, status) or Reading("")
 

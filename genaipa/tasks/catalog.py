@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from genaipa.errors import MissingPackageError, UnknownNameError, UsageError
+from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import frame_of
-from genaipa.kinds import DEFAULT, PLAIN, hooks, kind_of, kinds, names
-from genaipa.plugins import is_ours, load, plugins
+from genaipa.kinds import DEFAULT, PLAIN, kind_of, kinds, names
+from genaipa.plugins import is_ours, plugins
 from genaipa.systems.plugins import make, source_file
 from genaipa.tasks.base import Task
 
@@ -23,16 +23,17 @@ ENTRY_POINTS = "genaipa.tasks"
 
 
 def task_names() -> list[str]:
-    """The tasks that can be asked for by name: kinds that are one task, and the named ones of the others."""
-    alone = [name for name, kind in kinds().items() if not kind.names]
-    return [*alone, *(name for kind in kinds().values() for name in kind.task_names())]
+    """Return the tasks that can be asked for by name: kinds that are one task, and the named ones of the others."""
+    named = {name: kind.task_names() for name, kind in kinds().items()}
+    alone = [name for name, tasks in named.items() if tasks is None]
+    return [*alone, *(task for tasks in named.values() for task in tasks or ())]
 
 
 def kind_named(task: str) -> str:
-    """The kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
+    """Return the kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
     if task == DEFAULT or task in names():
         return task
-    having = (name for name, kind in kinds().items() if task in kind.task_names())
+    having = (name for name, kind in kinds().items() if task in (kind.task_names() or ()))
     return next(having, PLAIN)
 
 
@@ -46,27 +47,24 @@ def list_suites() -> pd.DataFrame:
     >>> suites.loc["policy-detection", ["splits", "measures"]].to_list()
     ['test, valid, train', 'micro F1, macro F1']
     """
-    rows = [row for listed in hooks("listed") for row in listed()]
+    rows = [row for kind in kinds().values() for row in kind.rows()]
     return frame_of(rows, list(rows[0]) if rows else [])
 
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
     """The task of a spec, or of a run that goes on; a UsageError for an unknown name, and any error of its data."""
-    kind = kind_of(spec.kind)
-    if not kind.make:
-        raise MissingPackageError(f"the kind of task '{spec.kind}' is not here; install the package that brings it.")
-    task: Task = load(kind.make)(spec, workspace)
+    task = kind_of(spec.kind).make(spec, workspace)
     task.folder = folder
     return task
 
 
 def make_plain(spec: RunSpec, workspace: Workspace) -> Task:
-    """The task of a package or of a class of the user's own; a UsageError where there is none."""
+    """Return the task of a package or of a class of the user's own; a UsageError where there is none."""
     return own_task(plugins(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
 
 
 def own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
-    """The task by a class that may be anybody's, as `module:Class`."""
+    """Return the task by a class that may be anybody's, as `module:Class`."""
     if ":" not in target:
         raise UnknownNameError("task", spec.task, task_names())
     task: object = make(target, spec, workspace)
@@ -76,7 +74,7 @@ def own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
 
 
 def plain_names() -> list[str]:
-    """The tasks that packages bring."""
+    """Return the tasks that packages bring."""
     return list(plugins(ENTRY_POINTS))
 
 

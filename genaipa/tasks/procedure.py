@@ -21,10 +21,17 @@ from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import annotated_texts, find_annotations
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import kept_lines
-from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, Initialization, RunSpec, conversation_of
+from genaipa.runs.procedure import (
+    Coordinates,
+    Initialization,
+    ProcedurePlan,
+    ask_about,
+    conversation_of,
+    procedure_plan,
+)
+from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
-from genaipa.tasks.plan import ProcedurePlan, plan_of
 from genaipa.tasks.prompts import Script, Step, load_prompts, opening
 
 if TYPE_CHECKING:
@@ -65,15 +72,9 @@ class Conversation:
         return f"{self.id}|{question}"
 
     def coordinates(self, question: str) -> dict[str, str]:
-        """The coordinates of an answer (or step) among the others of its system."""
-        return {
-            "document": self.document,
-            "initialization": self.initialization,
-            "wording": self.wording,
-            "repetition": str(self.repetition),
-            **({"prompts": self.prompts} if self.prompts else {}),
-            "question": question,
-        }
+        """Return the coordinates of an answer (or step) among the others of its system."""
+        place = self.document, self.initialization, self.wording, self.repetition, self.prompts, question
+        return Coordinates(*place).as_dict()
 
     @property
     def summarizes(self) -> bool:
@@ -90,17 +91,18 @@ def shuffled(seed: int, document: str, repetition: int, ids: Sequence[str]) -> t
 
 
 def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
-    """The questions of one repetition as they are asked, cut to the spec's limit."""
-    order, limit = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions]), plan_of(spec).limit
+    """Return the questions of one repetition as they are asked, cut to the spec's limit."""
+    order = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions])
+    limit = procedure_plan(spec).limit
     if limit is None:
         return order
     first, last = limit
     return order[first - 1 : last]
 
 
-def plan(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
-    """Every conversation with one system, in Algorithm 1's order within a document and repetition."""
-    asked = plan_of(spec)
+def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
+    """List every conversation with one system, in Algorithm 1's order within a document and repetition."""
+    asked = procedure_plan(spec)
     for document in asked.documents:
         for repetition in range(1, spec.repetitions + 1):
             order = order_of(spec, document, repetition, questions[document])
@@ -114,14 +116,14 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
     """`document|repetition` → the order in which its questions are asked."""
     return {
         f"{document}|{repetition}": order_of(spec, document, repetition, questions[document])
-        for document in spec.plan.documents
+        for document in procedure_plan(spec).documents
         for repetition in range(1, spec.repetitions + 1)
     }
 
 
 def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
-    """A UsageError if the limit leaves none of the questions about a document."""
-    limit = plan_of(spec).limit
+    """Raise a UsageError if the limit leaves none of the questions about a document."""
+    limit = procedure_plan(spec).limit
     for document, asked in questions.items():
         if limit is not None and limit[0] > (most := len(asked.questions)):
             raise OptionError(
@@ -130,8 +132,8 @@ def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
 
 
 def check_wordings(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
-    """A UsageError if a wording is asked for that a question does not have."""
-    needed = max(WORDINGS.index(wording) for wording in spec.plan.wordings)
+    """Raise a UsageError if a wording is asked for that a question does not have."""
+    needed = max(WORDINGS.index(wording) for wording in procedure_plan(spec).wordings)
     for question_set in {q.name: q for q in questions.values()}.values():
         for question in question_set.questions:
             if len(question.paraphrases) < needed:
@@ -158,7 +160,7 @@ class Procedure(Task):
     @property
     def plan(self) -> ProcedurePlan:
         """The plan of the run."""
-        return plan_of(self.spec)
+        return procedure_plan(self.spec)
 
     @property
     def part_tokens(self) -> int | None:
@@ -172,7 +174,7 @@ class Procedure(Task):
         self._annotated, self._notes = self._find_annotated()
 
     def about(self, documents: Mapping[str, Document]) -> Procedure:
-        """The same procedure about other documents of a corpus; its questions and prompts are not loaded again.
+        """Return the same procedure about other documents of a corpus; its questions and prompts are not loaded again.
 
         A KeyError for a document of a kind that this one has none of.
         """
@@ -181,7 +183,7 @@ class Procedure(Task):
         other = copy.copy(self)
         for known in ("digests", "orders"):
             other.__dict__.pop(known, None)
-        other.spec = self.spec.about(documents, questions)
+        other.spec = ask_about(self.spec, documents, questions)
         other.workspace = self.workspace.holding(documents)
         other.load_documents()
         return other
@@ -283,16 +285,16 @@ class Procedure(Task):
         return target.memory
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """A dialogue for each conversation, the one before it that writes its summary included."""
+        """Return a dialogue for each conversation, the one before it that writes its summary included."""
         return self._dialogues(self.spec, target)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """The first repetition: the others only shuffle the questions."""
+        """Return the first repetition: the others only shuffle the questions."""
         return self._dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
     def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
         scripts = self.scripts(target)
-        for conversation in plan(spec, self.questions, target.name):
+        for conversation in list_conversations(spec, self.questions, target.name):
             prompts = conversation.prompts or self.plan.prompts[0]
             yield self._converse(conversation, scripts[f"{conversation.document}|{prompts}"], target)
 
@@ -330,7 +332,7 @@ class Procedure(Task):
         yield call
 
     def _summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
-        """The summary that a conversation starts from, written in a conversation of its own."""
+        """Return the summary that a conversation starts from, written in a conversation of its own."""
         messages = target.begun(conversation.key(SUMMARY))
         if messages is None:
             steps = script.summary_introduction(conversation.initialization)
@@ -343,7 +345,7 @@ class Procedure(Task):
     def _introduce(
         self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
-        """The messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
+        """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
         if not self.plan.acknowledge:
             return opening(steps)
         messages: list[Message] = []

@@ -21,7 +21,7 @@ from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
 from genaipa.languages.catalog import LANGUAGES, named_language, variant
-from genaipa.runs.records import GUIDED, NEUTRAL
+from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped
 
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.sets import QuestionSet, Wording
-    from genaipa.runs.records import Initialization, Manifest
+    from genaipa.runs.procedure import Initialization
+    from genaipa.runs.records import Manifest
     from genaipa.tasks.templates import Templates
 
 
@@ -121,7 +122,7 @@ class Prompts:
 
 
 def set_names(workspace: Workspace) -> list[str]:
-    """The sets that there are: the shipped ones, then the folders in `prompts/` of the workspace.
+    """Return the sets that there are: the shipped ones, then the folders in `prompts/` of the workspace.
 
     The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
     """
@@ -134,13 +135,13 @@ def set_names(workspace: Workspace) -> list[str]:
 
 
 def variants() -> dict[str, str]:
-    """The shipped sets in other languages → which set it is, in which."""
+    """Return the shipped sets in other languages → which set it is, in which."""
     every = {variant(name, code): f"{name}, in {one.name}" for name in SETS for code, one in LANGUAGES.items()}
     return {name: what for name, what in every.items() if name not in SETS and (shipped("prompts") / name).is_dir()}
 
 
 def inner_folders() -> set[str]:
-    """The folders in `prompts/` that kinds of tasks have."""
+    """Return the folders in `prompts/` that kinds of tasks have."""
     return {kind.prompts for kind in kinds().values()} - {""}
 
 
@@ -155,12 +156,12 @@ def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
 
 
 def _over(files: dict[str, tuple[str, Path]], layer: Workspace, name: str) -> dict[str, tuple[str, Path]]:
-    """The files, a nearer layer's in place of a farther one's: the set's before all sets'."""
+    """Return the files, a nearer layer's in place of a farther one's: the set's before all sets'."""
     return {**files, **layer.names("prompts"), **layer.names("prompts", name)}
 
 
 def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
-    """The templates of a set in effect, checked; an UnknownNameError if there is no such set."""
+    """Return the templates of a set in effect, checked; an UnknownNameError if there is no such set."""
     if name not in set_names(workspace):
         raise UnknownNameError("set of prompts", name, set_names(workspace), "See: genaipa prompts")
     prompts = found_prompts(workspace, name)
@@ -176,7 +177,8 @@ def labels(manifest: Manifest) -> dict[str, str]:
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
     """
-    digests, names = manifest.digests.prompts, manifest.spec.plan.prompts
+    digests, plan = manifest.digests.prompts, find_procedure_plan(manifest.spec)
+    names = plan.prompts if plan else ()
     if not digests:
         return {"": PUBLISHED}
     if len(names) == 1:
@@ -264,7 +266,7 @@ class Script:
         return (self._step("(introduction)", message),)
 
     def summary_introduction(self, initialization: Initialization) -> tuple[Step, ...]:
-        """The first messages of the conversation that writes the summary."""
+        """Return the first messages of the conversation that writes the summary."""
         return self._document_steps if initialization == "summary-of-document" else ()
 
     @cached_property
@@ -278,7 +280,7 @@ class Script:
         }
 
     def summary_request(self, initialization: Initialization) -> Message:
-        """The message that asks for the summary."""
+        """Return the message that asks for the summary."""
         return self._summary_requests[initialization]
 
     @cached_property
@@ -296,5 +298,5 @@ class Script:
 
 
 def opening(steps: Sequence[Step]) -> list[Message]:
-    """An introduction with its acknowledgements put in without a call."""
+    """Return an introduction with its acknowledgements put in without a call."""
     return [message for step in steps for message in (step.message, step.acknowledgement)]

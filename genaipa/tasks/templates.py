@@ -104,7 +104,7 @@ def _check_length(characters: int) -> None:
 
 
 def _piece(value: Any) -> str:
-    """A value as a part of a text."""
+    """Return a value as a part of a text."""
     text = str(value)
     _check_length(len(text))
     return text
@@ -118,7 +118,7 @@ def _replaced(text: Any, old: Any, new: Any, count: int = -1) -> str:
 
 @lru_cache(maxsize=16)
 def _environment(sources: tuple[tuple[str, str], ...]) -> _Environment:
-    """The environment of these templates, each compiled once while the process has to do with it."""
+    """Return the environment of these templates, each compiled once while the process has to do with it."""
     return _Environment(dict(sources))
 
 
@@ -149,7 +149,7 @@ class Templates:
 
 
 def syntax_faults(path: Path, source: str) -> Iterator[DataError]:
-    """The reason why a text is no template; none for one. Its variables are known only once it is rendered."""
+    """Return the reason why a text is no template; none for one. Its variables are known only once it is rendered."""
     try:
         _Environment({}).parse(source)
     except jinja2.TemplateSyntaxError as error:

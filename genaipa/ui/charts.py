@@ -53,7 +53,6 @@ def boxes(found: ResultsView, experiment: str) -> None:
     st.caption(
         "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
         "and n how many. "
-        f"{style.DOUBT_IN_WORDS if style.doubted(drawn, 'doubtful').any() else ''}"
         f"{style.bands_in_words(found.bounds)}"
     )
 
@@ -66,8 +65,6 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
     marks = style.system_marks([str(name) for name in drawn["system"].unique()])
     systems, documents = list(marks), [str(name) for name in drawn["document"].unique()]
     about_box = _tooltip("system", "document", "n", *_NUMBERS)
-    sides = style.doubted(drawn, "doubtful").map({True: f" {style.DOUBT_SIGN}", False: ""})
-    drawn = drawn.assign(counted=drawn["n"].astype(str) + sides)
     colours = [mark["color"] for mark in marks.values()]
     place: Spec = {
         "y": {"field": "document", "type": "nominal", "title": None, "sort": documents},
@@ -84,7 +81,7 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
         "layer": [
             _bands(bounds),
             {
-                "data": {"values": drawn[["system", "document", "n", "counted", *_NUMBERS]].to_dict("records")},
+                "data": {"values": drawn[["system", "document", "n", *_NUMBERS]].to_dict("records")},
                 "encoding": {**place, "tooltip": about_box},
                 "layer": [
                     {"mark": {"type": "rule"}, "encoding": {"x": _along("minimum"), "x2": {"field": "maximum"}}},
@@ -97,19 +94,19 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
                         "mark": {"type": "text", "align": "left", "dx": 6},
                         "encoding": {
                             "x": {"datum": _HIGH},
-                            "text": {"field": "counted"},
+                            "text": {"field": "n"},
                             "color": {"value": style.FAINT},
                         },
                     },
                 ],
             },
-            *_points(points, place),
+            _points(points, place),
         ],
     }
 
 
-def _points(points: pd.DataFrame, place: Spec) -> list[Spec]:
-    """The layers of the questions: what rests on a doubtful source is hollow, as in the report's figures."""
+def _points(points: pd.DataFrame, place: Spec) -> Spec:
+    """The layer of the questions."""
     about = _tooltip("system", "document", "question", "category", "source", "m_all10", "answers", "scores")
     shape: Spec = {
         "field": "source",
@@ -117,16 +114,11 @@ def _points(points: pd.DataFrame, place: Spec) -> list[Spec]:
         "scale": {"domain": ["faq", "user"], "range": ["circle", "diamond"]},
         "legend": {"title": "question from", "orient": "top", "symbolFillColor": style.FAINT},
     }
-    doubted = style.doubted(points, "doubtful")
-    return [
-        {
-            "data": {"values": some[[each["field"] for each in about]].to_dict("records")},
-            "mark": {"type": "point", "filled": filled, "size": 30, "opacity": 0.55},
-            "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about},
-        }
-        for some, filled in ((points[~doubted], True), (points[doubted], False))
-        if len(some)
-    ]
+    return {
+        "data": {"values": points[[each["field"] for each in about]].to_dict("records")},
+        "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
+        "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about},
+    }
 
 
 def _along(field: str) -> Spec:

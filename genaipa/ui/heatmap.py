@@ -58,15 +58,15 @@ class HeatmapCell:
     column: str
 
 
-def show_heatmap(found: ResultsView, experiment: str, rows: Rows) -> HeatmapCell | None:
+def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCell | None:
     """Draw the heat map of an experiment, and return the cell that is chosen, if any."""
-    data = _table_of(found, rows).data
+    data = _select_table(results, rows).data
     data = data[data["experiment"] == experiment]
     lines = {(str(line["system"]), str(line[rows])): line for line in data.to_dict("records")}
     systems = list(dict.fromkeys(system for system, _ in lines))
-    columns = heatmap_columns(found)
-    names = [name for name in map(str, found.frame[rows].cat.categories) if any((s, name) in lines for s in systems)]
-    about = found.about(rows)
+    columns = list_columns(results)
+    names = [name for name in map(str, results.frame[rows].cat.categories) if any((s, name) in lines for s in systems)]
+    about = results.about(rows)
 
     def choose() -> None:
         """Set the boxes to the cell that was clicked."""
@@ -80,7 +80,7 @@ def show_heatmap(found: ResultsView, experiment: str, rows: Rows) -> HeatmapCell
     if chosen["system"] not in systems or st.session_state.get(_EXPERIMENT) != experiment:
         st.session_state[_BOXES["row"]] = chosen["row"] = None
     st.session_state[_EXPERIMENT] = experiment
-    cells = [cell for line in lines.values() for cell in _cells(line, rows, found)]
+    cells = [cell for line in lines.values() for cell in _list_cells(line, rows, results)]
     for cell in cells:
         cell["about"] = about.get(cell["row"], "")
         cell["chosen"] = all(cell[part] == value for part, value in chosen.items())
@@ -88,15 +88,14 @@ def show_heatmap(found: ResultsView, experiment: str, rows: Rows) -> HeatmapCell
     st.html("<style>.st-key-heatmap{overflow-x:auto}</style>")
     with st.container(height=_HIGH * _IN_SIGHT if len(names) > _IN_SIGHT else "content", border=False, key="heatmap"):
         st.vega_lite_chart(
-            spec=_draw(cells, names, {_COUNT: _COUNT} | columns, systems),
+            spec=_describe_chart(cells, names, {_COUNT: _COUNT} | columns, systems),
             key=_MAP,
             on_select=choose,
             alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
         )
-    marked = any(style.doubted(data, column).any() for column in ("doubtful", "metric_doubtful"))
     st.caption(
-        f"Bands: {found.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
-        f"n is the number of {basis(rows)}.{f' {style.DOUBT_IN_A_CELL}' if marked else ''}"
+        f"Bands: {results.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
+        f"n is the number of {name_unit(rows)}."
     )
     boxes = st.columns([3, 1, 2])
     name = boxes[0].selectbox(
@@ -121,25 +120,29 @@ def close_answer() -> None:
         st.session_state.pop(key, None)
 
 
-def _cells(line: Line, rows: Rows, found: ResultsView) -> list[Line]:
+def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
     place = {"system": str(line["system"]), "row": str(line[rows])}
     # A study may have published nothing but the mean over its documents.
-    cells = [place | {"column": _COUNT, "text": f"{line[basis(rows)]:,}" if line[basis(rows)] else "mean", "band": ""}]
-    for column, name in heatmap_columns(found).items():
-        if text := written(column, line[column]):
-            tint, mark = band_of(column, line[column], found.bounds), doubt(line, column)
-            heard = ", ".join(filter(None, (text, tint, mark)))
+    cells = [
+        place
+        | {
+            "column": _COUNT,
+            "text": f"{line[name_unit(rows)]:,}" if line[name_unit(rows)] else "mean",
+            "band": "",
+        }
+    ]
+    for column, name in list_columns(results).items():
+        if text := format_value(column, line[column]):
+            tint = find_band(column, line[column], results.bounds)
+            heard = f"{place['row']}, {name}, {place['system']}: {text}, {tint}"
             cells.append(
-                place
-                | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint]}
-                | {"text": f"{text} {style.DOUBT_SIGN}" if mark else text, "doubt": mark}
-                | {"heard": f"{place['row']}, {name}, {place['system']}: {heard}"}
+                place | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint], "text": text, "heard": heard}
             )
     return cells
 
 
-def _draw(cells: list[Line], names: list[str], columns: dict[str, str], systems: list[str]) -> Spec:
+def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str], systems: list[str]) -> Spec:
     """Describe the heat map in the grammar of Vega-Lite."""
     heads = " : ".join(f"datum.value == '{column}' ? {json.dumps(name)}" for column, name in columns.items())
     gap, plain = (
@@ -210,42 +213,38 @@ def _mark_band(name: str, *, filled: bool) -> Spec:
     }
 
 
-def doubt(line: Line, column: str) -> str:
-    """Return the name of the mark of a value that rests on a doubtful source; else empty."""
-    doubtful = style.is_doubtful(line.get("doubtful" if column == "m_all" else "metric_doubtful", 0))
-    return style.DOUBT if doubtful else ""
-
-
-def heatmap_columns(found: ResultsView) -> dict[str, str]:
+def list_columns(results: ResultsView) -> dict[str, str]:
     """Return the columns of the heat map, and their headings; first that by which systems are compared."""
-    names = {"m_all": "M_all"} | names_of(found.frame)
+    names = {"m_all": "M_all"} | names_of(results.frame)
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 
-def basis(rows: Rows) -> str:
+def name_unit(rows: Rows) -> str:
     """Return the unit that the n of a row counts."""
     return "documents" if rows == "question" else "questions"
 
 
-def _table_of(found: ResultsView, rows: Rows) -> Table:
-    return found.questions if rows == "question" else found.categories
+def _select_table(results: ResultsView, rows: Rows) -> Table:
+    return results.questions if rows == "question" else results.categories
 
 
-def line_of(found: ResultsView, place: HeatmapCell) -> Line | None:
+def find_line(results: ResultsView, place: HeatmapCell) -> Line | None:
     """Return the line of the report's table with this cell; None if the filters leave nothing of it."""
-    data = _table_of(found, place.rows).data
-    at = (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
-    lines: list[dict[Any, Any]] = data[at].to_dict("records")
-    return lines[0] if lines and place.column in heatmap_columns(found) else None
+    data = _select_table(results, place.rows).data
+    chosen = (
+        (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
+    )
+    lines: list[dict[Any, Any]] = data[chosen].to_dict("records")
+    return lines[0] if lines and place.column in list_columns(results) else None
 
 
-def written(column: str, value: float) -> str:
+def format_value(column: str, value: float) -> str:
     """Write a number of the heat map, M_all from 10 to 100; empty for none."""
     if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
     return f"{value * SCALE:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
-def band_of(column: str, value: float, bounds: Bounds) -> Band:
+def find_band(column: str, value: float, bounds: Bounds) -> Band:
     """Return the band of a value in a column of a metric or of M_all."""
     return band(value, bounds.overall if column == "m_all" else bounds)

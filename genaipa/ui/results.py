@@ -45,7 +45,7 @@ Rows = Literal["question", "category"]
 FEW = 5
 """Answers below which a number tells how each of them was scored."""
 _ORDER = ["document", "question", "wording", "repetition", "run", "key"]
-_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", "m_all", "excluded", "doubt", "counted"]
+_SHOWN = [*_ORDER, "unit", "status", "answer", "analyst", "role", "scorer", "m_all", "excluded", "counted"]
 DPI = 220
 """Dots per inch of a figure on the page."""
 _CELL = ["system", "experiment", "document", "question"]
@@ -77,7 +77,7 @@ class ResultsChoice:
 
 @dataclass(frozen=True, eq=False)
 class ResultsSnapshot:
-    """The desk's runs and their scores at one moment, with the answers that the audit excludes.
+    """The desk's runs and their scores at one moment, with excluded answers.
 
     `seen` is the number of events that went in, `answers` the state of the pool.
     """
@@ -387,7 +387,7 @@ def _chosen(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
 
 
 def _counted(frame: pd.DataFrame, choice: ResultsChoice) -> pd.Series[bool]:
-    """True for the rows that the averages take. `frame` counts the answers that the audit excluded."""
+    """True for the rows that the averages take. `frame` counts excluded answers."""
     given = choice.scores
     if given.role in ("human", "machine"):
         counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == given.name)

@@ -383,7 +383,7 @@ def test_an_artifact_has_what_reviewers_ask_for(genaipa: Cli, packed: Path) -> N
 def heads(file: Path) -> dict[str, tuple[list[str], int]]:
     """Path of each table in an archive → its columns and the number of its rows."""
     with zipfile.ZipFile(file) as archive:
-        names = [name for name in archive.namelist() if re.fullmatch(r"report/(frame|tables/.*)\.csv", name)]
+        names = [name for name in archive.namelist() if re.fullmatch(r"report/(answers|scores|tables/.*)\.csv", name)]
         rows = {name: list(csv.reader(io.StringIO(archive.read(name).decode("utf-8-sig")))) for name in names}
     return {name: (head, len(others)) for name, (head, *others) in rows.items()}
 

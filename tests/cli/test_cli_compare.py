@@ -116,7 +116,7 @@ def test_a_folder_keeps_the_files_that_are_in_it(genaipa: Cli, run: str) -> None
 
 def test_show_has_the_scores_and_the_annotated_answer(genaipa: Cli, run: str) -> None:
     """Beside each answer who scored it, with what and why; after the question's first, the right answer, once."""
-    question = lines_of(Path("runs") / run / "answers.jsonl")[0]["question"]
+    question = lines_of(Path("runs") / run / "answers.jsonl")[0]["coordinates"]["question"]
     before = done(genaipa("show", run, question))
     assert "scored by" not in before
     assert not Path("scores.db").exists()

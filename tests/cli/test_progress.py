@@ -15,7 +15,8 @@ from running import make_workspace, spec
 from genaipa.cli.commands.run_summary import print_tally
 from genaipa.cli.terminal import console
 from genaipa.cli.terminal.progress import Lines, LiveProgress, clock, joined
-from genaipa.runs.records import INITIALIZATIONS, Record
+from genaipa.runs.procedure import INITIALIZATIONS
+from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
 from genaipa.tasks.procedure import Procedure, orders
@@ -49,11 +50,7 @@ def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, 
                 conversation="",
                 kind="answer",
                 system=system,
-                document="acme",
-                initialization=initialization,
-                wording="original",
-                repetition=1,
-                question="Q1",
+                coordinates={"initialization": initialization},
                 turn=1,
                 asked="",
                 reply="Yes." if kept else None,

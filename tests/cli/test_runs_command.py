@@ -43,7 +43,7 @@ def test_runs_are_listed_as_asked(genaipa: Cli) -> None:
     second = ran(genaipa, "scripted", "brindlecart", "recall", "--name", "second")
     third = ran(genaipa, "extractive", "vpda", "regulation", "--name", "third")
     (Path("runs") / second).rename("runs/published-second")
-    Path("runs/published-second/audit.csv").touch()
+    Path("runs/published-second/published-scores.csv").touch()
     every = [first, third, "published-second"]
     for filters, wanted in {
         (): every,
@@ -187,7 +187,8 @@ def test_the_same_filters_narrow_whatever_reads_answers(genaipa: Cli) -> None:
 
     shown = genaipa("show", "latest", *only, "--json")
     answers = json.loads(shown.out)["answers"]
-    assert {(one["system"], one["document"], one["initialization"]) for one in answers} == {
+    places = [(one["system"], one["coordinates"]) for one in answers]
+    assert {(system, at["document"], at["initialization"]) for system, at in places} == {
         ("extractive", "brindlecart", "document")
     }
     assert len(answers) == 2

@@ -61,7 +61,8 @@ def test_a_folder_and_a_line_are_a_data_set(genaipa: Cli, tmp_path: Path, monkey
     assert {row["name"]: row for row in json.loads(done(genaipa("systems", "--json")))}["published/kettle"]["ready"]
     done(genaipa("run", "--system", "published/kettle", "--policy", "samovar"))
     asked = next(Path("runs").glob("2*")) / "answers.jsonl"
-    replies = {r["question"]: r["reply"] for r in map(json.loads, asked.read_text(encoding="utf-8").splitlines())}
+    lines = map(json.loads, asked.read_text(encoding="utf-8").splitlines())
+    replies = {line["coordinates"]["question"]: line["reply"] for line in lines}
     assert replies == {"Q1": "For a year, says section 1.", "Q2": "I would rather pour tea."}
     done(genaipa("report", "published/kettle", "-o", "report", "--formats", "svg"))
     assert "kettle" in Path("report/tables/leaderboard.csv").read_text(encoding="utf-8")

@@ -9,8 +9,10 @@ import pytest
 from genaipabench_tree import IDS, tree_of
 from published_tree import COLUMNS, TABLES, metrics_sheet, results, results_csv, scores, workbook
 
-from genaipa.runs.imported import Finding, PublishedScore
-from genaipa_study.audit import audit_scores, with_exclusions
+from genaipa.runs.exclusions import Exclusion
+from genaipa.runs.imported import PublishedScore
+from genaipa_study.audit import audit_scores, exclude_scores
+from genaipa_study.findings import Finding
 from genaipa_study.results import read_scores
 
 FAQ = [question for question in IDS if "_f" in question]
@@ -34,8 +36,8 @@ class Tables:
         rows = {row[0]: row for row in self.sheets[source]}
         self.sheets[to] = [rows[row[0]] if row[0] in questions else row for row in self.sheets[to]]
 
-    def audited(self) -> tuple[list[PublishedScore], list[Finding]]:
-        """The scores as they are counted, and what is found."""
+    def audited(self) -> tuple[dict[PublishedScore, Exclusion], list[Finding]]:
+        """The scores that are excluded, and what is found."""
         files = results("Other") | {
             f"Results/Results_Other/Results_{name}.csv": results_csv(table) for name, table in self.m_all.items()
         }
@@ -47,12 +49,12 @@ class Tables:
         read, unplaced = read_scores(tree)
         assert unplaced == []
         found = audit_scores(read)
-        return with_exclusions(read, found, []), found
+        return exclude_scores(read, found, []), found
 
 
-def where(marked: list[PublishedScore], kind: str) -> set[tuple[str, str, str]]:
-    """(experiment, document, question) of what is `excluded`, or in `doubt`."""
-    return {(one.experiment, one.document, one.question) for one in marked if getattr(one, kind)}
+def where(excluded: dict[PublishedScore, Exclusion]) -> set[tuple[str, str, str]]:
+    """(experiment, document, question) of what is excluded."""
+    return {(score.experiment, score.document, score.question) for score in excluded}
 
 
 def cells(experiment: str, documents: list[str], questions: list[str]) -> set[tuple[str, str, str]]:
@@ -69,8 +71,7 @@ def test_copied_metrics_lose_their_vote() -> None:
     assert (copy.experiment, copy.sheet, copy.excludes) == ("summary", "summary", "score")
     assert "All 120 FAQ scores equal those of the metrics table of recall" in copy.reason
     assert "the M_all table of summary contradicts this one on 24 of 24 questions" in copy.reason
-    assert where(marked, "excluded") == cells("summary", [""], FAQ)
-    assert where(marked, "doubt") == set()
+    assert where(marked) == cells("summary", [""], FAQ)
     assert {(one.kind, one.excludes) for one in found} == {("duplicate-scores", "score"), ("tables-contradict", "")}
 
 
@@ -90,7 +91,7 @@ def test_a_table_that_is_nearly_a_copy(changed: int, is_copy: bool) -> None:
         ("quality", True)
     ] * is_copy
     if is_copy:
-        assert where(marked, "excluded") == cells("quality", [name.lower() for name in COLUMNS], IDS)
+        assert where(marked) == cells("quality", [name.lower() for name in COLUMNS], IDS)
 
 
 @pytest.mark.parametrize("usual", [10.0, 1.0, 8.2])
@@ -110,7 +111,7 @@ def test_agreement_that_is_no_wonder_is_no_copy(usual: float) -> None:
         tables.sheets[name] = metrics_sheet(tables.m_all[name])
     marked, found = tables.audited()
     assert found == []
-    assert where(marked, "excluded") == set()
+    assert where(marked) == set()
 
 
 def test_a_copied_half_does_not_take_the_other_with_it() -> None:
@@ -124,7 +125,7 @@ def test_a_copied_half_does_not_take_the_other_with_it() -> None:
             recall[0], summary[0] = 10.0, 9.55 if question == "T_u1" else 10.0
     tables.sheets |= {name: metrics_sheet(tables.m_all[name]) for name in ("adaptive", "summary")}
     marked, _ = tables.audited()
-    assert where(marked, "excluded") == cells("summary", ["spotify", ""], FAQ)
+    assert where(marked) == cells("summary", ["spotify", ""], FAQ)
 
 
 def test_means_of_another_experiment() -> None:
@@ -135,7 +136,7 @@ def test_means_of_another_experiment() -> None:
     (copy,) = [one for one in found if one.kind.startswith("duplicate")]
     assert (copy.kind, copy.experiment) == ("duplicate-table", "summary")
     assert "All 32 means of the scores equal those of the metrics table of recall" in copy.reason
-    assert where(marked, "excluded") == cells("summary", [name.lower() for name in COLUMNS], IDS)
+    assert where(marked) == cells("summary", [name.lower() for name in COLUMNS], IDS)
 
 
 def test_a_copy_has_no_say_about_another() -> None:
@@ -147,23 +148,19 @@ def test_a_copy_has_no_say_about_another() -> None:
     copies = [(one.experiment, one.sheet) for one in found if one.kind == "duplicate-table"]
     assert copies == [("quality", ""), ("summary", "summary")]
     documents = [name.lower() for name in COLUMNS]
-    assert where(marked, "excluded") == cells("quality", documents, IDS) | cells("summary", [""], IDS)
-    assert where(marked, "doubt") == set()
+    assert where(marked) == cells("quality", documents, IDS) | cells("summary", [""], IDS)
 
 
 def test_one_document_under_another_name() -> None:
-    """A column that stands for two documents: nothing shows for which, so that the first keeps it, in doubt."""
+    """A column that stands for two documents: nothing shows for which, so that by rule the first keeps it."""
     tables = Tables()
     for row in tables.m_all["adaptive"].values():
         row[3] = row[1]
     tables.sheets["adaptive"] = metrics_sheet(tables.m_all["adaptive"])
     marked, found = tables.audited()
-    assert [(one.document, one.excludes, one.doubts) for one in found] == [
-        ("facebook", "score", "score"),
-        ("uber", "", "score"),
-    ]
-    assert where(marked, "excluded") == cells("recall", ["facebook", ""], IDS)
-    assert where(marked, "doubt") == cells("recall", ["facebook", "uber", ""], IDS)
+    assert [(one.document, one.excludes) for one in found] == [("facebook", "score"), ("uber", "")]
+    assert all("nothing shows which is the copy" in one.reason for one in found)
+    assert where(marked) == cells("recall", ["facebook", ""], IDS)
 
 
 def test_the_table_with_more_questions_is_believed() -> None:
@@ -171,12 +168,11 @@ def test_the_table_with_more_questions_is_believed() -> None:
     tables = Tables()
     tables.m_all["robust"]["UC_f3"] = [4.6, 5.05, 5.5, 5.95, 6.4]
     marked, _ = tables.audited()
-    assert where(marked, "excluded") == set()
+    assert where(marked) == set()
     del tables.m_all["robust"]["SE_f1"]
     marked, found = tables.audited()
     documents = [name.lower() for name in COLUMNS]
-    assert where(marked, "excluded") == cells("robustness", documents, ["UC_f3"])
-    assert where(marked, "doubt") == cells("robustness", [*documents, ""], ["UC_f3"])
+    assert where(marked) == cells("robustness", documents, ["UC_f3"])
     assert all("M_all is taken from the metrics table of robustness" in one.reason for one in found)
 
 
@@ -188,4 +184,4 @@ def test_metrics_that_no_mean_can_come_to() -> None:
     marked, found = tables.audited()
     assert [one.kind for one in found] == ["unreachable-score", "tables-contradict", "tables-contradict"]
     assert f"Relevance {row[1]} can't be the mean of 5 values" in found[0].reason
-    assert where(marked, "excluded") == set()
+    assert where(marked) == set()

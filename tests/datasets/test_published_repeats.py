@@ -11,7 +11,7 @@ from genaipa.questions.sets import load_question_set
 from genaipa_study.audit import audit_repeats
 
 if TYPE_CHECKING:
-    from genaipa.runs.imported import Finding
+    from genaipa_study.findings import Finding
     from genaipa_study.study import Study
 
 LONG = (

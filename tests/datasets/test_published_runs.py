@@ -9,7 +9,7 @@ import os
 import shutil
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from genaipabench_tree import IDS, repository, tree_of
@@ -17,13 +17,16 @@ from published_tree import COLUMNS, POLICIES, USER, faq_sheet, reply, study, use
 
 from genaipa.answers.gather import gather_scored
 from genaipa.errors import RunError, UsageError
+from genaipa.files.spreadsheets import read_csv
+from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import audit_of, excluded_answers, published_scores, read_audit
+from genaipa.runs.imported import published_scores
 from genaipa.runs.integrity import damage
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
+from genaipa_study.findings import AUDIT, Finding
 from genaipa_study.pull import pull
 from genaipa_study.study import import_study, record_study
 from tests.conftest import forget_personal_settings
@@ -147,14 +150,16 @@ def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
 
 def test_the_audit_lies_beside_what_it_is_about(there: Workspace) -> None:
     """Each run has the findings that concern it, the workspace has all; keys are those of the records."""
-    whole = read_audit(there.home / "published/genaipabench-audit.csv")
+    whole = read_csv(there.home / "published/genaipabench-audit.csv", Finding)
     assert {finding.kind for finding in whole} == {"missing-answer", "other-company"}
-    about = {name: audit_of(RunFolder(there.runs / name)) for name in NAMES}
+    about = {name: read_csv(there.runs / name / AUDIT, Finding) for name in NAMES}
     assert sorted(name for name, found in about.items() if found) == [
         "published-chatgpt-4-quality-user",
         "published-chatgpt-4-summary-user",
     ]
-    out = excluded_answers(about["published-chatgpt-4-summary-user"])
+    excluding = {name for name in NAMES if read_exclusions(RunFolder(there.runs / name), "answer")}
+    assert excluding == {"published-chatgpt-4-summary-user"}
+    out = read_exclusions(RunFolder(there.runs / "published-chatgpt-4-summary-user"), "answer")
     keys = {record.key for record in find_run(there, "published-chatgpt-4-summary-user").records()}
     assert len(out) == 24
     assert out.keys() <= keys
@@ -162,11 +167,10 @@ def test_the_audit_lies_beside_what_it_is_about(there: Workspace) -> None:
 
 def test_scores_without_a_right_answer_are_left_out(there: Workspace) -> None:
     """Where every answer behind a score is about another company, the score says so."""
-    out = [s for s in published_scores(find_run(there, "published-chatgpt-4-summary-user")) if s.excluded]
-    assert {(score.document, score.excluded.partition(":")[0]) for score in out} == {
-        ("facebook", "other-company"),
-        ("", "other-company"),
-    }
+    folder = find_run(there, "published-chatgpt-4-summary-user")
+    out = read_exclusions(folder, "score")
+    left_out = {(score.document, out[score.key].kind) for score in published_scores(folder) if score.key in out}
+    assert left_out == {("facebook", "other-company"), ("", "other-company")}
     assert len(out) == 8 * 2
 
 
@@ -264,7 +268,7 @@ def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
 # Systems
 
 
-def asked_again(genaipa: Cli, *more: str) -> tuple[Finished, list[dict[str, object]]]:
+def asked_again(genaipa: Cli, *more: str) -> tuple[Finished, list[dict[str, Any]]]:
     """A run of published/chatgpt-4 on uber with these flags, and its records."""
     finished = genaipa("run", "--system", "published/chatgpt-4", "--policy", "uber", *more)
     runs = sorted(Path("runs").glob("2*"))
@@ -290,7 +294,8 @@ def test_the_plain_command_ends_complete(genaipa: Cli) -> None:
     assert len(answers) == 96
     headings = {"document": "Original", "company-name": "Adapt", "summary-of-document": "Summary Analysis"}
     for record in answers:
-        heading, question = headings[str(record["initialization"])], str(record["question"])
+        at = record["coordinates"]
+        heading, question = headings[at["initialization"]], at["question"]
         if heading == "Adapt":
             heading = "Adaptive Analysis" if question.endswith("u1") else "Adaptability Analysis"
         assert record["reply"] == reply("uber", heading, question)

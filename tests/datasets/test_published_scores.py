@@ -13,9 +13,11 @@ from published_tree import SINGLE, TABLES, metrics_sheet, regulations, results, 
 
 from genaipa.datasets.study import Answer
 from genaipa.reports.significance import PUBLISHED
-from genaipa.runs.imported import Finding, PublishedScore, read_published, write_published
+from genaipa.runs.exclusions import Exclusion
+from genaipa.runs.imported import PublishedScore, read_published, write_published
 from genaipa.stats.power import estimate_components
-from genaipa_study.audit import audit_scores, with_exclusions
+from genaipa_study.audit import audit_scores, exclude_scores
+from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import Tree
 from genaipa_study.results import read_scores
 from genaipa_study.study import Study
@@ -39,23 +41,25 @@ def kept(files: dict[str, bytes]) -> Tree:
     return tree
 
 
-def audited(**changed: dict[str, list[float]]) -> tuple[list[PublishedScore], list[Finding]]:
-    """Bard's scores with some tables changed, and what is found; the metrics stay as they were."""
+def audited(
+    **changed: dict[str, list[float]],
+) -> tuple[list[PublishedScore], list[Finding], dict[PublishedScore, Exclusion]]:
+    """Bard's scores with some tables changed, what is found and what is excluded; the metrics stay as they were."""
     names = {"original": "orig"}
     files = {f"{FOLDER}/Results_{names.get(name, name)}.csv": results_csv(table) for name, table in changed.items()}
     read, unplaced = read_scores(kept(BARD | files))
-    found = audit_scores(read)
-    return with_exclusions(read, [*unplaced, *found], []), [*unplaced, *found]
+    found = [*unplaced, *audit_scores(read)]
+    return read, found, exclude_scores(read, found, [])
 
 
-def excluded(marked: list[PublishedScore]) -> set[tuple[str, str, str]]:
+def excluded(marked: dict[PublishedScore, Exclusion]) -> set[tuple[str, str, str]]:
     """(experiment, document, question) of the scores that are left out."""
-    return {(score.experiment, score.document, score.question) for score in marked if score.excluded}
+    return {(score.experiment, score.document, score.question) for score in marked}
 
 
 def test_tables_without_faults() -> None:
     """160 scores and 32 means for each experiment, 12 rows about regulations, nothing to say about them."""
-    read, found = audited()
+    read, found, marked = audited()
     assert found == []
     assert Counter((score.experiment, bool(score.document)) for score in read) == {
         **{
@@ -65,12 +69,12 @@ def test_tables_without_faults() -> None:
         },
         ("regulation", True): 12,
     }
-    assert excluded(read) == set()
+    assert marked == {}
 
 
 def test_a_score_knows_where_it_stands() -> None:
     """File, cell, value and how many scores it is the mean of; columns are found by their names."""
-    read, _ = audited()
+    read, *_ = audited()
     where = {(s.experiment, s.document, s.question): s for s in read}
     one = where["robustness", "uber", "T_u1"]
     assert (one.cell, one.averaged, one.m_all) == (f"C{sorted(IDS).index('T_u1') + 2}", 3, scores("robust")["T_u1"][1])
@@ -95,12 +99,12 @@ def test_names_with_subscripts() -> None:
 
 def test_a_table_that_stands_twice() -> None:
     """The metrics tell which of two equal tables is the copy; each of its scores is left out."""
-    read, found = audited(original=scores("robust"))
+    _, found, marked = audited(original=scores("robust"))
     (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
     assert (twice.experiment, twice.excludes) == ("quality", "score")
     assert "equal those of the M_all table of robustness" in twice.reason
-    assert {experiment for experiment, _, _ in excluded(read)} == {"quality"}
-    assert len(excluded(read)) == 160
+    assert {experiment for experiment, _, _ in excluded(marked)} == {"quality"}
+    assert len(marked) == 160
     assert not [finding for finding in found if finding.kind == "duplicate-scores"]
 
 
@@ -113,10 +117,9 @@ def test_a_metrics_sheet_that_stands_twice() -> None:
     (twice,) = [finding for finding in found if finding.kind == "duplicate-table"]
     assert (twice.experiment, twice.excludes) == ("recall", "score")
     also = replace(twice, kind="unreachable-score", reason="Something else.")
-    marked = with_exclusions(read, [also, *found], [])
-    copied = [one for one in marked if one.excluded]
-    assert {(one.experiment, one.document) for one in copied} == {("recall", "")}
-    assert all(one.excluded.startswith("duplicate-table: ") for one in copied)
+    copied = exclude_scores(read, [also, *found], [])
+    assert {(score.experiment, score.document) for score in copied} == {("recall", "")}
+    assert {exclusion.kind for exclusion in copied.values()} == {"duplicate-table"}
 
 
 def test_a_column_that_stands_twice() -> None:
@@ -128,26 +131,23 @@ def test_a_column_that_stands_twice() -> None:
     metrics = {f"{FOLDER}/Bard_metrics.xlsx": workbook({name: metrics_sheet(t) for name, t in tables.items()})}
     read, _ = read_scores(kept(BARD | metrics | {f"{FOLDER}/Results_summary.csv": results_csv(summary)}))
     found = audit_scores(read)
-    assert [(f.kind, f.experiment, f.document, f.excludes, f.doubts) for f in found] == [
-        ("duplicate-scores", "summary", "spotify", "score", "score"),
-        ("duplicate-scores", "recall", "spotify", "", "score"),
+    assert [(f.kind, f.experiment, f.document, f.excludes) for f in found] == [
+        ("duplicate-scores", "summary", "spotify", "score"),
+        ("duplicate-scores", "recall", "spotify", ""),
     ]
-    marked = with_exclusions(read, found, [])
     # The means over documents include that column.
-    later, earlier = ({(name, d, q) for d in ("spotify", "") for q in FAQ} for name in ("summary", "recall"))
-    assert excluded(marked) == later
-    assert {(s.experiment, s.document, s.question) for s in marked if s.doubt} == later | earlier
+    assert excluded(exclude_scores(read, found, [])) == {("summary", d, q) for d in ("spotify", "") for q in FAQ}
 
 
 def test_a_row_that_stands_twice() -> None:
     """A row that was copied from another experiment is left out where the metrics contradict it."""
     summary = scores("summary") | {"T_f2": scores("adaptive")["T_f2"]}
-    read, found = audited(summary=summary)
+    _, found, marked = audited(summary=summary)
     assert [(f.kind, f.experiment, f.question) for f in found] == [
         ("duplicate-scores", "summary", "T_f2"),
         ("tables-contradict", "summary", "T_f2"),
     ]
-    assert excluded(read) == {
+    assert excluded(marked) == {
         ("summary", name, "T_f2") for name in ("spotify", "uber", "twitter", "facebook", "airbnb")
     }
 
@@ -168,31 +168,27 @@ def test_values_that_no_score_has(table: str, question: str, value: float, possi
     """18 values for one score, and the means of three for a user's question."""
     changed = scores(table)
     changed[question][2] = value
-    read, found = audited(**{table: changed})
+    _, found, marked = audited(**{table: changed})
     impossible = [(f.question, f.document) for f in found if f.kind == "unreachable-score"]
     assert impossible == ([] if possible else [(question, "twitter")])
     left_out = {f"{f.file} {f.cell}" for f in found if f.kind == "unreachable-score"}
-    assert left_out == {f"{s.file} {s.cell}" for s in read if s.excluded.startswith("unreachable-score")}
+    assert left_out == {f"{s.file} {s.cell}" for s, one in marked.items() if one.kind == "unreachable-score"}
 
 
 def test_tables_that_contradict_each_other() -> None:
-    """A row whose mean isn't what the metrics imply is named with both values, and both tables are in doubt there."""
+    """A row whose mean isn't what the metrics imply is named with both values; by rule the M_all table's counts."""
     changed = scores("robust")
     changed["UC_f3"][0] = SINGLE[(SINGLE.index(changed["UC_f3"][0]) + 1) % 18]
-    read, found = audited(robust=changed)
-    assert [(f.kind, f.experiment, f.question, f.excludes, f.doubts) for f in found] == [
-        ("tables-contradict", "robustness", "UC_f3", "", "score"),
-        ("tables-contradict", "robustness", "UC_f3", "", "score"),
+    _, found, marked = audited(robust=changed)
+    assert [(f.kind, f.experiment, f.question, f.excludes) for f in found] == [
+        ("tables-contradict", "robustness", "UC_f3", ""),
+        ("tables-contradict", "robustness", "UC_f3", ""),
     ]
     assert [f.sheet for f in found] == ["", "robust"]
     assert f"average {sum(changed['UC_f3']) / 5:.2f}" in found[0].reason
     assert f"imply {sum(scores('robust')['UC_f3']) / 5:.2f}" in found[0].reason
-    documents = ("", "spotify", "uber", "twitter", "facebook", "airbnb")
     assert all("M_all is taken from the M_all table of robustness, by rule" in f.reason for f in found)
-    assert excluded(read) == set()
-    assert {(s.experiment, s.document, s.question) for s in read if s.doubt} == {
-        ("robustness", document, "UC_f3") for document in documents
-    }
+    assert marked == {}
 
 
 @pytest.mark.parametrize("kind", ["other-company", "other-question"])
@@ -204,13 +200,13 @@ def test_a_mean_over_answers_to_something_else_is_left_out(kind: str) -> None:
         for question, runs in (("T_f1", 1), ("T_u1", 3))
         for run in range(1, runs + 1)
     ]
-    found = [answer.finding(kind, "It is about Lyft.", excludes=True) for answer in behind]
-    marked = with_exclusions(read, found, behind)
+    found = [answer_finding(answer, kind, "It is about Lyft.", excludes=True) for answer in behind]
+    marked = exclude_scores(read, found, behind)
     assert excluded(marked) == {("recall", name, question) for name in ("uber", "") for question in ("T_f1", "T_u1")}
-    (mean,) = (s for s in marked if (s.experiment, s.document, s.question) == ("recall", "", "T_u1"))
-    assert mean.excluded == f"{kind}: The mean includes uber. It is about Lyft."
+    (mean,) = (one for score, one in marked.items() if (score.document, score.question) == ("", "T_u1"))
+    assert mean == Exclusion("score", "|T_u1", kind, "The mean includes uber. It is about Lyft.")
     one_of_three = [finding for finding in found if finding.question == "T_f1" or finding.repetition == 1]
-    assert excluded(with_exclusions(read, one_of_three, behind)) == {("recall", "uber", "T_f1"), ("recall", "", "T_f1")}
+    assert excluded(exclude_scores(read, one_of_three, behind)) == {("recall", "uber", "T_f1"), ("recall", "", "T_f1")}
 
 
 def test_what_cannot_be_placed_is_named() -> None:
@@ -238,8 +234,8 @@ def test_what_cannot_be_placed_is_named() -> None:
 
 def test_scores_survive_their_file(tmp_path: Path) -> None:
     """What is written is read again, and a text that a spreadsheet would run is harmless in between."""
-    read, _ = audited()
-    odd = PublishedScore("=1+1", "recall", "", "T_f1", None, relevance=-0.1, excluded="-x; =y\n+z")
+    read, *_ = audited()
+    odd = PublishedScore("=1+1", "recall", "", "T_f1", None, relevance=-0.1, sheet="-x; =y\n+z")
     path = tmp_path / "published-scores.csv"
     path.write_bytes(write_published([*read, odd]))
     assert read_published(path) == [*read, odd]
@@ -286,7 +282,7 @@ def test_published_findings_about_scores(real: Study) -> None:
 
 def test_published_scores_that_are_left_out(real: Study) -> None:
     """Those in copied or impossible places, and those whose answers are all about something else."""
-    out = Counter((s.system, s.experiment, s.excluded.partition(":")[0]) for s in real.scores if s.excluded)
+    out = Counter((s.system, s.experiment, excluded.kind) for s, excluded in real.excluded_scores.items())
     bard, chatgpt = "published/bard", "published/chatgpt-4"
     assert out == {
         (bard, "quality", "duplicate-table"): 160,
@@ -297,23 +293,6 @@ def test_published_scores_that_are_left_out(real: Study) -> None:
         (chatgpt, "quality", "other-question"): 1 * 2,
         (chatgpt, "quality", "unreachable-score"): 1,
         (chatgpt, "robustness", "unreachable-score"): 1,
-    }
-
-
-def test_published_scores_that_are_in_doubt(real: Study) -> None:
-    """Two columns of which one is a copy, and the rows that contradict their metrics, with these."""
-    doubts = Counter(
-        (s.system, s.experiment, s.doubt.partition(":")[0], bool(s.excluded)) for s in real.scores if s.doubt
-    )
-    bard, chatgpt = "published/bard", "published/chatgpt-4"
-    assert doubts == {
-        (bard, "recall", "duplicate-scores", False): 24 * 2,
-        # An answer to one of its questions is to another one, and left out for that in any case.
-        (bard, "summary", "duplicate-scores", True): 24 * 2 - 2,
-        # Six rows and three and two, each of five documents and its metrics, but for the two impossible scores.
-        (chatgpt, "quality", "tables-contradict", False): 6 * 6 - 1,
-        (chatgpt, "robustness", "tables-contradict", False): 3 * 6 - 1,
-        (chatgpt, "summary", "tables-contradict", False): 2 * 6,
     }
 
 

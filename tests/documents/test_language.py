@@ -160,9 +160,9 @@ def test_the_desk_suggests_nothing() -> None:
 def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     """Of a study in Dutch nobody is charged with a false assertion, and the table says why."""
     make_answers("Dat staat er niet.", text=DUTCH * 2, annotations="  Q1: {silent: true, answer: Niets.}\n")
-    frame = genaipa.scores(everything=True)
-    assert set(frame.loc[frame["status"] == "answered", "claims_silence"]) == {""}
-    found = silent_questions(frame)
+    study = genaipa.report().study
+    assert not study.has("silence")
+    found = silent_questions(study)
     assert len(found.data) == 0
     assert "Answers about documents in other languages (1) are left out" in found.note
 
@@ -173,12 +173,11 @@ def test_a_report_says_where_its_rates_are_estimates(monkeypatch: pytest.MonkeyP
     make_answers(
         "Dazu enthält das Dokument keine Angaben.", text=GERMAN, annotations="  Q1: {silent: true, answer: Nichts.}\n"
     )
-    frame = genaipa.scores(everything=True)
-    assert set(frame.loc[frame["status"] == "answered", "claims_silence"]) == {"yes"}
-    named = dict.fromkeys(frame["document"].unique(), "de")
-    assert silent_questions(frame, named).note.count("Rates about documents in German are estimates") == 1
+    study = genaipa.report().study
+    assert study.once().loc[lambda rows: rows["status"] == "answered", "claims_silence"].tolist() == ["yes"]
+    assert silent_questions(study).note.count("Rates about documents in German are estimates") == 1
     monkeypatch.setitem(LANGUAGES, "de", replace(LANGUAGES["de"], measured={"silence": (0.97, 0.58)}))
     assert (
         "The rules recognise 58 of 100 newly written claims of silence in German; 97 of 100 that they find are one."
-        in silent_questions(frame, named).note
+        in silent_questions(study).note
     )

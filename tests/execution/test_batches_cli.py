@@ -17,10 +17,11 @@ from genaipa.archive import run_files
 from genaipa.execution.batches.batched import Batching
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import RunRequest, prepare
+from genaipa.execution.prepare import prepare
 from genaipa.execution.shards import ask
 from genaipa.runs.batches import BATCHES
 from genaipa.runs.selection import Source, find_run
+from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

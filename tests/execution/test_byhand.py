@@ -47,7 +47,7 @@ def test_recall_by_hand_is_complete_when_all_replies_are_in(genaipa):
     assert "32 replies taken" in collected.out
     records = answers(the_run())
     assert len(records) == len({r["key"] for r in records}) == 32
-    assert all(r["reply"] == f"The reply to {r['question']}.\n\nSee Section 2." for r in records)
+    assert all(r["reply"] == f"The reply to {r['coordinates']['question']}.\n\nSee Section 2." for r in records)
     assert json.loads((the_run() / "manifest.json").read_text())["status"] == "complete"
     again = genaipa("collect", "latest")
     assert again.code == 0
@@ -78,7 +78,7 @@ def test_replies_come_in_any_order_and_number(genaipa):
     assert genaipa("collect", "latest").code == 3
     fill(replies)
     assert genaipa("collect", "latest").code == 0
-    assert [r["question"] for r in answers(the_run())] == [order[3], order[0], order[1], order[2]]
+    assert [r["coordinates"]["question"] for r in answers(the_run())] == [order[3], order[0], order[1], order[2]]
     assert [r["turn"] for r in answers(the_run())] == [4, 1, 2, 3]
 
 
@@ -111,7 +111,7 @@ def test_a_changed_reply_needs_replace(genaipa):
     assert len(answers(the_run())) == 1
     assert genaipa("collect", "latest", "--replace").code == 0
     assert answers(the_run())[-1]["reply"].startswith("Another reply")
-    assert "Another reply" in genaipa("show", "latest", answers(the_run())[0]["question"]).out
+    assert "Another reply" in genaipa("show", "latest", answers(the_run())[0]["coordinates"]["question"]).out
 
 
 def test_replies_from_the_terminal(genaipa):
@@ -155,7 +155,7 @@ def test_the_terminal_goes_on_in_the_chat_that_was_begun(genaipa):
     assert "open a new chat" in begun.err
     gone_on = genaipa("collect", "latest", "-t", stdin="B\n.\n")
     assert "open a new chat" not in gone_on.err
-    assert f"go on in the chat in which you asked {answers(the_run())[0]['question']}" in gone_on.err
+    assert f"go on in the chat in which you asked {answers(the_run())[0]['coordinates']['question']}" in gone_on.err
 
 
 def test_collect_wants_a_run_by_hand(genaipa):

@@ -13,11 +13,12 @@ from running import make_workspace
 from benchmarks.made_up import made_up
 from genaipa.archive import run_files
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import RunRequest, prepare
+from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
+from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:

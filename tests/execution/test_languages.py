@@ -14,13 +14,14 @@ from stores import score
 from benchmarks.made_up import made_up
 from genaipa.answers.gather import gather_scored
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import RunRequest, prepare
+from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
 from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select
 from genaipa.scoring.store import open_store
+from genaipa.tasks.request import RunRequest
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
 from rubrics import typed

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.errors import NoReplyError, PermanentError, SpendingCapError, TransientError
-from genaipa.execution.limits import LONGEST_RETRY_AFTER, Attempt, Breaker, BreakerOpenError, Budget, Gate, Limits, ask
+from genaipa.execution.limits import (
+    LONGEST_RETRY_AFTER,
+    Attempt,
+    Breaker,
+    BreakerOpenError,
+    Budget,
+    SystemLimits,
+    Throttle,
+    ask,
+)
 from genaipa.systems.base import Message, Readiness, Reply, Settings, Usage
 
 if TYPE_CHECKING:
@@ -56,16 +65,16 @@ class Own:
         """Nothing to do."""
 
 
-def asked(system: Own, limits: Limits | None = None, timeout: float = 10.0) -> Attempt:
+def asked(system: Own, limits: SystemLimits | None = None, timeout: float = 10.0) -> Attempt:
     """One question put to a system."""
 
     async def all_of_it() -> Attempt:
-        return await ask(system, QUESTION, Settings(timeout=timeout), limits or Limits(Gate(2)))
+        return await ask(system, QUESTION, Settings(timeout=timeout), limits or SystemLimits(Throttle(2)))
 
     return asyncio.run(all_of_it())
 
 
-def error_of(system: Own, limits: Limits | None = None, timeout: float = 10.0) -> NoReplyError:
+def error_of(system: Own, limits: SystemLimits | None = None, timeout: float = 10.0) -> NoReplyError:
     """What one question fails with."""
     with pytest.raises(NoReplyError) as failure:
         asked(system, limits, timeout)
@@ -78,7 +87,7 @@ def error_of(system: Own, limits: Limits | None = None, timeout: float = 10.0) -
 def test_a_passing_failure_is_tried_again() -> None:
     """Two different failures, then a reply: three tries, and each wait is told."""
     told: list[str] = []
-    limits = Limits(Gate(2), waiting=told.append)
+    limits = SystemLimits(Throttle(2), waiting=told.append)
     system = Own(TransientError("first", kind="server"), TransientError("second", kind="server"), Reply("yes"))
     attempt = asked(system, limits)
     assert (attempt.reply.text, attempt.attempts, len(system.calls)) == ("yes", 3, 3)
@@ -97,7 +106,7 @@ def test_the_same_failure_twice_is_enough() -> None:
 def test_retries_are_bounded(retries: int) -> None:
     """So many further tries and no more; 0 means none, even for a failure that comes and goes."""
     system = Own(TransientError("busy", kind="overload", overload=True))
-    assert error_of(system, Limits(Gate(1), retries=retries)).attempts == retries + 1
+    assert error_of(system, SystemLimits(Throttle(1), retries=retries)).attempts == retries + 1
     assert len(system.calls) == retries + 1
 
 
@@ -121,7 +130,7 @@ def test_a_wait_that_is_too_long_ends_the_question() -> None:
 
     async def all_of_it() -> float:
         begun = time.monotonic()
-        limits = Limits(Gate(1))
+        limits = SystemLimits(Throttle(1))
         patient = TransientError("tomorrow", retry_after=LONGEST_RETRY_AFTER + 1, overload=True)
         with pytest.raises(TransientError) as failure:
             await ask(Own(patient), QUESTION, Settings(), limits)
@@ -135,7 +144,7 @@ def test_a_wait_that_is_too_long_ends_the_question() -> None:
 
 def test_a_system_that_never_answers() -> None:
     """An adapter that forgets its own time-out is cut off shortly after it should have given up."""
-    error = error_of(Own(3600.0), Limits(Gate(1), retries=0), timeout=-4.9)
+    error = error_of(Own(3600.0), SystemLimits(Throttle(1), retries=0), timeout=-4.9)
     assert (error.kind, isinstance(error, TransientError)) == ("timeout", True)
 
 
@@ -173,7 +182,7 @@ def test_half_a_character_in_an_exception_can_be_written() -> None:
 def test_an_empty_reply_is_tried_again_and_paid_for() -> None:
     """The tokens of an empty reply count with those of the good one that follows it, or with the failure."""
     empty, good = Reply(text=" ", usage=Usage(input=10, output=1)), Reply(text="Yes.", usage=Usage(input=20, output=2))
-    attempt = asyncio.run(ask(Own(empty, good), QUESTION, Settings(), Limits(Gate(1), retries=2)))
+    attempt = asyncio.run(ask(Own(empty, good), QUESTION, Settings(), SystemLimits(Throttle(1), retries=2)))
     assert (attempt.attempts, attempt.usage) == (2, Usage(input=30, output=3))
     error = error_of(Own(empty, empty))
     assert (error.kind, error.usage) == ("empty-reply", Usage(input=20, output=2))
@@ -187,11 +196,11 @@ def test_exception_after_a_try_counts_both() -> None:
 # -- the gate --
 
 
-def gather(gate: Gate, calls: int, system: Own, retries: int = 5) -> list[Attempt | BaseException]:
+def gather(gate: Throttle, calls: int, system: Own, retries: int = 5) -> list[Attempt | BaseException]:
     """So many questions at once."""
 
     async def all_of_it() -> list[Attempt | BaseException]:
-        limits = Limits(gate, retries=retries)
+        limits = SystemLimits(gate, retries=retries)
         questions = [ask(system, QUESTION, Settings(), limits) for _ in range(calls)]
         return await asyncio.gather(*questions, return_exceptions=True)
 
@@ -201,20 +210,20 @@ def gather(gate: Gate, calls: int, system: Own, retries: int = 5) -> list[Attemp
 def test_no_more_calls_at_once_than_allowed() -> None:
     """The gate is filled, and never over-filled."""
     system = Own(0.01)
-    gather(Gate(4), 20, system)
+    gather(Throttle(4), 20, system)
     assert system.peak == 4
 
 
 def test_one_burst_halves_once() -> None:
     """Eight calls that fail together halve the limit once, not eight times."""
-    gate = Gate(8)
+    gate = Throttle(8)
     gather(gate, 8, Own(TransientError("busy", overload=True)), retries=0)
     assert gate.limit == 4
 
 
 def test_each_burst_halves_down_to_one() -> None:
     """Overload after overload halves to one place at the least."""
-    gate = Gate(8)
+    gate = Throttle(8)
     for _ in range(5):
         gather(gate, 8, Own(TransientError("busy", overload=True)), retries=0)
     assert gate.limit == 1
@@ -222,14 +231,14 @@ def test_each_burst_halves_down_to_one() -> None:
 
 def test_other_failures_halve_nothing() -> None:
     """Only an overload says that there are too many calls."""
-    gate = Gate(8)
+    gate = Throttle(8)
     gather(gate, 8, Own(BROKEN), retries=0)
     assert gate.limit == 8
 
 
 def test_good_calls_open_the_gate_again() -> None:
     """After as many good calls as there are places there is one more, up to the most and not beyond."""
-    gate = Gate(4)
+    gate = Throttle(4)
     gather(gate, 4, Own(TransientError("busy", overload=True)), retries=0)
     assert gate.limit == 2
     gather(gate, 2, Own(Reply("yes")))
@@ -244,7 +253,7 @@ def test_a_pause_holds_for_everyone() -> None:
     system = Own(*happens)
 
     async def all_of_it() -> None:
-        limits = Limits(Gate(1))
+        limits = SystemLimits(Throttle(1))
         await asyncio.gather(*(ask(system, QUESTION, Settings(), limits) for _ in range(3)))
 
     asyncio.run(all_of_it())
@@ -253,10 +262,10 @@ def test_a_pause_holds_for_everyone() -> None:
 
 def test_cancelled_calls_give_their_places_back() -> None:
     """A place is free again when its call is cancelled, under way or waiting."""
-    gate, system = Gate(1), Own(3600.0)
+    gate, system = Throttle(1), Own(3600.0)
 
     async def all_of_it() -> None:
-        calls = [asyncio.create_task(ask(system, QUESTION, Settings(), Limits(gate))) for _ in range(3)]
+        calls = [asyncio.create_task(ask(system, QUESTION, Settings(), SystemLimits(gate))) for _ in range(3)]
         await asyncio.sleep(0.01)
         for call in calls:
             call.cancel()
@@ -307,7 +316,7 @@ def test_breaker_opens_when_a_server_wants_hours() -> None:
 def test_whoever_waits_at_the_gate_does_not_ask_a_stopped_system() -> None:
     """Calls that queue when a system is stopped are never sent."""
     system = Own(0.05)
-    limits = Limits(Gate(1))
+    limits = SystemLimits(Throttle(1))
 
     async def all_of_it() -> list[Attempt | BaseException]:
         calls = [asyncio.create_task(ask(system, QUESTION, Settings(), limits)) for _ in range(5)]

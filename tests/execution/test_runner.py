@@ -28,14 +28,15 @@ from servers import Behaviour, OpenAIServer, Request, cut, refusal, reply
 from genaipa.errors import RunBusyError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import RunRequest, checkout, prepare
+from genaipa.execution.prepare import checkout, prepare
 from genaipa.execution.run import carry_out as ask_missing
 from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
+from genaipa.runs.procedure import procedure_plan
 from genaipa.systems.costs import estimated
-from genaipa.tasks.plan import plan_of
 from genaipa.tasks.procedure import Procedure, Script, opening, order_of
+from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def expected_script(plan: RunSpec) -> Script:
     """The messages of the first document, cut as for the system."""
     material = Procedure(plan, find_workspace())
     document = material.documents[plan.plan.documents[0]]
-    parts = tuple(split_parts(document, plan_of(plan).part_tokens or 2000, estimated().count))
+    parts = tuple(split_parts(document, procedure_plan(plan).part_tokens or 2000, estimated().count))
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
 
@@ -368,7 +369,7 @@ def test_failed_summary_asks_no_questions(server: TimedServer) -> None:
     make_workspace(questions=2)
     folder, outcome = carry_out(spec(initializations=("document", "summary-by-name")))
     assert outcome.status == "partial"
-    assert Counter((r.initialization, r.kind, r.status) for r in folder.records()) == {
+    assert Counter((r.coordinates["initialization"], r.kind, r.status) for r in folder.records()) == {
         ("document", "answer", "answered"): 2,
         ("summary-by-name", "summary", "failed"): 1,
     }

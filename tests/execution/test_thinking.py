@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import pytest
 from judges import events, verdict
-from running import answers, lines_of, make_workspace, write
+from running import make_workspace
 from servers import AnthropicServer, Behaviour, GoogleServer, OpenAIServer
 
-from genaipa.runs import journal
-from genaipa.runs.records import RecordHead, answer_digest
 from genaipa.runs.selection import find_run
-from genaipa.scoring.answers import Pool
 
 if TYPE_CHECKING:
     from commandline import Cli
@@ -146,33 +142,3 @@ def test_thoughts_alone_and_thoughts_without_an_end(genaipa: Cli, monkeypatch: p
     assert "99.9" not in done.out + done.err + str([record.error for record in found.values()])
     assert all(THOUGHT in found[name].thoughts for name in ("Q1", "Q2", "Q3"))
     assert (found["Q2"].reply, found["Q1"].usage.output) == ("", 40)  # type: ignore[union-attr]
-
-
-def test_an_older_record_is_read_the_same_way(genaipa: Cli) -> None:
-    """Thoughts at the head of a kept reply are apart once it is read; the file, its digest and its scores stay."""
-    workspace = make_workspace(3)
-    write("say.yaml", f"default: {ANSWER}\n")
-    assert genaipa("run", "-s", "scripted/say.yaml", "-p", "acme", "-e", "quality").code == 0
-    folder = find_run(workspace, "latest")
-    path, lines = folder.path / "answers.jsonl", lines_of(folder.path / "answers.jsonl")
-    digest = folder.manifest().documents["acme"].digest
-    for line, reply in zip(lines, (IN_TEXT[0], f"<think>{THOUGHT}", f"<think>{THOUGHT}</think>"), strict=True):
-        del line["sum"]
-        line |= {"reply": reply, "digest": answer_digest(digest, line["asked"], reply)}
-    kept = b"".join(map(journal.line, lines))
-    path.write_bytes(kept)
-    records = list(folder.records())
-    assert [(record.reply, record.status) for record in records] == [(ANSWER, "answered"), *[("", "truncated")] * 2]
-    assert [head.reply for _, head in folder.read(RecordHead)] == [ANSWER, "", ""]
-    assert all(THOUGHT in record.thoughts for record in records)
-    assert genaipa("validate", "--data").code == 0
-    pool = Pool(workspace, [folder])
-    case = pool.case(records[0].digest)
-    assert (case.reply, pool.problems) == (ANSWER, [])
-    shown = genaipa("show", folder.name)
-    assert "99.9" not in shown.out
-    assert "1/3" in shown.out
-    assert path.read_bytes() == kept
-    written = msgspec.json.decode(journal.line(records[0]))
-    assert (written["reply"], written["thoughts"] + written["reply"]) == (ANSWER, IN_TEXT[0])
-    assert len(answers(folder)) == 3

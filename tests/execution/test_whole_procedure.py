@@ -30,7 +30,9 @@ def test_published_policies_through_all_initializations(genaipa, pulled):
     assert len(answers) == len({r["key"] for r in answers}) == len(POLICIES) * 4 * 32
     assert all(r["status"] == "answered" and r["reply"] for r in answers)
     by_document = {
-        r["document"]: r["reply"] for r in answers if (r["initialization"], r["question"]) == ("document", "T_u1")
+        r["coordinates"]["document"]: r["reply"]
+        for r in answers
+        if (r["coordinates"]["initialization"], r["coordinates"]["question"]) == ("document", "T_u1")
     }
     assert len(set(by_document.values())) == len(POLICIES)
 
@@ -41,7 +43,7 @@ def test_regulation_questions_on_the_published_regulations(genaipa, pulled):
     assert done.code == 0, done.err
     answers = [r for r in records() if r["kind"] == "answer"]
     assert len(answers) == 2 * 2 * 6
-    assert {r["asked"] for r in answers if r["question"] == "PR_1"} == {
+    assert {r["asked"] for r in answers if r["coordinates"]["question"] == "PR_1"} == {
         "Who must comply with the GDPR?",
         "Who must comply with the CCPA?",
     }

@@ -131,14 +131,14 @@ def make_days(questions: int = 10) -> None:
     documents = ("acme", "bolt")
     make_workspace(questions, documents)
     annotate(documents, questions)
-    write("bots.py", BOT)
+    write("golden_bot.py", BOT)
     for day, section, place in (("2026-05-01", 2, 0), ("2026-06-01", 99, 1)):
         write("chatty.yaml", CHATTY % section)
         run = _asked(day, "scripted/chatty.yaml", documents=documents, repetitions=2)
         scored = sorted({record.digest for record in answers(run) if record.reply})
         keep(human("ada", digest, (place + n % 2, place, n % 2, 0, place)) for n, digest in enumerate(scored))
         keep(verdict("harsh", digest, (1, place + n % 2, 1, 0, 2)) for n, digest in enumerate(scored))
-    _asked("2026-05-01", "bots:Searching", documents=documents)
+    _asked("2026-05-01", "golden_bot:Searching", documents=documents)
     settle()
 
 

@@ -241,7 +241,7 @@ def add_everything(copy: Path) -> None:
     run = copy / "genaipa/cli/commands/run.py"
     insert(run, "max_tokens=max_tokens, sampling_seed=sampling_seed,\n", "            top_p=top_p,\n")
     insert(run, "from __future__ import annotations\n", IMPORTS)
-    insert(copy / "genaipa/tasks/plan.py", "    ] = 400\n", TONE)
+    insert(copy / "genaipa/runs/procedure.py", "    ] = 400\n", TONE)
     (copy / "genaipa/ui/pages/answers.py").write_text(PAGE)
     insert(copy / "genaipa/ui/script/app.py", "PAGES = {\n", '    "answers": ("Answers", "answers"),\n')
     render = copy / "genaipa/reports/render.py"

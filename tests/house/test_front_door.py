@@ -27,11 +27,11 @@ import genaipa as front
 from genaipa.datasets import base as datasets
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.notebook import RunOptions
-from genaipa.execution.prepare import RunRequest
 from genaipa.kinds import DEFAULT, options
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_store
 from genaipa.systems.base import Readiness, Reply
+from genaipa.tasks.request import RunRequest
 from genaipa_suites.plan import suite_targets
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 
 NAMES = [
     *("GenaipaError", "Observer", "Run", "Workspace", "add_document", "compare", "find_workspace", "import_scores"),
-    *("judge", "list_documents", "list_question_sets", "list_runs", "list_suites", "load_document"),
-    *("load_answers", "load_question_set", "load_run", "pull", "report", "run", "run_async", "sample", "scores"),
+    *("judge", "list_documents", "list_question_sets", "list_runs", "list_suites", "load_answers"),
+    *("load_document", "load_question_set", "load_run", "pull", "report", "run", "run_async", "sample", "scores"),
 ]
 
 

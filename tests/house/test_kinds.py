@@ -12,17 +12,12 @@ import pytest
 from copies import break_packages, copy_genaipa, interpreter
 from running import write
 
-from genaipa.kinds import kind_of, kinds
-from genaipa.plugins import load
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from commandline import Finished
 
     Cli = Callable[..., Finished]
-
-REFERENCES = ("make", "plan", "planned", "names", "listed", "results", "closing", "check", "data")
 
 RIDDLES = """
 from typing import Annotated
@@ -36,12 +31,6 @@ from genaipa.reports.table import table
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 
-KIND = Kind(
-    make="riddles:Riddles", plan="riddles:RiddlesPlan", heading="Riddles",
-    results="riddles:Results", closing="riddles:closing", page="riddles_page:Riddles", data="riddles:data",
-)
-
-
 class RiddlesPlan(Plan, frozen=True):
     riddles: Annotated[int, option("Riddles to ask.")] = 2
 
@@ -51,6 +40,31 @@ class RiddlesPlan(Plan, frozen=True):
 
     def facts(self, task):
         return {"riddles": str(self.riddles)}
+
+
+class RiddlesKind(Kind):
+    plan = RiddlesPlan
+    heading = page = "Riddles"
+
+    def make(self, spec, workspace):
+        return Riddles(spec, workspace)
+
+    def results(self):
+        return Results
+
+    def closing(self, workspace, folder):
+        return Closing(["Riddles were asked."], {"riddles": 1})
+
+    def data_sets(self):
+        return {Book.name: Book()}
+
+    def show_page(self, desk, user):
+        import streamlit as st
+
+        st.text(f"riddles for {user.name}")
+
+
+KIND = RiddlesKind()
 
 
 class Riddles(Task):
@@ -87,10 +101,6 @@ class Results:
         return Against(made, made, [])
 
 
-def closing(workspace, folder):
-    return Closing(["Riddles were asked."], {"riddles": 1})
-
-
 class Book:
     name, title, terms = "riddle-book", "A book of riddles", "Free."
     documents = question_sets = systems = ()
@@ -104,16 +114,6 @@ class Book:
     def import_study(self, workspace):
         raise UsageError("A book has no runs.")
 
-
-def data():
-    return {Book.name: Book()}
-"""
-PAGE = """
-import streamlit as st
-
-
-def page(desk, user):
-    st.text(f"riddles for {user.name}")
 """
 # What the desk shows under the page's address.
 OPENED = """
@@ -135,19 +135,10 @@ print(*[error.value for error in test.exception], *[text.value for text in test.
 """
 
 
-@pytest.mark.parametrize("name", list(kinds()))
-def test_what_a_kind_refers_to_is_there(name: str) -> None:
-    """A reference is a string until it is used: each leads somewhere."""
-    kind = kind_of(name)
-    assert all(callable(load(target)) for one in REFERENCES if (target := getattr(kind, one)))
-    assert not kind.page or callable(load(f"{kind.page.partition(':')[0]}:page"))
-
-
 @pytest.fixture
 def riddles(monkeypatch: pytest.MonkeyPatch) -> None:
     """A package that brings a kind of task, as pip would have installed it."""
     write("riddles.py", RIDDLES)
-    write("riddles_page.py", PAGE)
     write("riddles-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: riddles\nVersion: 1\n")
     write("riddles-1.dist-info/entry_points.txt", "[genaipa.kinds]\nriddles = riddles:KIND\n")
     write("say.yaml", 'rules: [{match: "0 and 0", reply: "0"}]\ndefault: "42"\n')

@@ -91,11 +91,11 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
 
 def on_disk() -> dict[str, dict[str, Any]]:
-    """Question → record of every verdict that is a whole line in a judge's run."""
+    """Key → record of every verdict that is a whole line in a judge's run."""
     found = [record for folder in judge_runs() for record in lines_of(folder.answers)]
     assert {record["status"] for record in found} <= {"answered"}
-    assert max(Counter(record["question"] for record in found).values(), default=0) <= 1
-    return {record["question"]: record for record in found}
+    assert max(Counter(record["key"] for record in found).values(), default=0) <= 1
+    return {record["key"]: record for record in found}
 
 
 def stored() -> list[str]:

@@ -235,7 +235,7 @@ def test_verdicts_that_only_the_run_folder_has_get_into_the_store(genaipa, serve
     assert genaipa(*command, "-j", "1", "--max-retries", "0").code == 3
     (folder,) = judge_runs()
     assert len(events()) == 4
-    asked = {record["question"] for record in lines_of(folder.answers) if record["status"] == "answered"}
+    asked = {record["key"] for record in lines_of(folder.answers) if record["status"] == "answered"}
     Path("scores.db").unlink()
     server.requests.clear()
     server.script = lambda _number, _body: reply(verdict())

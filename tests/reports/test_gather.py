@@ -14,7 +14,8 @@ from genaipa.answers.gather import gather
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.notable import notable
 from genaipa.runs import inputs
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
+from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 
@@ -148,17 +149,16 @@ def test_one_id_with_different_words_is_noticed():
     assert [sentence for sentence in notable(found) if sentence.endswith("mix them: Q2.")]
 
 
-def test_what_an_audit_excludes_is_marked():
-    """The answer of a finding carries its reason, and its score counts only with exclusions included."""
+def test_what_a_run_excludes_is_marked():
+    """An excluded answer carries its reason, and its score counts only with exclusions included."""
     folder = make_answers(*REPLIES)
     first = next(record for record in answers(folder) if record.question == "Q1")
-    finding = Finding("other-company", "a.xlsx", "uber", "C5", "is about Facebook", key=first.key, excludes="answer")
-    folder.write_file(AUDIT, write_audit([finding]))
+    reasons = [Exclusion("answer", first.key, "other-company", why) for why in ("is about Facebook", "is about X")]
+    folder.write_file(EXCLUSIONS, write_exclusions(reasons))
     given = [score("ada", first.digest, GOOD)]
     found = gathered(events=given)
-    assert found.joined().set_index("question").loc["Q1", "excluded"] == "is about Facebook"
+    assert found.joined().set_index("question").loc["Q1", "excluded"] == "other-company: is about Facebook"
     assert not found.joined()["counted"].any()
-    assert found.findings == [finding]
     assert gathered(excluded=True).joined()["counted"].sum() == 1
 
 
@@ -176,11 +176,14 @@ def test_published_scores_are_rows_of_their_own():
             ]
         ),
     )
+    folder.write_file(EXCLUSIONS, write_exclusions([Exclusion("score", "|Q2", "duplicate-scores", "Of robustness.")]))
     frame = gathered().joined()
     table = frame[frame["unit"] == "table"].set_index("document")
     assert table["m_all"].to_dict() == {"acme": 7.75, "": pytest.approx(8.2)}
     assert table["silent"].to_dict() == {"acme": "yes", "": ""}
     assert set(table["category"]) == {"T"}
+    assert table["excluded"].to_dict() == {"acme": "", "": "duplicate-scores: Of robustness."}
+    assert table["counted"].to_dict() == {"acme": True, "": False}
     assert len(frame) == 5
 
 
@@ -192,7 +195,7 @@ def test_a_published_system_stands_for_the_study_itself():
     again, _ = carry_out(spec(systems=("scripted/say.yaml",), seed=7))
     here = find_workspace()
     assert len(select(here, ["scripted/say.yaml"])) == 2
-    study.write_file(AUDIT, write_audit([]))
+    study.write_file(PUBLISHED_SCORES, write_published([]))
     assert [source.folder.name for source in select(here, ["scripted/say.yaml"])] == [study.name]
     assert [source.folder.name for source in select(here, ())] == [study.name]
     assert [source.folder.name for source in select(here, [again.name])] == [again.name]

@@ -280,9 +280,9 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     """Of the values that all gave: a judge that is people's passes, one that says the same of all does not."""
     _, found, made = study
     assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
-    third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.events}))
+    third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
-    more = rescored(found, [*found.events, *cy])
+    more = found.rescored([*found.log.counted, *cy])
     tested, scores = alternative(Verdicts.of(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):

@@ -21,7 +21,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.page import pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
-from genaipa.runs.imported import AUDIT, Finding, write_audit
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.rubric import Bounds
 from genaipa.workspace import find_workspace
@@ -226,8 +226,8 @@ def test_names_are_text():
     write(f"{HOSTILE}.yaml", f"default: '{HOSTILE}'\n")
     system = f"scripted/{HOSTILE}.yaml"
     folder, _ = carry_out(spec(systems=(system,), conversation="independent", wordings=("original",)))
-    finding = Finding("other-company", HOSTILE, HOSTILE, "A1", HOSTILE, system=system)
-    folder.write_file(AUDIT, write_audit([finding]))
+    excluded = Exclusion("answer", answers(folder)[0].key, HOSTILE, HOSTILE)
+    folder.write_file(EXCLUSIONS, write_exclusions([excluded]))
     made, page, notes = unwritten(*scored(folder, "ada", HOSTILE))
     assert not [attributes for _, attributes in (*page.elements, *notes.elements) if "onerror" in attributes]
     assert page.text.count(HOSTILE) > 5
@@ -236,20 +236,18 @@ def test_names_are_text():
 
 
 @pytest.mark.full
-def test_what_the_audit_left_out():
-    """An excluded answer is in no average, and the finding is listed; asked for, it is counted, and that is said."""
+def test_what_is_left_out():
+    """An excluded answer is in no average, and its reason is listed; asked for, it is counted, and that is said."""
     folder = make_answers(*REPLIES)
     first, *others = answers(folder)
-    finding = Finding(
-        "other-company", "a.xlsx", "S1", "B2", "It is about another company.", key=first.key, excludes="answer"
-    )
-    folder.write_file(AUDIT, write_audit([finding]))
+    excluded = Exclusion("answer", first.key, "other-company", "It is about another company.")
+    folder.write_file(EXCLUSIONS, write_exclusions([excluded]))
     events = [score("ada", first.digest, POOR), *(score("ada", record.digest, GOOD) for record in others)]
     written = report(*events)
-    assert "Left out by the audit: 1 answer and 0 published scores (findings: other-company 1)." in told(written)
+    assert "Excluded: 1 answer and 0 published scores (reasons: other-company 1)." in told(written)
     without = written.key.data["m_all10"].iloc[0]
     page = Page(Path("out/index.html")).text
-    assert "a.xlsx S1 B2 It is about another company." in page
+    assert "other-company scripted/say.yaml quality 1 0 It is about another company." in page
     included = Report.of(gathered(excluded=True))
     assert any(sentence.startswith("Counted all the same, as asked") for sentence in included.notable)
     assert included.key.data["m_all10"].iloc[0] < without

@@ -246,7 +246,7 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
     said = notable(study_of(frame))
     assert "Answers that nobody has scored: 2 of 3." in said
-    assert "Answers whose published score is left out by the audit: 1 of 3." in said
+    assert "Answers whose published score is excluded: 1 of 3." in said
     included = outcomes.statuses(study_of(tidy_of([*answers, *rows], excluded=True))).data
     assert included[["unscored", "score_left_out", "published"]].values.tolist() == [[2, 0, 1]]
 

@@ -157,7 +157,7 @@ def test_a_score_that_was_changed_is_found(folder: RunFolder) -> None:
 @pytest.mark.full
 def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
     """A changed document, introduction, prompt or question set of the run folder is found, and not worked with."""
-    record = next(r for r in folder.records() if r.initialization == "document")
+    record = next(r for r in folder.records() if r.coordinates["initialization"] == "document")
     introduction = next(c.introduction for c in folder.conversations() if c.id == record.conversation)
     (document,) = (folder.path / "documents").iterdir()
     changed = (document, folder.path / f"introductions/{introduction}.json", folder.path / "questions/policy.yaml")

@@ -12,7 +12,7 @@ from running import TEXT, answers, carry_out, latest, make_workspace, procedure,
 from genaipa.errors import GenaipaError
 from genaipa.files.text import digest
 from genaipa.runs import journal
-from genaipa.runs.imported import AUDIT, Finding, write_audit
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.records import answer_digest
 from genaipa.runs.selection import Source
 from genaipa.scoring.answers import Pool
@@ -269,7 +269,7 @@ def test_places_have_names_of_their_own():
     assert {o.key for o in alike.occurrences} == set(expected)
     for o in alike.occurrences:
         record = expected[o.key]
-        assert (o.document, o.wording, o.question) == (record.document, record.wording, record.question)
+        assert (o.document, o.wording, o.question) == (record.document, record.coordinates["wording"], record.question)
         assert o.category == {"Q1": "T", "Q2": "U"}[o.question]
     assert {(o.document, o.wording) for o in alike.occurrences} == {(d, w) for d in ("acme", "twin") for w in wordings}
     first = alike.occurrences[0]
@@ -328,18 +328,18 @@ def test_a_question_is_shown_as_its_set_words_it():
     assert pool_of(run).case(pool.arrived[0]).asked.startswith('2. "')
 
 
-def test_what_an_audit_leaves_out_is_not_offered():
+def test_what_a_run_excludes_is_not_offered():
     """An answer that analyses don't count is offered only if asked for, or if it counts elsewhere; it is told of."""
     make_workspace(questions=3)
     system = scripted("  - {match: P1, reply: Never.}")
     run, _ = carry_out(spec(systems=(system,)))
     again, _ = carry_out(spec(systems=(system,), part_tokens=80))
     first = answers(run)[0]
-    finding = Finding("other-company", "a.xlsx", "acme", "C5", "is about another", key=first.key, excludes="answer")
-    (run.path / AUDIT).write_bytes(write_audit([finding]))
+    excluded = Exclusion("answer", first.key, "other-company", "is about another")
+    (run.path / EXCLUSIONS).write_bytes(write_exclusions([excluded]))
     narrow = Pool(find_workspace(), [run], excluded=False)
     assert set(narrow.answers) == {record.digest for record in answers(run)[1:]}
-    assert narrow.left_out.startswith("1 answer is not offered: the audit")
+    assert narrow.left_out.startswith("1 answer is not offered: the runs exclude")
     assert first.digest in pool_of(run).answers
     both = Pool(find_workspace(), [run, again], excluded=False)
     assert first.digest in both.answers

@@ -12,7 +12,7 @@ from running import TEXT, write
 from genaipa.files.text import digest
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.runs.imported import AUDIT, Finding, write_audit
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.scoring.evidence.doubts import find_misplacement
 
 FERRY = "The ferry leaves the northern pier at seven and returns with mail, milk and musicians every Friday evening. "
@@ -64,9 +64,9 @@ def test_known_to_the_desk() -> None:
         "  Q2: {silent: no, answer: They deliver it., sentence: We deliver your order., why: It says so.}\n",
     )
     assert doubts() == ["", "A correction is known: silent: no. They deliver it. Corrected: It says so."]
-    finding = Finding("annotation-copied", "some.csv", "", "B2", "It is a copy.", document="acme", question="Q1")
-    other = Finding("missing-answer", "some.csv", "", "B3", "None.", document="acme", question="Q1")
-    Path(run.path / AUDIT).write_bytes(write_audit([finding, other]))
+    copied = Exclusion("annotation", "acme|Q1", "annotation-copied", "It is a copy.")
+    other = Exclusion("score", "acme|Q1", "duplicate-scores", "None.")
+    Path(run.path / EXCLUSIONS).write_bytes(write_exclusions([other, copied]))
     assert doubts()[0] == "It is a copy."
     desk = desk_here()
     trusted = [desk.pool.case(one).reliable_annotation for one in digests(desk)]

@@ -216,6 +216,8 @@ def test_counts_that_are_none_are_refused() -> None:
     for counts in ([[-1, 3, 0]], [[1, 0, 0]], [[0.5, 1.5, 0]], [2, 0, 0]):
         with pytest.raises(ValueError, match=r"below 0|fewer than two|whole numbers|dimensions"):
             measure_agreement(counts, SCALE)
+    with pytest.raises(ValueError, match="below 0"):
+        measure_agreement_between([[-1, 3, 0]], [[1, 0, 0]], SCALE)
     with pytest.raises(ValueError, match="shapes"):
         measure_agreement_between([[1, 0, 0]], [[1, 0, 0]] * 2, SCALE)
     with pytest.raises(ValueError, match="below 0"):

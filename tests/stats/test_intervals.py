@@ -9,6 +9,7 @@ import pytest
 import scipy
 from size import size
 
+from genaipa.stats import intervals
 from genaipa.stats.intervals import (
     estimate_difference,
     estimate_document_mean,
@@ -69,6 +70,21 @@ def test_for_policies_like_these_by_hand() -> None:
     half = np.sqrt(quantiles[0] ** 2 * of_questions + quantiles[1] ** 2 * of_documents)
     assert (found.policies_low, found.policies_high) == pytest.approx((values.mean() - half, values.mean() + half))
     assert not found.documents_alike
+
+
+def test_more_documents_than_questions_are_as_by_least_squares() -> None:
+    """With cells missing, p for policies is that of the variance left by both factors, whichever of them is larger."""
+    for shape in ((4, 9), (9, 4)):
+        values = study(*shape, seed=3)
+        values[0, 1:3] = values[2, 0] = np.nan
+        column, questions, documents = cells(values)
+        design = np.hstack([np.eye(shape[0])[questions], np.eye(shape[1])[documents]])
+        known = ~np.isnan(column)
+        _, _, rank, _ = np.linalg.lstsq(design[known], column[known], rcond=None)
+        left = ((column[known] - design[known] @ np.linalg.pinv(design[known]) @ column[known]) ** 2).sum()
+        assert rank == sum(shape) - 1
+        grouped = intervals._group_cells(column, questions, documents, None)
+        assert intervals._residual_variance(grouped) == pytest.approx(left / (known.sum() - rank))
 
 
 def test_documents_keep_half_of_how_they_vary() -> None:

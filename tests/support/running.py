@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from genaipa.execution import run as runner
 from genaipa.execution.prepare import PreparedRun
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import INITIALIZATIONS, RunSpec
+from genaipa.runs.procedure import INITIALIZATIONS, ProcedurePlan
+from genaipa.runs.records import RunSpec
 from genaipa.tasks.catalog import make_task
-from genaipa.tasks.plan import ProcedurePlan
 from genaipa.workspace import Workspace, find_workspace
 
 if TYPE_CHECKING:

@@ -171,10 +171,11 @@ def test_the_sentences_of_extractive(genaipa: Callable[..., Finished]) -> None:
 def test_records_without_passages_have_the_bytes_that_they_had(genaipa: Callable[..., Finished]) -> None:
     """A record without passages is written as before there were any, and one of then is read."""
     line = (
-        b'{"key":"s|d|document|original|1|Q1","status":"answered","conversation":"s|d|document|original|1",'
-        b'"kind":"answer","system":"s","document":"d","initialization":"document","wording":"original","repetition":1,'
-        b'"question":"Q1","turn":1,"asked":"Why?","reply":"So.","started":"2026-11-21T13:15:02Z","seconds":0.5,'
-        b'"finish":"stop","model":"m","usage":{"input":3},"cost":0.1,"sent":{"temperature":0},"digest":"aa","score":0.5}'
+        b'{"key":"s|d|document|original|1|Q1","status":"answered","kind":"answer","system":"s","coordinates":'
+        b'{"document":"d","initialization":"document","wording":"original","repetition":"1","question":"Q1"},'
+        b'"asked":"Why?","reply":"So.","digest":"aa","conversation":"s|d|document|original|1","seconds":0.5,"model":"m",'
+        b'"usage":{"input":3},"cost":0.1,"score":0.5,"turn":1,"started":"2026-11-21T13:15:02Z","finish":"stop",'
+        b'"sent":{"temperature":0}}'
     )
     record = msgspec.json.decode(line, type=Record)
     assert record.passages == ()

@@ -65,7 +65,7 @@ def test_what_a_reader_is_sent(
         monkeypatch.setenv(address, here.url)
         folder, outcome = carry_out(procedure(systems=(f"rag/{name}",)))
     assert outcome.status == "complete"
-    kept = {record.initialization: record for record in answers(folder)}
+    kept = {record.coordinates["initialization"]: record for record in answers(folder)}
     asked = [here.turns(request.body) for request in here.requests if here.is_call(request)]
     passages = kept["document"].passages
     assert len(passages) == PASSAGES

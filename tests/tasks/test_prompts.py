@@ -119,9 +119,9 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     assert done.code == 0, done.err
     folder = find_run(find_workspace(), "latest")
     found = {record.key: record for record in answers(folder)}
-    assert {record.prompts for record in found.values()} == {"neutral", "guided"}
+    assert {record.coordinates["prompts"] for record in found.values()} == {"neutral", "guided"}
     assert len(found) == folder.manifest().totals.planned == estimated["rows"][0]["calls"]
-    record = next(record for record in found.values() if record.prompts == "guided")
+    record = next(record for record in found.values() if record.coordinates["prompts"] == "guided")
     introduction = conversation(folder, record, folder.seen()[1])[0].content
     assert "name no section" in introduction
     assert labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}

@@ -13,22 +13,22 @@ from hypothesis import strategies as st
 from running import make_workspace, procedure, spec, write
 
 from genaipa.errors import UsageError
-from genaipa.execution.procedure import slice_of
 from genaipa.questions.sets import WORDINGS, Question, QuestionSet
 from genaipa.runs.experiments import EXPERIMENTS
-from genaipa.runs.records import INITIALIZATIONS, Initialization, RunSpec
+from genaipa.runs.procedure import INITIALIZATIONS, Initialization, ProcedurePlan
+from genaipa.runs.records import RunSpec
 from genaipa.runs.status import Tally
-from genaipa.tasks.plan import ProcedurePlan
 from genaipa.tasks.procedure import (
     SUMMARY,
     Procedure,
     check_wordings,
+    list_conversations,
     order_of,
     orders,
-    plan,
     shuffled,
 )
 from genaipa.tasks.prompts import Script, opening
+from genaipa.tasks.request import parse_slice
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(
@@ -69,7 +69,7 @@ def specs(draw: st.DrawFn) -> RunSpec:
 def conversations(a_spec: RunSpec) -> dict[str, tuple[str, ...]]:
     """Id → order of every conversation of a plan."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    return {c.id: c.order for system in a_spec.systems for c in plan(a_spec, sets, system)}
+    return {c.id: c.order for system in a_spec.systems for c in list_conversations(a_spec, sets, system)}
 
 
 @given(seed=numbers, document=st.text(), repetition=st.integers(1, 99), ids=names, other=st.randoms())
@@ -125,7 +125,7 @@ def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
     listed = orders(a_spec, sets)
     for system in a_spec.systems:
-        for conversation in plan(a_spec, sets, system):
+        for conversation in list_conversations(a_spec, sets, system):
             assert conversation.order == listed[f"{conversation.document}|{conversation.repetition}"]
 
 
@@ -133,7 +133,7 @@ def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None
 def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
     """There is one conversation per document, repetition, initialization and wording, and one key per answer in it."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    found = list(plan(a_spec, sets, a_spec.systems[0]))
+    found = list(list_conversations(a_spec, sets, a_spec.systems[0]))
     per_document = a_spec.repetitions * len(a_spec.plan.initializations) * len(a_spec.plan.wordings)
     assert len(found) == len(a_spec.plan.documents) * per_document
     assert {(c.initialization, c.wording) for c in found} == set(
@@ -150,13 +150,13 @@ def test_keys_are_unique() -> None:
     """Every answer of a plan has a key of its own, the repetition included."""
     a_spec = procedure(systems=("a/b", "a/c"), documents=("x", "y"), wordings=WORDINGS, repetitions=3)
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    keys = [c.key(q) for system in a_spec.systems for c in plan(a_spec, sets, system) for q in c.order]
+    keys = [c.key(q) for system in a_spec.systems for c in list_conversations(a_spec, sets, system) for q in c.order]
     assert len(keys) == len(set(keys)) == 2 * 2 * 4 * 4 * 3 * 32
 
 
 def test_plan_follows_algorithm_1() -> None:
     """A repetition goes through the four initializations in the paper's order before the next one begins."""
-    found = plan(procedure(repetitions=2), {"acme": QUESTIONS}, "s")
+    found = list_conversations(procedure(repetitions=2), {"acme": QUESTIONS}, "s")
     assert [(c.repetition, c.initialization) for c in found] == list(itertools.product((1, 2), INITIALIZATIONS))
 
 
@@ -164,9 +164,9 @@ def test_plan_follows_algorithm_1() -> None:
 def test_an_absurd_limit_is_called_too_long(text: str) -> None:
     """It is a number, and is not called anything else; zeros before one that is short don't count."""
     with pytest.raises(UsageError, match="no number of questions has more than 9 digits") as told:
-        slice_of(text)
+        parse_slice(text)
     assert len(str(told.value)) < 300
-    assert slice_of("0000000000012") == (1, 12)
+    assert parse_slice("0000000000012") == (1, 12)
 
 
 @pytest.mark.parametrize(("limit", "count"), [((1, 3), 3), ((2, 4), 3), ((30, 99), 3), ((33, 40), 0)])
@@ -297,5 +297,5 @@ def test_regulation_is_introduced_by_its_title() -> None:
 
 def test_summary_key_names_no_question() -> None:
     """A summary is kept under a name that no question can have taken by accident."""
-    found = next(plan(procedure(), {"acme": QUESTIONS}, "s"))
+    found = next(list_conversations(procedure(), {"acme": QUESTIONS}, "s"))
     assert found.key(SUMMARY) == "s|acme|company-name|original|1|(summary)"

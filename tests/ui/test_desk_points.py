@@ -13,7 +13,7 @@ from running import answers
 from stores import opened, score
 
 from genaipa.questions.points import Point, Ticks, ticked
-from genaipa_points.panel import agreed_ticks, side_by_side, value_keys
+from genaipa_points.panel import find_agreed_ticks, tabulate_keys, tabulate_ticks
 from rubrics import METRICS, PAPER, keys_of, typed
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def test_ticks_side_by_side() -> None:
 def test_the_value_follows_as_by_the_rubric() -> None:
     """The browser's table of values has the rubric's for all ticks of all weights."""
     every = list(product(("said", "contradicted", ""), repeat=len(THREE)))
-    values = value_keys(THREE, PAPER)
+    values = tabulate_keys(THREE, PAPER)
     for hows in every:
         said, contradicted = (
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
@@ -164,9 +164,9 @@ def test_the_value_follows_as_by_the_rubric() -> None:
 def test_ticks_of_other_points_are_of_no_use() -> None:
     """Ticks of points that were edited since, and scores without any, stand beside the others as blanks."""
     events = [score("Ada", "a", ticks=ticks) for ticks in (ticked(THREE, ["kept"]), Ticks("earlier", ("kept",)), None)]
-    assert side_by_side(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
-    assert agreed_ticks(THREE, events) == (ticked(THREE, []), False)
-    assert agreed_ticks(THREE, events[:1] * 2) == (ticked(THREE, ["kept"]), True)
+    assert tabulate_ticks(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
+    assert find_agreed_ticks(THREE, events) == (ticked(THREE, []), False)
+    assert find_agreed_ticks(THREE, events[:1] * 2) == (ticked(THREE, ["kept"]), True)
 
 
 def test_without_points_nothing_is_new() -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from msgspec import structs
 from pages import EDSGER, Shown, desk_here, digests, make_desk, score
 from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers.gather import gather
 from genaipa.reports.chapters import metrics, overall
-from genaipa.runs.imported import AUDIT, PUBLISHED_SCORES, Finding, PublishedScore, write_audit, write_published
+from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
+from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
@@ -107,7 +106,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).frame
+    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).table
     for line in metrics.by_question(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -220,14 +219,12 @@ def test_adjudications_alone(scored):
     assert cells(page)["Q1"]["accuracy"] == "-1.00"
 
 
-def test_what_the_audit_left_out_can_be_counted(scored):
-    """An answer that an audit excluded is in no number until that is asked for, and is listed with the reason."""
+def test_what_is_excluded_can_be_counted(scored):
+    """An excluded answer is in no number until that is asked for, and is listed with the reason."""
     (run,) = scored.workspace.runs.iterdir()
     where = scored.pool.answers[digests(scored)[2]].occurrences[0]
-    finding = Finding(
-        "other-company", "a.xlsx", "", "B7", "It is about another company.", key=where.key, excludes="answer"
-    )
-    (run / AUDIT).write_bytes(write_audit([finding]))
+    excluded = Exclusion("answer", where.key, "other-company", "It is about another company.")
+    (run / EXCLUSIONS).write_bytes(write_exclusions([excluded]))
     page = Shown("results", desk_here(), READER)
     assert set(cells(page)) == {"Q1", "Q2"}
     page.test.toggle(key="results excluded").set_value(True)
@@ -339,24 +336,6 @@ def test_published_scores_stand_behind_their_cell(desk):
     choose(page, "Q1", "clarity")
     (row,) = [row for row in page.rows("results answers") if row[2] == "published score"]
     assert row == ["acme", "", "published score", "-1.00", "55.0", "published -1", ""]
-
-
-def test_what_rests_on_a_doubtful_source_is_marked(scored):
-    """Its cells have the report's mark, the captions say what it means, and behind a cell stands the reason."""
-    (run,) = scored.workspace.runs.iterdir()
-    published = PublishedScore("extractive", "recall", "acme", "Q1", 5.5, 0.5, 0.5, -1.0, 0.5, 0.5)
-    (run / PUBLISHED_SCORES).write_bytes(write_published([structs.replace(published, doubt=REASON)]))
-    page = Shown("results", desk_here(), READER)
-    for rows, name in (("category", "T"), ("question", "Q1")):
-        page.test.radio(key="results rows").set_value(rows)
-        page.run()
-        assert {cell["doubt"] for cell in tiles(page) if cell["row"] == name and cell["band"]} == {"doubtful source"}
-        assert "in a cell: it rests on a doubtful source" in page.text()
-    assert {cell["doubt"] for cell in tiles(page) if cell["row"] == "Q2" and cell["band"]} == {""}
-    choose(page, "Q1", "clarity")
-    assert REASON in json.dumps(page.rows("results answers"))
-    assert re.search(r"clarity \S+ \(\w+\), doubtful source", page.text())
-    assert "a hollow point" in " ".join(one.value for one in page.test.caption)
 
 
 # -- what is kept from whom --

@@ -23,7 +23,7 @@ from genaipa.ui.widgets import script_and_style
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# One that shows a line beside the answer.
+# One that shows a line beside the answer, and one without a script.
 COUNTER = """
 import streamlit as st
 from genaipa.ui.panel import Panel
@@ -37,7 +37,11 @@ class Counter(Panel):
     def compare_scores(self, case, given, key):
         st.caption(f"counted beside {len(given)} scores")
 
-COUNTER = Counter()
+class Mute(Panel):
+    def show(self, case, rubric, given=()):
+        return {}
+
+COUNTER, MUTE = Counter(), Mute()
 """
 SCRIPT = """
 const UNIT = "words";
@@ -63,7 +67,10 @@ def counter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     write("counter/counter.js", SCRIPT)
     write("counter/counter.css", ".count { margin: 0; }")
     write("counter-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: counter\nVersion: 1\n")
-    write("counter-1.dist-info/entry_points.txt", "[genaipa.panels]\ncounter = counter.panel:COUNTER\n")
+    write(
+        "counter-1.dist-info/entry_points.txt",
+        "[genaipa.panels]\ncounter = counter.panel:COUNTER\nmute = counter.panel:MUTE\n",
+    )
     monkeypatch.syspath_prepend(Path.cwd())
     monkeypatch.setenv("PYTHONPATH", str(Path.cwd()), prepend=os.pathsep)
     yield
@@ -75,7 +82,7 @@ def counter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_panel_of_somebody_elses() -> None:
     """Its data come with the answer, at the adjudication with the scores; its script and style with the pad's."""
     desk = desk_here()
-    assert Shown("scoring", desk).components()["answer"]["panels"] == {"counter": {"words": 8, "given": 0}}
+    assert Shown("scoring", desk).components()["answer"]["panels"] == {"counter": {"words": 8, "given": 0}, "mute": {}}
     script, style = script_and_style("pad")
     assert script.index("PANELS.counter") < script.index("class Pad ")
     assert ".count { margin: 0; }" in style

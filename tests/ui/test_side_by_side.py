@@ -220,7 +220,7 @@ def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
     journal = select(here, ["second"])[0].folder.answers
     whole = journal.read_bytes()
     try:
-        more = re.sub(rb'"repetition":1', b'"repetition":2', whole.splitlines(keepends=True)[0])
+        more = re.sub(rb'"repetition":"1"', b'"repetition":"2"', whole.splitlines(keepends=True)[0])
         journal.write_bytes(whole + more + b"no record\n")
         index.refresh()
         assert len(index.chosen(ViewChoice(outcome="answered"))) == 31

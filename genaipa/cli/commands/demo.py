@@ -51,8 +51,9 @@ def _run(workspace: Workspace) -> RunFolder:
     import asyncio
 
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.prepare import RunRequest, prepare
+    from genaipa.execution.prepare import prepare
     from genaipa.execution.shards import ask
+    from genaipa.tasks.request import RunRequest
 
     request = RunRequest(SYSTEMS, (POLICY,), plan={"experiment": "quality"}, name=NAME, offline=True)
     prepared = prepare(workspace, request)

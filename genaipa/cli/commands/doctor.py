@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import follow, is_explained, print_json, show,
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.plugins import broken_packages
-from genaipa.words import number
+from genaipa.words import listed, number
 from genaipa.workers.base import places
 
 if TYPE_CHECKING:
@@ -356,12 +356,13 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     fits = encoding in ("utf-8", "utf8")
     yield _either("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
     yield _room(workspace.runs)
-    if earlier := sum(folder.is_earlier for folder in run_folders(workspace)):
+    if writers := [writer for folder in run_folders(workspace) if (writer := folder.earlier_writer)]:
+        lacking = f"{number(len(writers), 'run')} in an earlier format can't be read here"
         yield (
             "runs",
             "missing",
-            f"{number(earlier, 'run')} written by an earlier genaipa can't be read",
-            "ask again in new runs",
+            f"{lacking}, but by {listed([*dict.fromkeys(writers)])}",
+            "read them with that version, or ask again in new runs",
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +36,7 @@ def get(
 
     Documents, questions, annotated answers, recordings, files of suites: each file is checked against its published
     hash, and fetched only once. With --runs, the study that was fetched (or is, with --from) becomes runs and scores
-    here, with an audit of its data. Runs that are here already are left alone.
+    here. Runs that are here already are left alone.
     """
     if runs:
         import_study(dataset, source, offline=offline, json=json)
@@ -123,14 +122,9 @@ def _facts(done: Imported) -> dict[str, object]:
             system: {"runs": done.runs[system], "answers": done.answers[system], "scores": done.scores[system]}
             for system in done.runs
         },
-        "audit": {"file": str(done.audit), "findings": dict(_kinds(done))},
+        **done.facts,
         "changed": done.changed,
     }
-
-
-def _kinds(done: Imported) -> list[tuple[str, int]]:
-    """Kind of finding → how often, the most frequent first."""
-    return Counter(finding.kind for finding in done.findings).most_common()
 
 
 def _print(done: Imported) -> None:
@@ -140,17 +134,8 @@ def _print(done: Imported) -> None:
             f"{system:{width}}  {len(runs)} runs, {done.answers[system]:,} answers, "
             f"{done.scores[system]:,} published scores"
         )
-    excluding = Counter(finding.kind for finding in done.findings if finding.excludes)
-    if done.findings:
-        show(f"The audit found {len(done.findings)} things in the published data:")
-    for kind, count in _kinds(done):
-        some = "" if excluding[kind] == count else f"{excluding[kind]} of them "
-        left_out = f"  {some}left out of analyses, unless they include it by option" if excluding[kind] else ""
-        show(f"  {count:4}  {kind:22}{left_out}".rstrip())
-    if done.findings:
-        show(f"Each with its file, cell and reason: {done.audit}")
-    else:
-        show("The audit found nothing wrong in the published data.")
+    for line in done.notes:
+        show(line)
     if not done.changed:
         show("Everything was here already: nothing was changed.")
     show(f"Next: genaipa report {' '.join(done.runs)}")

@@ -38,7 +38,7 @@ def prompts(
     """
     from genaipa.datasets.base import named_document
     from genaipa.languages.catalog import variant
-    from genaipa.runs.records import NEUTRAL
+    from genaipa.runs.procedure import NEUTRAL
     from genaipa.tasks.prompts import load_prompts, set_names
 
     here = current_workspace()

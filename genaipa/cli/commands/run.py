@@ -94,7 +94,7 @@ def run(
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
-    from genaipa.execution.prepare import RunRequest
+    from genaipa.tasks.request import RunRequest
     from genaipa.workers.base import place_of
 
     if new and shards is not None:

@@ -11,7 +11,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
-from genaipa.tasks.plan import MOST
+from genaipa.runs.procedure import MOST
 from genaipa.workers.base import places, with_gpus
 
 _LARGEST = 2**63 - 1
@@ -272,7 +272,7 @@ def _of_kinds() -> dict[str, OfKind]:
     found: dict[str, OfKind] = {}
     for kind in kinds().values():
         if kind.option:
-            named = completion.of(kind.task_names) if kind.names else None
+            named = completion.of(kind.task_names)
             made = option(f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named)
             found[kind.option] = OfKind(Annotated[str | None, made], None, "")
     for name, field in options().items():

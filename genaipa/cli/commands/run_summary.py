@@ -10,7 +10,7 @@ from genaipa.cli.terminal.console import caveat, print_json, say, show, table, w
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import clock, money, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
-from genaipa.kinds import Closing, kind_of
+from genaipa.kinds import DEFAULT, Closing, kind_of
 from genaipa.runs.status import Count
 from genaipa.systems.endpoint import read_variable
 from genaipa.systems.provider import asked_by, find_provider, short_names
@@ -40,7 +40,7 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
         refuse_documents(run)
     asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
     if part := next((run for run in runs if run.times != 1), None):
-        first = number(len(part.task.spec.plan.documents), "document")
+        first = number(len(part.task.facts), "document")
         say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
     if messages:
         _print_messages(asked, json=json)
@@ -75,7 +75,7 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
-    procedure = bool(asked[0][0].spec.plan.initializations)
+    procedure = asked[0][0].spec.kind == DEFAULT
     table(
         (
             "system",
@@ -247,7 +247,7 @@ def _own(workspace: Workspace, folder: RunFolder) -> Closing:
     """Lines and facts of the run's kind of task; none if its data can't be read."""
     kind = kind_of(folder.outline().spec.kind)
     try:
-        return kind.closing_of(workspace, folder)
+        return kind.closing(workspace, folder)
     except GenaipaError:
         return Closing()
 
@@ -300,7 +300,7 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
-        report = f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.outline().spec.kind).results else ""
+        report = f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.outline().spec.kind).has_results else ""
         whole_run = f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
         return f"This part is complete. {_others(missing)}" if missing else whole_run
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."

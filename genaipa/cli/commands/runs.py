@@ -122,12 +122,15 @@ def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Ru
         for folder, manifest, totals in runs
         if (not names or is_named(folder, manifest))
         and (not begun or _experiment(manifest) in begun)
-        and only.systems_of(folder, manifest.spec, manifest.created)
+        and only.systems_of(folder, manifest)
     ]
 
 
 def _experiment(manifest: Manifest) -> str:
-    return manifest.spec.plan.experiment or ", ".join(manifest.spec.plan.initializations) or manifest.spec.task
+    from genaipa.runs.procedure import find_procedure_plan
+
+    plan = find_procedure_plan(manifest.spec)
+    return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
 
 
 def _print(runs: list[_Run]) -> None:

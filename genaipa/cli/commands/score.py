@@ -63,9 +63,7 @@ _ShowSystems = Annotated[
     bool,
     option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.", panel=SELDOM),
 ]
-_Excluded = Annotated[
-    bool, option("--include-excluded", help="Offer answers, too, that an audit excludes from averages.", panel=SELDOM)
-]
+_Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.", panel=SELDOM)]
 
 
 @filtered
@@ -130,7 +128,7 @@ def score(
         _announce(desk, login, host, port)
         if said := for_this_start(planned, plan):
             show(said)
-        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page.partition(":")[2] for folder in folders)
+        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)

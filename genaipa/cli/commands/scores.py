@@ -168,7 +168,7 @@ def sheet(
         str, option("--analyst", metavar="NAME", help="Who fills it: is written into each row, and decides the order.")
     ] = "",
     include_excluded: Annotated[
-        bool, option("--include-excluded", help="Answers too that an audit leaves out, which nothing counts.")
+        bool, option("--include-excluded", help="Excluded answers too, which nothing counts.")
     ] = False,
     every: Annotated[
         bool, option("--all", help="The answers outside of the random part, too, after those in it.")

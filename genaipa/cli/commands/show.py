@@ -147,8 +147,10 @@ def _wording(folder: RunFolder, question: str) -> str:
     """A question as the run's copy of its set words it; empty where none has it, or the copy can't be read."""
     from genaipa.files.strict_yaml import read_yaml
     from genaipa.questions.sets import QuestionSet
+    from genaipa.runs.procedure import find_procedure_plan
 
-    for name in dict.fromkeys(folder.outline().spec.plan.questions.values()):
+    plan = find_procedure_plan(folder.outline().spec)
+    for name in dict.fromkeys(plan.questions.values() if plan else ()):
         try:
             known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
         except GenaipaError:
@@ -173,6 +175,7 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
 def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
     """The facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
+    from genaipa.runs.procedure import find_procedure_plan
     from genaipa.tasks.prompts import labels
 
     spec = manifest.spec
@@ -191,9 +194,9 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
     if spec.plan.label:
         console.show(f"{task_in_words(spec)}, {spec.plan.label}, seed {spec.seed}")
-    elif not recorded or len(recorded) < len(manifest.systems):
-        console.show(f"{spec.plan.conversation} conversations, {', '.join(spec.plan.wordings)}, seed {spec.seed}")
-        if spec.plan.prompts:
+    elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
+        console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
+        if plan.prompts:
             console.show(f"prompts: {', '.join(labels(manifest).values())}")
     print_tally(tally)
 
@@ -211,8 +214,8 @@ def _print_answers(records: list[Record]) -> None:
             (
                 names[r.system],
                 r.document,
-                r.initialization,
-                f"{r.wording}, {r.prompts}" if r.prompts else r.wording,
+                r.coordinates.get("initialization", ""),
+                ", ".join(r.coordinates[name] for name in ("wording", "prompts") if name in r.coordinates),
                 r.repetition,
                 r.question,
                 r.status,

@@ -32,9 +32,9 @@ def _completing(names: Callable[[Workspace, dict[str, Any]], Iterable[str]]) -> 
     return complete
 
 
-def of(names: Callable[[], Iterable[str]]) -> Any:
+def of(names: Callable[[], Iterable[str] | None]) -> Any:
     """A callback for Typer from a function that gives all names, wherever it is called."""
-    return _completing(lambda _here, _given: names())
+    return _completing(lambda _here, _given: names() or ())
 
 
 def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
@@ -63,7 +63,7 @@ def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
 
 
 def _initializations(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
-    from genaipa.runs.records import INITIALIZATIONS
+    from genaipa.runs.procedure import INITIALIZATIONS
 
     return INITIALIZATIONS
 
@@ -82,7 +82,7 @@ def _sets(here: Workspace, _given: dict[str, Any]) -> list[str]:
 
 def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
     """The templates of the set that is named before, or of the usual one."""
-    from genaipa.runs.records import NEUTRAL
+    from genaipa.runs.procedure import NEUTRAL
     from genaipa.tasks.prompts import found_prompts
 
     return found_prompts(here, str(given.get("prompts") or NEUTRAL)).files

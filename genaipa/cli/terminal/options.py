@@ -70,7 +70,7 @@ WorkspaceOption = Annotated[
 ]
 ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read.")]
 QuietOption = Annotated[bool, option("--quiet", help="Print the result alone.")]
-ExcludedOption = Annotated[bool, option("--include-excluded", help="Count answers that an audit excludes, too.")]
+ExcludedOption = Annotated[bool, option("--include-excluded", help="Count excluded answers, too.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
 OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.", panel=SELDOM)]
 

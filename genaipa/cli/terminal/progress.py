@@ -14,6 +14,7 @@ from genaipa.cli.terminal.console import err, say, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
 from genaipa.kinds import in_words
+from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import short_names
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Record, RunSpec
+    from genaipa.runs.procedure import ProcedurePlan
+    from genaipa.runs.records import Record
 
 
 def tokens(count: int) -> str:
@@ -282,10 +284,10 @@ def _make_bars(now: Callable[[], float]) -> Progress:
     )
 
 
-def _at_once(spec: RunSpec, documents: int) -> int:
+def _at_once(plan: ProcedurePlan, documents: int, repetitions: int) -> int:
     """The conversations of a system that can go on side by side; each asks a question at a time."""
-    ways = len(spec.plan.initializations) * len(spec.plan.wordings) * max(1, len(spec.plan.prompts))
-    return documents * ways * spec.repetitions
+    ways = len(plan.initializations) * len(plan.wordings) * max(1, len(plan.prompts))
+    return documents * ways * repetitions
 
 
 def _cap(dollars: float) -> str:
@@ -344,12 +346,12 @@ class TerminalObserver(Observer):
         """Ask whoever sits at the terminal whether to spend the money."""
         _confirm_cost(run, systems, yes=self._yes or cap is not None)
 
-    def _lanes(self, run: PreparedRun, systems: Sequence[Ready]) -> str:
+    def _lanes(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[Ready]) -> str:
         """The kind of conversations, or how few of them go on at once where a remote system could be asked faster."""
-        at_once = _at_once(run.spec, run.corpus.asked if run.corpus else len(run.spec.plan.documents))
+        at_once = _at_once(plan, run.corpus.asked if run.corpus else len(plan.documents), run.spec.repetitions)
         remote = any(one.resolved.record and one.resolved.record.is_remote for one in systems)
-        if run.spec.plan.conversation == "independent" or not remote or at_once >= self._connections:
-            return f"{run.spec.plan.conversation} conversations"
+        if plan.conversation == "independent" or not remote or at_once >= self._connections:
+            return f"{plan.conversation} conversations"
         return (
             f"{number(at_once, 'conversation')} at a time (--conversation independent asks {self._connections} "
             "questions at once)"
@@ -363,12 +365,11 @@ class TerminalObserver(Observer):
             yield self
             return
         capped = "" if cap is None else f", for {_cap(cap)} at most"
-        documents = run.subject
-        sets = ", ".join(dict.fromkeys(run.spec.plan.questions.values()))
-        questions = f"question set {sets}, " if sets else ""
-        what = f"{documents}, {questions}{self._lanes(run, systems)}" if documents else f"the task '{run.spec.task}'"
-        if own := in_words(run.spec):
-            what = f"the {own}"
+        if plan := find_procedure_plan(run.spec):
+            sets = ", ".join(dict.fromkeys(plan.questions.values()))
+            what = f"{run.subject}, question set {sets}, {self._lanes(run, plan, systems)}"
+        else:
+            what = f"the {in_words(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
         say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)

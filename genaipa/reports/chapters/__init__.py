@@ -35,8 +35,7 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "agreement": "answers",
     "judges": "answers",
     "texts": "answers",
-    "sensitivity": "scores",
-    "audit": "answers",
+    "exclusions": "answers",
 }
 """File in this folder → the data that its chapter needs; in reading order."""
 

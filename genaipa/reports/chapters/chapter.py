@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import short_repr
-from genaipa.kinds import hooks
+from genaipa.kinds import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -122,7 +122,8 @@ class Results(Protocol):
 
 def by_rule(sources: Sequence[Source]) -> list[type[Results]]:
     """The classes of the kinds of these runs that have results of their own, each once."""
-    return hooks("results", (source.manifest.spec.kind for source in sources))
+    kinds = dict.fromkeys(source.manifest.spec.kind for source in sources)
+    return [results for kind in kinds if (results := kind_of(kind).results())]
 
 
 def find_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:

@@ -61,9 +61,9 @@ def points(frame: pd.DataFrame) -> Table:
         "M_all of every question about every document",
         "M_all (10 to 100), averaged over the answers to a question about a document, and over the scores of "
         "each; `answers` and `scores` say how many there are (a published score counts as one of each). Questions that "
-        f"nobody scored are not here (paper, section 5).{averages.in_doubt(found)}",
-        averages.yes_where_in_doubt(found),
-        ("system", "experiment", "document", "question", "category", "source", *_SCORED, *averages.doubts(found)),
+        "nobody scored are not here (paper, section 5).",
+        found,
+        ("system", "experiment", "document", "question", "category", "source", *_SCORED),
         headings={"silent": "document silent"},
     )
 
@@ -78,13 +78,12 @@ def five_numbers(frame: pd.DataFrame) -> Table:
             "questions": group,
             **_five_numbers(some["m_all10"]),
             **mean,
-            "doubtful": (some["doubtful"] > 0).sum(),
         }
         for key, those in found.groupby(by, observed=True, sort=True)
         for group, some in averages.groups_of_questions(those)
         for mean in [averages.mean_of(some, "m_all10")]
     ]
-    columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high", *averages.doubts(found)]
+    columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
     data = pd.DataFrame(rows, columns=columns)
     return table(
         "five-numbers",
@@ -167,8 +166,6 @@ def _unequal(scored: pd.DataFrame) -> str:
 def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Box plots of one experiment: a panel per system, documents down, a box for all, FAQ and user questions each.
 
-    A point that rests on a doubtful source is hollow, and a box with such points has a dot behind its n.
-
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
     boxes = _of(five_numbers, experiment).dropna(subset=_NUMBERS)
@@ -180,7 +177,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     documents = style.labels(style.ordered(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
-        f"maximum; each point is a question, n is how many. {style.DOUBT_IN_WORDS if _doubted(boxes).any() else ''}"
+        f"maximum; each point is a question, n is how many. "
         f"{style.bands_in_words(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
@@ -204,11 +201,6 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     )
 
 
-def _doubted(rows: pd.DataFrame) -> pd.Series:
-    """Whether boxes or points rest on a doubtful source; a table without the column has none."""
-    return style.doubted(rows, "doubtful")
-
-
 def _high(groups: list[str], documents: dict[Any, str]) -> float:
     """Inches of a panel."""
     pitch = 0.15 if len(documents) <= _MANY else 0.115
@@ -223,7 +215,6 @@ def _of(table: Table, experiment: str) -> pd.DataFrame:
 
 def _drawn(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
     columns = ["mark", "system", "document", "questions", "question", "m_all10", "n", *_NUMBERS]
-    columns += ["doubtful"] if "doubtful" in boxes else []
     parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
     rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]
     return pd.concat(rows, ignore_index=True)
@@ -255,7 +246,7 @@ def _draw(
     for axes in style.bottom(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
-    style.legend(drawn, [*_entries(groups), *_entry_of_doubt(boxes)])
+    style.legend(drawn, [*_entries(groups)])
     return drawn
 
 
@@ -265,7 +256,6 @@ def _draw_panel(
     """The boxes and points of one system, with n beside each box, and a word where there is nothing."""
     for document, top in places.items():
         here = boxes[boxes["document"] == document].set_index("questions")
-        doubtful = _doubted(here)
         points = dots[dots["document"] == document]
         if here.empty:
             axes.text(12, top + (len(groups) - 1) / 2, "no scores", **style.ABSENT, va="center")
@@ -273,17 +263,15 @@ def _draw_panel(
             if group in here.index:
                 box = here.loc[group]
                 _draw_box(axes, box, top + place, _LOOKS[group])
-                sign = f" {style.DOUBT_SIGN}" if doubtful.loc[group] else ""
-                axes.text(_N_AT, top + place, f"n={box['n']:.0f}{sign}", va="center", fontsize=style.TINY)
+                axes.text(_N_AT, top + place, f"n={box['n']:.0f}", va="center", fontsize=style.TINY)
                 _draw_points(axes, points[points["source"] == group], top + place, style.SOURCE_POINTS.get(group, {}))
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, place: float, look: dict[str, Any]) -> None:
-    """The points of one box, hollow where they rest on a doubtful source."""
+    """The points of one box."""
     values = points["m_all10"].to_numpy()
-    at, hollow = place + _spread(values), _doubted(points).to_numpy()
-    for some, fill in ((~hollow, {"alpha": 0.75, "markeredgewidth": 0}), (hollow, style.HOLLOW)):
-        axes.plot(values[some], at[some], **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3)
+    fill = {"alpha": 0.75, "markeredgewidth": 0}
+    axes.plot(values, place + _spread(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3)
 
 
 def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any]) -> None:
@@ -328,12 +316,6 @@ def _entries(groups: list[str]) -> Iterator[Any]:
             yield (box, style.mark(name, **style.SOURCE_POINTS[group])[0]), name
         else:
             yield box, name
-
-
-def _entry_of_doubt(boxes: pd.DataFrame) -> Iterator[Any]:
-    """The legend's entry for what rests on a doubtful source, where anything does."""
-    if _doubted(boxes).any():
-        yield style.mark(f"or {style.DOUBT_SIGN}: {style.DOUBT}", marker="o", color=style.INK, **style.HOLLOW)
 
 
 def chapter(study: Study, scope: Scope) -> Chapter:

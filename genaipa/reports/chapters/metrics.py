@@ -37,20 +37,15 @@ def by_question(frame: pd.DataFrame) -> Table:
         "Each metric (-1 to 1) and M_all (10 to 100) of a question: means over documents of the means over its answers "
         "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
-        "whose M_all an audit left out. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
-        f"{LIKE_THESE} It is in CSV and JSON.{averages.in_doubt(found)}",
-        averages.yes_where_in_doubt(found).rename(
-            columns={"metric_documents": "documents", "documents": "m_all_documents"}
-        ),
+        "whose M_all is excluded. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
+        f"{LIKE_THESE} It is in CSV and JSON.",
+        found.rename(columns={"metric_documents": "documents", "documents": "m_all_documents"}),
         (
             *("system", "experiment", "question", "category", "source"),
             *metrics_of(frame),
             *("m_all", "documents", "m_all_documents"),
-            *averages.doubts(found, "doubtful", "metric_doubtful"),
         ),
-        headings=names_of(frame)
-        | {"documents": "n of the metrics", "m_all_documents": "n of M_all"}
-        | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
+        headings=names_of(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
         formats=metric_formats(frame),
         tenfold=["m_all", *_ENDS],
         aside=[*_ENDS, *(f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS)],
@@ -89,7 +84,6 @@ def by_category(frame: pd.DataFrame) -> Table:
     data = averages.summed_up(found, by, _of_category)
     overall = averages.summed_up(averages.weighted(frame, "m_all"), by, lambda rows: averages.mean_of(rows, "m_all"))
     columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
-    columns += averages.doubts(found, "doubtful", "metric_doubtful")
     if len(data):
         overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
         data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
@@ -105,9 +99,7 @@ def by_category(frame: pd.DataFrame) -> Table:
         f"{averages.few_documents(data)}",
         data,
         columns,
-        headings=names_of(frame)
-        | {"questions": "n of the metrics", "m_all_questions": "n of M_all"}
-        | {"doubtful": "M_all in doubt", "metric_doubtful": "metrics in doubt"},
+        headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
         formats=metric_formats(frame),
         tenfold=["m_all", *BOTH[:-1]],
     )
@@ -117,7 +109,6 @@ def _of_category(rows: pd.DataFrame) -> dict[str, object]:
     return {
         **{metric: rows[metric].mean() for metric in metrics_of(rows)},
         "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
-        **{column: rows[column].sum() for column in ("doubtful", "metric_doubtful")},
     }
 
 
@@ -215,7 +206,6 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         groups,
         sources,
         table.headings,
-        "metric_doubtful",
         scope.texts,
     )
     about = (
@@ -236,7 +226,6 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     grid = Grid(
         *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
         headings=table.headings,
-        doubt="metric_doubtful",
         texts={name: scope.categories[name] for name in order if scope.categories.get(name, name) != name},
     )
     about = (
@@ -268,12 +257,11 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
-    columns += ["doubtful"] if "doubtful" in data else []
     shown = data.assign(m_all10=data["m_all"] * SCALE, documents=data.get("m_all_documents", data["documents"]))
     drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all"}, {"m_all10": ".1f"})
-    grid = Grid(shown, ["question"], "documents", labels, groups, sources, doubt="doubtful", texts=scope.texts)
+    grid = Grid(shown, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}{heatmap.in_doubt(grid)}"
+    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}"
     return Figure(
         name,
         title,

@@ -61,7 +61,7 @@ def silent_questions(study: Study) -> Table:
         "False assertions and false silence",
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
         "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
-        "the same (found by rules in the reply; an answer that an audit excluded is left out). One that says instead "
+        "the same (found by rules in the reply; an excluded answer is left out). One that says instead "
         "that it does not know the document is neither wrong nor left out; one that says nothing (empty, refused, or a "
         "refusal in words) is left out, and counted as having said nothing. Clear cases only: the "
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "

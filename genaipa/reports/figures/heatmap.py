@@ -38,8 +38,6 @@ _STEPS = 8
 _CORNERS = {"Red": style.INK, "Yellow": "white"}
 """Band → fill of its corner."""
 HATCH: dict[str, Any] = {"facecolor": "#f4f4f4", "edgecolor": "#bdbdbd", "hatch": "xxxx", "linewidth": 0}
-_DOT: dict[str, Any] = {"marker": "o", "color": style.INK, "markersize": 2.0, "markeredgewidth": 0}
-"""The mark of what rests on a doubtful source."""
 _CELL, _ROW, _N = 0.355, 0.185, 0.34
 """Inches of a cell across, of a row, and of the n behind it."""
 _CLOSE = 0.235
@@ -69,8 +67,8 @@ class Grid:
     """Rows of a heat map: the table's rows, the columns that identify one, and its label.
 
     `keys` are the columns that identify a row within a system, `count` is the column that n comes from. `labels` (in
-    the order of rows), `groups` and `sources` (where a row is a question) go by the key. `doubt` is the column that
-    says which rows rest on a doubtful source. `texts` say in words what a row is about.
+    the order of rows), `groups` and `sources` (where a row is a question) go by the key. `texts` say in words what a
+    row is about.
     """
 
     data: pd.DataFrame
@@ -80,7 +78,6 @@ class Grid:
     groups: Mapping[Any, Any]
     sources: Mapping[Any, str] = field(default_factory=dict)
     headings: Mapping[str, str] = field(default_factory=dict)
-    doubt: str = ""
     texts: Mapping[Any, str] = field(default_factory=dict)
 
     @property
@@ -130,7 +127,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         f"{about}{style.in_full(systems)}",
         drawn,
         lambda: _draw(grid, systems, bounds, experiment),
-        f"Bands: {bounds.in_words}; {SIGNS}{in_doubt(grid)} {table.note}",
+        f"Bands: {bounds.in_words}; {SIGNS} {table.note}",
         grid.fits,
         f"Each metric, from -1 to 1, to one decimal.{grid.caption}",
         name.rpartition("-")[2],
@@ -141,13 +138,6 @@ SIGNS = (
     "a filled corner marks Red, an open one Yellow; a hatched cell has no value; the darker a Green or Red, the "
     "farther it is from its bound."
 )
-
-
-def in_doubt(grid: Grid) -> str:
-    """A sentence on the mark of doubt, for the caption of a map that has it; else empty."""
-    if not style.doubted(grid.data, grid.doubt).any():
-        return ""
-    return f" {style.DOUBT_IN_A_CELL}"
 
 
 def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
@@ -174,7 +164,7 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: st
     for axes in panels[:, 0]:
         style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=min(words, _WORDS))
     absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
-    _legend(drawn, absent=bool(absent), doubt=bool(style.doubted(grid.data, grid.doubt).any()))
+    _legend(drawn, absent=bool(absent))
     return drawn
 
 
@@ -226,11 +216,7 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
     # What is narrow comes first: on a phone the cells are seen before the rest of a question.
     style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=words, behind=True)
-    doubtful = grid.data[style.doubted(grid.data, grid.doubt)]
-    rows, columns = list(grid.labels), list(systems)
-    places = zip(doubtful["question"], doubtful["system"], strict=True)
-    _mark_doubt(axes, [(rows.index(question), columns.index(system)) for question, system in places])
-    _legend(drawn, absent=bool(values.isna().any(axis=None)), doubt=not doubtful.empty)
+    _legend(drawn, absent=bool(values.isna().any(axis=None)))
     return drawn
 
 
@@ -248,20 +234,12 @@ def _range(numbers: pd.Series[Any]) -> str:
     return style.count(most) if least == most else f"{style.count(least)}\u2013{most}"
 
 
-def _legend(drawn: Canvas, *, absent: bool, doubt: bool) -> None:
+def _legend(drawn: Canvas, *, absent: bool) -> None:
     entries = [
         style.patch(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
-    entries = _with_corners(entries) + [style.patch("no value", **HATCH)] * absent
-    style.legend(drawn, entries + [style.mark(style.DOUBT, **_DOT)] * doubt)
-
-
-def _mark_doubt(axes: Axes, cells: Sequence[tuple[int, int]]) -> None:
-    """A dot in the upper right corner of each of these cells (row, column)."""
-    if cells:
-        down, across = zip(*cells, strict=True)
-        axes.plot([place + 0.94 for place in across], [place + 0.14 for place in down], **_DOT, linestyle="none")
+    style.legend(drawn, _with_corners(entries) + [style.patch("no value", **HATCH)] * absent)
 
 
 def _draw_panel(
@@ -274,8 +252,6 @@ def _draw_panel(
     values = rows[list(grid.metrics)].astype("float64").round(9)
     written = values.map(lambda value: "" if np.isnan(value) else _number(value))
     _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds), size)
-    doubtful = style.doubted(rows, grid.doubt).to_numpy() & values.notna().any(axis=1).to_numpy()
-    _mark_doubt(axes, [(int(row), column) for row in np.flatnonzero(doubtful) for column in range(len(grid.metrics))])
     if not grid.n:
         behind = len(grid.metrics) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]

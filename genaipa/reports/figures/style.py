@@ -56,20 +56,6 @@ SOURCE_POINTS: dict[str, dict[str, Any]] = {
 """Source of a question → its points, in every figure."""
 SOURCE_SIGNS = {"faq": "\u25cf", "user": "\u25c6"}
 """The same, in a text."""
-DOUBT_SIGN = "\u2022"
-"""The mark beside or in what rests on a doubtful source."""
-DOUBT = "doubtful source"
-"""Its name in legends."""
-DOUBT_IN_WORDS = (
-    f"{DOUBT_SIGN} and a hollow point: rests on a doubtful source, since published tables contradict or repeat each "
-    "other there and a rule alone chose among them. "
-)
-DOUBT_IN_A_CELL = (
-    f"{DOUBT_SIGN} in a cell: it rests on a doubtful source, since published tables contradict or repeat each other "
-    "there and a rule alone chose among them."
-)
-HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "markeredgewidth": 0.7, "alpha": 1.0}
-"""The look of a point that rests on one."""
 GROUPS = {"all": "all questions", "faq": "from FAQs", "user": "from users"}
 """Group of questions → its name."""
 SOURCES_IN_WORDS = f"{SOURCE_SIGNS['faq']} from FAQs, {SOURCE_SIGNS['user']} from users."
@@ -433,18 +419,6 @@ def mark(label: str, **look: Any) -> tuple[Artist, str]:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
-
-
-def doubted(rows: pd.DataFrame, column: str) -> pd.Series:
-    """Whether each row rests on a doubtful source, by a column that holds `yes` or how many do; false without it."""
-    if column not in rows:
-        return pd.Series(data=False, index=rows.index)
-    return rows[column].map(is_doubtful).astype(bool)
-
-
-def is_doubtful(value: Any) -> bool:
-    """Whether a value of such a column says so."""
-    return bool(value == "yes" if isinstance(value, str) else value > 0)
 
 
 def patch(label: str, **look: Any) -> tuple[Artist, str]:

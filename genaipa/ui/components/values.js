@@ -72,7 +72,7 @@ class Values {
     this.stopDraft();
     this.typed = [...typed];
     this.letters = LETTERS.filter((letter) => !Object.values(this.data.bound).includes(letter));
-    this.panels = Object.entries(this.data.panels ?? {}).map(([name, data]) => Object.assign(new PANELS[name](data, draft, this), { name }));
+    this.panels = Object.entries(this.data.panels ?? {}).map(([name, data]) => Object.assign(new (PANELS[name] ?? Panel)(data, draft, this), { name }));
     this.warned = false;
     this.note.value = note;
     this.seconds = seconds;

@@ -86,7 +86,7 @@ def page(desk: Desk, user: User) -> None:
     else:
         notice(
             "results unscored",
-            "No score counts here: the selection has none, or the audit excludes it.",
+            "No score counts here: the selection has none, or it is excluded.",
         )
     _report(desk, user, found)
 
@@ -120,7 +120,7 @@ def _choice(snapshot: ResultsSnapshot) -> ResultsChoice:
     scores: ScoreFilter = boxes[4].selectbox("Scores", snapshot.analysts, format_func=str, key="results whose")
     excluded = False
     if (snapshot.frame["excluded"] != "").any():
-        excluded = st.toggle("Include answers that the audit excludes", key="results excluded")
+        excluded = st.toggle("Include excluded answers", key="results excluded")
     return ResultsChoice(system, experiment, document, questions, scores, excluded)
 
 
@@ -234,7 +234,7 @@ def _by_metric(desk: Desk, user: User, found: ResultsView) -> None:
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.expose(user.name, found.exposing(experiment), scores=True)
     place = heatmap.show_heatmap(found, experiment, rows)
-    line = heatmap.line_of(found, place) if place else None
+    line = heatmap.find_line(found, place) if place else None
     if place is not None and line is not None:
         _behind(desk, user, found, place, line)
     elif place is not None:
@@ -249,17 +249,16 @@ def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCe
     """The answers whose scores a cell is a mean of, and one of them to read."""
     heading("Behind the cell")
     value = line[place.column]
-    banded = f" ({heatmap.band_of(place.column, value, found.bounds)})"
-    written = f"{heatmap.written(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
-    written = ", ".join(filter(None, (written, heatmap.doubt(line, place.column))))
-    named = f"{place.system}, {place.experiment}: {heatmap.heatmap_columns(found)[place.column]} {written}"
+    banded = f" ({heatmap.find_band(place.column, value, found.bounds)})"
+    written = f"{heatmap.format_value(place.column, value)}{banded}" if value == value else "no value"  # noqa: PLR0124
+    named = f"{place.system}, {place.experiment}: {heatmap.list_columns(found)[place.column]} {written}"
     asked = found.about(place.rows).get(place.name, "")
     texts("results cell", [Text(asked or place.name, place.name, named, "strong", arrives=str(place))])
     answers = found.behind(place.system, place.experiment, place.rows, place.name)
     counted = sum(len(answer.counted) for answer in answers)
     st.caption(
         f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean over "
-        f"{heatmap.basis(place.rows)} of means over answers, each a mean over its scores."
+        f"{heatmap.name_unit(place.rows)} of means over answers, each a mean over its scores."
     )
 
     def expose(on_page: Sequence[AnswerScores]) -> None:
@@ -270,7 +269,7 @@ def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCe
         st.session_state[heatmap.ANSWER] = digest
 
     question = ["question"] if place.rows == "category" else []
-    values = numbers(*(heatmap.heatmap_columns(found)[column] for column in _two(place.column)))
+    values = numbers(*(heatmap.list_columns(found)[column] for column in _two(place.column)))
     columns = ["document", *question, "wording", "state", *values, "scores", ""]
     long_table(
         heatmap.ANSWERS,
@@ -303,11 +302,10 @@ def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> Lis
     cells += ["published score" if published else answer["status"]]
     for column in _two(place.column):
         values = [row[column] for row in answer.counted]
-        cells += [heatmap.written(column, fmean(values)) if values else ""]
+        cells += [heatmap.format_value(column, fmean(values)) if values else ""]
     given = [_given(row, place.column) for row in answer.scores]
     cells += ["\n".join(given) or ListCell("not scored", tone="quiet")]
-    why = {"left out": answer["excluded"], "in doubt": answer["doubt"]}
-    cells += [ListCell(next((f"{said}: {reason}" for said, reason in why.items() if reason), ""), tone="quiet")]
+    cells += [ListCell(f"left out: {answer['excluded']}" if answer["excluded"] else "", tone="quiet")]
     return ListRow(tuple(cells), id=answer["answer"] if answer["answer"] in desk.pool.answers else "")
 
 
@@ -315,7 +313,7 @@ def _given(row: charts.Line, column: str) -> str:
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
-    return f"{row['analyst']}{how} {heatmap.written(column, value) if column == 'm_all' else shown(value)}"
+    return f"{row['analyst']}{how} {heatmap.format_value(column, value) if column == 'm_all' else shown(value)}"
 
 
 def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> None:

@@ -317,7 +317,8 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     ready = prepared(desk, opened.answer)
     draft = _read_draft(desk, user, opened, sent)
     suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
-    for panel in ready.panels:
+    # Where two suggest a value, the first is seen.
+    for panel in reversed(ready.panels):
         suggested.update(panel.suggest(ready.case, desk.rubric, draft))
     score = desk.queue.save(
         user.name,

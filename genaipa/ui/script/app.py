@@ -10,7 +10,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.judging.name import Judge
-from genaipa.kinds import kind_of, kinds
+from genaipa.kinds import kinds
 from genaipa.plugins import load_each
 from genaipa.runs.selection import run_folders
 from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
+    Draw = Callable[[Desk, User], None]
 
 PAGES = {
     "score": ("Score", "scoring"),
@@ -45,12 +46,12 @@ _LED = "led to the study"
 """Key in the session's state: a lead has come to a page, theirs where it would have been the analysts'."""
 
 
-def _page(path: str, module: str, desk: Desk, user: User) -> None:
+def _page(path: str, draw: Draw, desk: Desk, user: User) -> None:
     closed = why_no_results() if path in _RESULTS or path not in {**PAGES, **_of_packages()} else ""
     if closed:
         st.text(closed)
     else:
-        import_module(module).page(desk, user)
+        draw(desk, user)
 
 
 def _judged(desk: Desk) -> bool:
@@ -84,37 +85,41 @@ def _in_order() -> dict[str, tuple[str, str]]:
     return pages | {path: page for path, page in brought.items() if path not in pages}
 
 
-def _of_kinds(desk: Desk) -> dict[str, tuple[str, str]]:
-    """Path → title and module of the pages of the kinds of tasks that were run in the workspace."""
+def _pages_of_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
+    """Return path → title and function of the pages of the kinds of tasks that were run in the workspace."""
     folders = run_folders(desk.workspace)
 
-    def found() -> set[str]:
-        pages = set()
+    def kinds_of_runs() -> set[str]:
+        names = set()
         for folder in folders:
             with contextlib.suppress(GenaipaError):
-                pages.add(kind_of(folder.outline().spec.kind).page)
-        return pages
+                names.add(folder.outline().spec.kind)
+        return names
 
-    run = session_cached("kinds here", tuple(folder.name for folder in folders), found)
-    listed = (kind.page.partition(":") for kind in kinds().values() if kind.page and kind.page in run)
-    return {title.lower().replace(" ", "-"): (title, module) for module, _, title in listed}
+    names = session_cached("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)
+    run = [kind for name, kind in kinds().items() if kind.page and name in names]
+    return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
+
+
+def _draw_module(module: str) -> Draw:
+    return lambda desk, user: import_module(module).page(desk, user)
 
 
 def _desk() -> None:
     desk, login = open_once(handed_settings())
     user = identify(desk, login)
 
-    def shown(path: str, module: str) -> Callable[[], None]:
-        return lambda: as_sentence(lambda: _page(path, module, desk, user), desk) if user else None
+    def shown(path: str, draw: Draw) -> Callable[[], None]:
+        return lambda: as_sentence(lambda: _page(path, draw, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = _in_order()
-    every = ours | {path: page for path, page in _of_kinds(desk).items() if path not in ours}
+    ours = {path: (title, _draw_module(module)) for path, (title, module) in _in_order().items()}
+    every = ours | {path: page for path, page in _pages_of_kinds(desk).items() if path not in ours}
     pages = {
-        path: st.Page(shown(path, module), title=title, url_path=path)
-        for path, (title, module) in sorted(every.items(), key=lambda page: leads and page[0] != "study")
+        path: st.Page(shown(path, draw), title=title, url_path=path)
+        for path, (title, draw) in sorted(every.items(), key=lambda page: leads and page[0] != "study")
         if user is None or _wanted(path, desk, user)
     }
     st.session_state[PAGES_HERE] = pages

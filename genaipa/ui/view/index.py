@@ -14,8 +14,10 @@ import msgspec
 
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import DAMAGE
+from genaipa.kinds import DEFAULT
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
+from genaipa.runs.procedure import coordinates_of
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
@@ -43,13 +45,9 @@ class _Head(msgspec.Struct, gc=False):
     status: str
     kind: str
     system: str
-    document: str
-    initialization: str
-    wording: str
-    repetition: int
-    question: str
+    coordinates: dict[str, str]
+    task: str = DEFAULT
     digest: str = ""
-    prompts: str = ""
 
 
 class ViewCell(msgspec.Struct, frozen=True, gc=False):
@@ -154,13 +152,14 @@ class Index:
                 except DAMAGE:
                     damaged += 1
                     continue
-                if head.kind != "answer" or not head.initialization:
+                if head.kind != "answer" or head.task != DEFAULT:
                     continue
+                at = coordinates_of(head)
                 if narrowed and not (
-                    head.system in source.systems and source.takes(head.document, head.initialization, head.wording)
+                    head.system in source.systems and source.takes(at.document, at.initialization, at.wording)
                 ):
                     continue
-                key = (head.document, head.question, head.initialization, head.wording, head.repetition, head.prompts)
+                key = (at.document, at.question, at.initialization, at.wording, at.repetition, at.prompts)
                 cells = found.get(key)
                 if cells is None:
                     cells = found[key] = {}

@@ -90,7 +90,7 @@ class Teaset:
             part_set="",
             source="a tea party",
         )
-        return write_study(workspace, self.name, [run], [])
+        return write_study(workspace, [run])
 
     def _rows(self) -> list[dict[str, str]]:
         with (FILES.folder / "answers.csv").open(encoding="utf-8", newline="") as file:

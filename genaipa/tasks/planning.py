@@ -1,68 +1,64 @@
 """From a request to the procedure's plan.
 
-Documents are brought, of a corpus or given as they are, names are checked, what is published is fetched, and presets
-are spelled out. A resumed run has its documents from its own folder.
+Documents are resolved, be they of a corpus or given as they are, names are checked, what is published is fetched, and
+presets are spelled out.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.datasets.base import datasets, offering, replayed
-from genaipa.errors import GenaipaError, OptionError, RunError, UnknownNameError, UsageError, clipped
+from genaipa.errors import GenaipaError, UnknownNameError, UsageError
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.languages.detection import detect_language
-from genaipa.policies.adding import GIVEN, described, is_source, needs_company, read_given
+from genaipa.policies.adding import described, is_source, needs_company, read_given
 from genaipa.policies.companies import UNNAMED
-from genaipa.policies.corpus import Corpus, documents_of, examine, file_digest
+from genaipa.policies.corpus import Corpus, examine
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
-from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.records import DOCUMENTS, INITIALIZATIONS, NEUTRAL, CorpusFacts
+from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan
+from genaipa.runs.records import CorpusFacts
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_provider
-from genaipa.systems.published import is_recorded, read_recording
-from genaipa.tasks.plan import ProcedurePlan
+from genaipa.systems.published import is_recorded, read_recording, recorded_questions
 from genaipa.tasks.prompts import set_names
+from genaipa.tasks.request import parse_slice
 from genaipa.words import listed, some
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from genaipa.execution.observer import Observer
-    from genaipa.execution.prepare import RunRequest
     from genaipa.policies.document import DocumentKind
-    from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest
+    from genaipa.tasks.request import Resources, RunRequest
     from genaipa.workspace import Workspace
 
 MOST_DOCUMENTS = 2000
 """Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
 EACH = 500
 """Documents of a shard where nobody says how many: 16,000 answers of a system, which are read in 0.1 seconds."""
-_GONE = "was moved or removed since the run was begun"
+_NAMED = 3
+"""Documents that a sentence names."""
 
 
-def brought(
-    workspace: Workspace, request: RunRequest, observer: Observer
+def resolve_documents(
+    workspace: Workspace, request: RunRequest, resources: Resources
 ) -> tuple[Workspace, RunRequest, Corpus | None, CorpusFacts | None]:
-    """A workspace that holds the documents that a request brings, and the request that names them.
+    """Return a workspace that holds the documents that a request brings, and the request that names them.
 
     They are files, addresses or standard input, or a corpus, which is given back with what the run's manifest says of
     it. One that is too large for a folder stays as it is, to be cut into shards.
     """
-    workspace, request = _given(workspace, request, observer)
+    workspace, request = _resolve_given(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None, None
-    corpus, facts = _open(request, request.corpus, observer)
+    corpus, facts = _open_corpus(request, request.corpus, resources)
     if request.shard is None and facts.asked > MOST_DOCUMENTS:
-        observer.said(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
+        resources.say(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
         request = replace(request, shard=EACH)
     elif request.shard is None:
         documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
@@ -71,8 +67,8 @@ def brought(
     return workspace, request, corpus, facts
 
 
-def _open(request: RunRequest, file: str, observer: Observer) -> tuple[Corpus, CorpusFacts]:
-    """The corpus of a request, checked, and its facts; says what is asked about."""
+def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
+    """Return the corpus of a request, checked, and its facts; says what is asked about."""
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
     if request.stratify and request.limit_documents is None:
@@ -82,47 +78,11 @@ def _open(request: RunRequest, file: str, observer: Observer) -> tuple[Corpus, C
     asked = len(corpus.chosen(request.limit_documents))
     facts = CorpusFacts(str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, by)
     for sentence in (facts.sentence, *corpus.remarks):
-        observer.said(sentence)
+        resources.say(sentence)
     return corpus, facts
 
 
-def kept(workspace: Workspace, folder: RunFolder, manifest: Manifest, observer: Observer) -> Workspace:
-    """A workspace that holds the documents of a run of a corpus as the run has them.
-
-    Says if the corpus has changed or is gone. A run that was cut off before it had its own copies takes them from the
-    corpus, if that is as it was.
-    """
-    if manifest.corpus is None:
-        return _with_given(workspace, folder, manifest)
-    path, facts = Path(manifest.corpus.file), manifest.corpus
-    unchanged = path.is_file() and file_digest(path) == facts.digest
-    if (folder.path / DOCUMENTS).is_file():
-        documents = KeptDocuments(folder.path).checked(manifest.documents)
-        if not unchanged:
-            said = _changes(path, documents) if path.is_file() else _GONE
-            observer.said(f"{path.name} {said}; the run goes on with its own copies.")
-        return workspace.holding(documents)
-    if not unchanged:
-        raise RunError(
-            f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
-            "was. Put it back, or begin a new run."
-        )
-    return workspace.holding({one.name: one for one in documents_of(path) if one.name in manifest.documents})
-
-
-def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
-    """A workspace that holds the documents that a run was given, from the run's own copies."""
-    given = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
-    if lost := next((name for name, facts in given.items() if not text_file(folder.path, facts).is_file()), ""):
-        raise RunError(
-            f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
-            "again, by the same command."
-        )
-    documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
-    return workspace.holding(documents) if documents else workspace
-
-
-def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tuple[Workspace, RunRequest]:
+def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
     """A workspace that holds the documents that a request gives as files, addresses or standard input, and their names.
 
     Names of the workspace and of published documents come first. Says how each is called.
@@ -130,7 +90,7 @@ def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tup
     here = {*document_names(workspace)}
     sources = [name for name in request.documents if name not in here and is_source(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
-    here |= {name for known in datasets() for name in known.documents} if sources else set()
+    here |= {*resources.published()} if sources else set()
     sources = [name for name in sources if name not in here]
     if request.company and len(sources) != 1:
         raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
@@ -138,7 +98,7 @@ def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tup
         return workspace, request
     if request.shard is not None:
         raise UsageError(f"shards are of a corpus, or of documents by their names, and '{sources[0]}' is no name.")
-    texts = _texts_of_runs(workspace)
+    texts = _list_run_texts(workspace)
     found: dict[str, Document] = {}
 
     def is_taken(name: str, digest: str) -> bool:
@@ -147,15 +107,15 @@ def _given(workspace: Workspace, request: RunRequest, observer: Observer) -> tup
 
     called = {}
     for source in sources:
-        document = read_given(source, request.company, is_taken, observer.said)
+        document = read_given(source, request.company, is_taken, resources.say)
         called[source] = document.name
         found[document.name] = document
-        observer.said(described(document))
+        resources.say(described(document))
     documents = tuple(dict.fromkeys(called.get(name, name) for name in request.documents))
     return workspace.holding(found), replace(request, documents=documents)
 
 
-def _texts_of_runs(workspace: Workspace) -> dict[str, set[str]]:
+def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
     """Name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
@@ -168,33 +128,8 @@ def _texts_of_runs(workspace: Workspace) -> dict[str, set[str]]:
     return texts
 
 
-def tell_of_changes(facts: CorpusFacts, observer: Observer) -> None:
-    """Say that a corpus is gone, or another than the run was begun with, which has copies of all its documents."""
-    path = Path(facts.file)
-    if not path.is_file() or file_digest(path) != facts.digest:
-        said = "has changed since the run was begun" if path.is_file() else _GONE
-        observer.said(f"{path.name} {said}; the run goes on with its own copies.")
-
-
-def _changes(path: Path, documents: dict[str, Document]) -> str:
-    """The changes of a corpus since a run took its documents, in words."""
-    try:
-        examine(path)
-        now = {one.name: one.digest for one in documents_of(path) if one.name in documents}
-    except GenaipaError as error:
-        return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
-    gone = [name for name in documents if name not in now]
-    other = [name for name, digest in now.items() if documents[name].digest != digest]
-    said = [f"{what} {some(names, _NAMED)}" for what, names in (("another text of", other), ("no", gone)) if names]
-    return "has changed since the run was begun: it has " + (" and ".join(said) or "the run's texts, among others")
-
-
-_NAMED = 3
-"""Documents that a sentence names."""
-
-
-def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> ProcedurePlan:
-    """The plan of a request; pulls published documents that are not here.
+def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resources) -> ProcedurePlan:
+    """Make the plan of a request; fetches published documents that are not here.
 
     An option that is not named here is the plan's field as it was given.
     """
@@ -206,17 +141,17 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
         raise UsageError("no document is named; `genaipa policies` lists them.")
     given = dict(request.plan)
     named = given.get("experiment") or ""
-    _known("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
-    _known("initialization", given.get("initializations", ()), INITIALIZATIONS)
-    _known("wording", given.get("wordings", ()), (*WORDINGS, "all"))
-    _known("set of prompts", given.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
-    _known("kind of conversation", (given.get("conversation", "shared"),), ("shared", "independent"))
+    _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
+    _check_names("initialization", given.get("initializations", ()), INITIALIZATIONS)
+    _check_names("wording", given.get("wordings", ()), (*WORDINGS, "all"))
+    _check_names("set of prompts", given.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
+    _check_names("kind of conversation", (given.get("conversation", "shared"),), ("shared", "independent"))
     here = document_names(workspace)
     if not here.keys() >= set(request.documents):
-        offered = [name for known in datasets() for name in known.documents]
-        _known("policy", request.documents, {*here, *offered}, "A file is named with its ending: policy.md")
-    _pull_missing(here, request, observer)
-    _as_recorded(request.systems, given, observer)
+        offered = {*here, *resources.published()}
+        _check_names("policy", request.documents, offered, "A file is named with its ending: policy.md")
+        resources.fetch([name for name in request.documents if name not in here])
+    _fill_recorded_options(request.systems, given, resources)
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
     ways = given.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
@@ -234,14 +169,14 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
     _check_companies(documents.values(), initializations)
-    questions = _question_sets(workspace, documents, given.get("questions", ()), named)
+    questions = _choose_question_sets(workspace, documents, given.get("questions", ()), named)
     usual = () if given.get("prompts") else prompts
     if usual:
-        prompts = _in_their_language(workspace, questions, usual)
+        prompts = _translate_prompts(workspace, questions, usual)
     if not given.get("questions"):
         without = [name for name in usual if name in prompts]
-        _tell_languages(documents, questions, prompts, without, observer)
-        _tell_published(workspace, documents, questions, observer)
+        _tell_languages(documents, questions, prompts, without, resources)
+        _tell_published(workspace, documents, questions, resources)
     resolved = {
         "documents": request.documents,
         "questions": questions,
@@ -250,27 +185,9 @@ def planned(request: RunRequest, workspace: Workspace, observer: Observer) -> Pr
         "initializations": initializations,
         "wordings": wordings,
         "prompts": prompts,
-        "limit": slice_of(given.get("limit")),
+        "limit": parse_slice(given.get("limit")),
     }
     return msgspec.convert(given | resolved, ProcedurePlan)
-
-
-_DIGITS = 9
-"""Digits of a number of questions, at most."""
-
-
-def slice_of(text: str | None) -> tuple[int, int] | None:
-    """First and last of the questions that `N` or `A-B` means; None for all. A UsageError for anything else."""
-    if text is None:
-        return None
-    found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
-    ends = [digits.lstrip("0") or "0" for digits in (found[1] or "1", found[2])] if found else ["0", "0"]
-    if any(len(digits) > _DIGITS for digits in ends):
-        raise OptionError("limit", f" '{clipped(text)}': no number of questions has more than {_DIGITS} digits.")
-    first, last = map(int, ends)
-    if not 1 <= first <= last:
-        raise OptionError("limit", f" '{clipped(text)}': must be N or A-B, such as 10 or 11-20.")
-    return first, last
 
 
 def _check_companies(documents: Iterable[Document], initializations: Container[str]) -> None:
@@ -280,24 +197,7 @@ def _check_companies(documents: Iterable[Document], initializations: Container[s
         raise needs_company(unnamed)
 
 
-def _pull_missing(here: Container[str], request: RunRequest, observer: Observer) -> None:
-    """Pull the published documents that are asked for and not here; a UsageError if that is forbidden."""
-    for name in request.documents:
-        dataset = None if name in here else offering(name)
-        if dataset is None:
-            continue
-        if request.offline:
-            raise UsageError(
-                f"'{name}' is not here, and this run is offline; "
-                f"run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
-            )
-        missing = [other for other in request.documents if other in dataset.documents and other not in here]
-        observer.said(f"{', '.join(missing)}: not here yet, pulling the published {dataset.title} documents (once)")
-        with observer.pulling(dataset.title) as progress:
-            dataset.pull(origin=None, offline=False, progress=progress)
-
-
-def _as_recorded(systems: Iterable[str], given: dict[str, Any], observer: Observer) -> None:
+def _fill_recorded_options(systems: Iterable[str], given: dict[str, Any], resources: Resources) -> None:
     """Fill in the options given for a published system with its study's questions and initializations; says so."""
     recorded = [name for name in systems if is_recorded(name)]
     if not recorded:
@@ -308,24 +208,24 @@ def _as_recorded(systems: Iterable[str], given: dict[str, Any], observer: Observ
             f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with "
             "others; ask it in a run of its own, without naming prompts."
         )
-    observer.said(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
+    resources.say(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
     if not given.get("questions"):
-        given["questions"] = sets = replayed()[recorded[0]].question_sets
-        observer.said(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
+        given["questions"] = sets = recorded_questions(recorded[0])
+        resources.say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
     if not given.get("initializations") and not named:
         ways = [set(read_recording(name).initializations) for name in recorded]
         known = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
-        observer.said(f"{recorded[0]}: introduced as it was recorded, in {len(known)} ways ({', '.join(known)})")
+        resources.say(f"{recorded[0]}: introduced as it was recorded, in {len(known)} ways ({', '.join(known)})")
         given["initializations"] = known
 
 
-def _known(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
+def _check_names(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known, hint)
 
 
-def _question_sets(
+def _choose_question_sets(
     workspace: Workspace, documents: Mapping[str, Document], asked: Iterable[str], experiment: str
 ) -> dict[str, str]:
     """Document → question set: the one named for its kind, else the one called like its kind, in its language."""
@@ -371,8 +271,8 @@ def check_one_language(documents: Iterable[Document], workspace: Workspace) -> N
             )
 
 
-def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
-    """The usual sets of prompts in the language of the questions, where there is a variant of each."""
+def _translate_prompts(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the usual sets of prompts in the language of the questions, where there is a variant of each."""
     languages = {load_question_set(name, workspace).asked_in for name in set(sets.values())}
     if len(languages) > 1:
         return usual
@@ -390,7 +290,7 @@ def _explain_language(seems: str, *, many: bool) -> str:
 
 
 def _tell_published(
-    workspace: Workspace, documents: Mapping[str, Document], sets: Mapping[str, str], observer: Observer
+    workspace: Workspace, documents: Mapping[str, Document], sets: Mapping[str, str], resources: Resources
 ) -> None:
     """Say in a line which published documents are asked the questions that were published with them."""
     of: dict[str, list[str]] = {}
@@ -398,7 +298,7 @@ def _tell_published(
         if find_published_set(document, workspace):
             of.setdefault(sets[name], []).append(name)
     for questions, names in of.items():
-        observer.said(
+        resources.say(
             f"{some(names, _NAMED)}: asked the questions published with {'it' if len(names) == 1 else 'them'}, the set "
             f"{questions}; the question set {documents[names[0]].kind} has genaipa's own wordings"
         )
@@ -409,7 +309,7 @@ def _tell_languages(
     sets: Mapping[str, str],
     prompts: tuple[str, ...],
     without: Sequence[str],
-    observer: Observer,
+    resources: Resources,
 ) -> None:
     """Say in a line what is asked by default about documents in another language than English.
 
@@ -423,12 +323,12 @@ def _tell_languages(
         elif document.language != ENGLISH.code:
             of.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():
-        observer.said(f"{some(names, _NAMED)}: {_explain_language(seems, many=len(names) > 1)}: asked in English")
+        resources.say(f"{some(names, _NAMED)}: {_explain_language(seems, many=len(names) > 1)}: asked in English")
     for language, names in of.items():
         asked = dict.fromkeys(sets[name] for name in names)
         lacking = [name for name in (*asked, *without) if named_language(name).code != language]
         none = f"; not in {in_words(language)}: {listed(lacking)}" if lacking else ""
-        observer.said(
+        resources.say(
             f"{some(names, _NAMED)}: in {in_words(language)}, asked {listed([*asked])} with the prompts "
             f"{listed(prompts)}{none}"
         )

@@ -1,0 +1,91 @@
+"""What averages leave out of the runs, by kind and reason, and the averages without it and with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.answers.tidy import countable
+from genaipa.reports import averages
+from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.table import Table, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.figures.figure import Scope
+
+_EVERY = "all"
+"""Name of the row over all experiments, as in the leaderboard."""
+_WITHOUT, _WITH = "without_excluded", "with_excluded"
+
+
+def excluded(frame: pd.DataFrame) -> Table:
+    """Count the excluded answers and published scores, by kind and reason."""
+    rows = frame[frame["excluded"] != ""].astype({"excluded": "str"})
+    rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
+    named = rows["excluded"].str.partition(": ")
+    rows = rows.assign(kind=named[0], reason=named[2], answers=rows["unit"] == "answer", scores=rows["unit"] == "table")
+    by = ["kind", "system", "experiment", "reason"]
+    counts = rows.groupby(by, observed=True)[["answers", "scores"]].sum().reset_index()
+    return table(
+        "excluded",
+        "What averages leave out",
+        "Excluded answers and published scores: the run that they belong to gives the reason for each.",
+        counts.sort_values(by, kind="stable"),
+        ["kind", "system", "experiment", "answers", "scores", "reason"],
+        headings={"scores": "published scores"},
+    )
+
+
+def with_and_without(frame: pd.DataFrame) -> Table:
+    """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
+    could, out = countable(frame), frame["excluded"] != ""
+    lost = averages.about_policies(frame[could & out])
+    groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
+    affected = {
+        (system, where, group)
+        for system, experiment, source in groups.itertuples(index=False)
+        for where in (experiment, _EVERY)
+        for group in ("all", source)
+    }
+    concerned = frame["system"].isin(lost["system"].unique())
+    by = ["system", "experiment", "questions"]
+    sides = []
+    for name, counted in ((_WITHOUT, could & ~out), (_WITH, could)):
+        rows = [(*key, mean, n) for key, mean, n in _means(frame.assign(counted=counted)[concerned]) if key in affected]
+        sides.append(pd.DataFrame(rows, columns=[*by, name, f"{name}_n"]))
+    return table(
+        "with-excluded",
+        "Averages without what is excluded, and with it",
+        "M_all (10 to 100): means over n questions of their means over documents; over all experiments, each "
+        "question's mean over them comes first. `genaipa report --include-excluded` counts everything in all tables.",
+        sides[0].merge(sides[1], on=by, how="outer", sort=True),
+        [*by, _WITHOUT, f"{_WITHOUT}_n", _WITH, f"{_WITH}_n"],
+        headings={_WITHOUT: "without", f"{_WITHOUT}_n": "n", _WITH: "with", f"{_WITH}_n": "n"},
+        formats=dict.fromkeys((_WITHOUT, _WITH), ".1f") | dict.fromkeys((f"{_WITHOUT}_n", f"{_WITH}_n"), ".0f"),
+    )
+
+
+def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
+    """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
+    questions = averages.policy_questions(frame).dropna(subset="m_all10")
+    for system, own in questions.groupby("system", observed=True, sort=True):
+        for experiment, rows in [*own.groupby("experiment", observed=True, sort=True), (_EVERY, own)]:
+            for group, part in averages.groups_of_questions(rows):
+                means = part.groupby("question", observed=True)["m_all10"].mean()
+                yield (str(system), str(experiment), group), float(means.mean()), len(means)
+
+
+def chapter(study: Study, _scope: Scope) -> Chapter:
+    """Return the chapter on what is excluded; empty where nothing is."""
+    frame = study.table
+    return Chapter(
+        "exclusions",
+        "What is left out",
+        "Answers that are none to their question, and published scores that can't be right, count in no average. Here "
+        "are the reasons, and how much the averages depend on it.",
+        present(with_and_without(frame), excluded(frame)) if (frame["excluded"] != "").any() else [],
+    )

@@ -1,0 +1,187 @@
+"""What only runs of the paper's procedure have: their plan, with its options, and the coordinates of their records."""
+
+from __future__ import annotations
+
+from sys import intern
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple, Protocol, get_args
+
+from msgspec.structs import replace
+
+from genaipa.kinds import DEFAULT, Plan, option
+from genaipa.questions.sets import Wording
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from genaipa.runs.records import RunSpec
+
+Initialization = Literal["company-name", "document", "summary-by-name", "summary-of-document"]
+INITIALIZATIONS: tuple[Initialization, ...] = get_args(Initialization)
+"""The four ways of paper, Appendix A, Algorithm 1, in its order."""
+
+NEUTRAL, GUIDED = "neutral", "guided"
+"""The sets of prompts that runs are made with, unless they say otherwise, and that all runs were made with before."""
+
+ConversationMode = Literal["shared", "independent"]
+MOST = 10_000_000
+"""The largest number of tokens, or of parts, that an option takes."""
+
+
+class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The documents, and the way in which the procedure asks about each.
+
+    `questions` maps each document to the question set that is asked about it, and `limit` is the slice (from, to; the
+    first question is 1) of each shuffled set. `prompts` are the sets of prompts that it is asked with, one by one.
+    """
+
+    documents: tuple[str, ...]
+    questions: Annotated[
+        dict[str, str],
+        option(
+            "Question sets instead of the ones for the document's kind.",
+            "--questions",
+            "-q",
+            metavar="SET",
+            before="resume",
+            completes="question_sets",
+        ),
+    ]
+    experiment: Annotated[
+        str,
+        option(
+            "quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure (all four).",
+            "--experiment",
+            "-e",
+            before="repetitions",
+            completes="experiments",
+        ),
+    ] = ""
+    initializations: Annotated[
+        tuple[Initialization, ...],
+        option(
+            "company-name, document, summary-by-name, summary-of-document.",
+            "--initialization",
+            "-i",
+            before="repetitions",
+            completes="initializations",
+            panel="How to ask",
+        ),
+    ]
+    wordings: Annotated[
+        tuple[Wording, ...],
+        option(
+            "original, paraphrase-1, paraphrase-2, paraphrase-3 or all.",
+            "--wording",
+            before="repetitions",
+            completes="wordings",
+            panel="How to ask",
+        ),
+    ] = ("original",)
+    prompts: Annotated[
+        tuple[str, ...],
+        option(
+            "Set of prompts: neutral (the default), guided, paper or your own (genaipa prompts).",
+            metavar="SET",
+            before="repetitions",
+            completes="prompt_sets",
+        ),
+    ] = ()
+    limit: Annotated[
+        tuple[int, int] | None,
+        option("N or A-B: only these of the shuffled questions.", metavar="N|A-B", before="resume"),
+    ] = None
+    conversation: Annotated[
+        ConversationMode,
+        option("shared: one growing history; independent: each question on its own.", before="seed"),
+    ] = "shared"
+    part_tokens: Annotated[
+        int | None,
+        option(
+            "Size of the parts in which a document is announced.",
+            before="temperature",
+            panel="How to ask",
+            min=50,
+            max=MOST,
+        ),
+    ] = None
+    acknowledge: Annotated[
+        bool,
+        option(
+            "Let the system itself acknowledge each part, as a web chat would.",
+            before="temperature",
+            panel="How to ask",
+        ),
+    ] = False
+    summary_words: Annotated[
+        int,
+        option("Longest summary to ask for.", before="temperature", panel="How to ask", min=10, max=100_000),
+    ] = 400
+
+
+def find_procedure_plan(spec: RunSpec) -> ProcedurePlan | None:
+    """Return the plan of a run of the procedure; None for one of another kind."""
+    return spec.plan if isinstance(spec.plan, ProcedurePlan) else None
+
+
+def procedure_plan(spec: RunSpec) -> ProcedurePlan:
+    """Return the plan of a run that is of the procedure."""
+    assert isinstance(spec.plan, ProcedurePlan), "it is a run of the procedure"
+    return spec.plan
+
+
+def ask_about(spec: RunSpec, documents: Iterable[str], questions: Mapping[str, str]) -> RunSpec:
+    """Return the spec of the same procedure about other documents, each with its question set."""
+    plan = replace(procedure_plan(spec), documents=tuple(documents), questions=dict(questions))
+    return replace(spec, plan=plan)
+
+
+class Coordinates(NamedTuple):
+    """The coordinates of a record of the procedure, in the order in which its key has them.
+
+    `prompts` is the set of prompts in a run that has several; in any other it is empty.
+    """
+
+    document: str
+    initialization: Initialization
+    wording: Wording
+    repetition: int
+    prompts: str
+    question: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Return them as a record has them."""
+        return {name: str(value) for name, value in self._asdict().items() if value}
+
+
+class HasCoordinates(Protocol):
+    """As much of a record as has its coordinates."""
+
+    @property
+    def coordinates(self) -> Mapping[str, str]: ...  # noqa: D102 - above
+
+
+def coordinates_of(record: HasCoordinates) -> Coordinates:
+    """Return the coordinates of a record of the procedure."""
+    known = record.coordinates
+    # A million answers have a few texts in common: each is kept once.
+    return Coordinates(
+        intern(known["document"]),
+        intern(known["initialization"]),  # type: ignore[arg-type]
+        intern(known["wording"]),  # type: ignore[arg-type]
+        int(known["repetition"]),
+        known.get("prompts", ""),
+        intern(known["question"]),
+    )
+
+
+def conversation_of(
+    system: str, document: str, initialization: str, wording: str, repetition: int | str, prompts: str = ""
+) -> str:
+    """Return the id of a conversation; the keys of its answers have the question behind it."""
+    begun = f"{system}|{document}|{initialization}|{wording}|{repetition}"
+    return f"{begun}|{prompts}" if prompts else begun
+
+
+def row_of(task: str, coordinates: Mapping[str, str]) -> str:
+    """Return the row of a table of counts to which a record belongs: its initialization, or its other task."""
+    return coordinates["initialization"] if task == DEFAULT else task

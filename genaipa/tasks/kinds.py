@@ -1,0 +1,54 @@
+"""The core's own kinds of tasks: the paper's procedure, and any task of a package or of a user's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.kinds import Kind, Plan
+from genaipa.runs.procedure import ProcedurePlan
+
+if TYPE_CHECKING:
+    from genaipa.runs.records import RunSpec
+    from genaipa.tasks.base import Task
+    from genaipa.tasks.request import Resources, RunRequest
+    from genaipa.workspace import Workspace
+
+
+class _Procedure(Kind[ProcedurePlan]):
+    """Algorithm 1 of the paper."""
+
+    plan = ProcedurePlan
+    people = True
+    documents = True
+
+    def make(self, spec: RunSpec, workspace: Workspace) -> Task:
+        """Make the procedure on the documents, questions and prompts in effect."""
+        from genaipa.tasks.procedure import Procedure
+
+        return Procedure(spec, workspace)
+
+    def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> ProcedurePlan:
+        """Check the names, fetch what is published, and spell out presets."""
+        from genaipa.tasks.planning import plan_procedure
+
+        return plan_procedure(request, workspace, resources)
+
+
+class _Plain(Kind[Plan]):
+    """A task of a package, by an entry point `genaipa.tasks`, or of the user's own, by `module:Class`."""
+
+    def make(self, spec: RunSpec, workspace: Workspace) -> Task:
+        """Make the task; a UsageError where there is none."""
+        from genaipa.tasks.catalog import make_plain
+
+        return make_plain(spec, workspace)
+
+    def task_names(self) -> list[str]:
+        """Return the tasks that packages bring."""
+        from genaipa.tasks.catalog import plain_names
+
+        return plain_names()
+
+
+PROCEDURE = _Procedure()
+PLAIN = _Plain()

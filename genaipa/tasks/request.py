@@ -1,0 +1,125 @@
+"""The request for a run: what a user asks for, and the spec that it comes to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from genaipa.errors import OptionError, clipped
+from genaipa.kinds import DEFAULT, Plan, kind_of, options
+from genaipa.runs.records import RunSpec
+from genaipa.systems.base import Sampling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.workspace import Workspace
+
+
+class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
+    """A user's request, with fields named like the options of `genaipa run`.
+
+    `kind` and `task` say what is asked; `plan` has the options that are only a kind's own, as they were given, by the
+    fields of its plan. A document may be a file, an
+    address or `-` for standard input; `company` is then its company's name in questions. `corpus` is a file of
+    documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
+    share.
+    Without `new`, an unfinished run of the same plan goes on.
+    `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
+    several folders.
+    """
+
+    systems: tuple[str, ...]
+    documents: tuple[str, ...] = ()
+    company: str = ""
+    corpus: str | None = None
+    limit_documents: int | None = None
+    stratify: str | None = None
+    kind: str = DEFAULT
+    task: str = DEFAULT
+    plan: dict[str, Any] = msgspec.field(default_factory=dict)
+    repetitions: int = 1
+    seed: int = 0
+    name: str | None = None
+    new: bool = False
+    offline: bool = False
+    shard: int | None = None
+
+
+class Resources(NamedTuple):
+    """What a request may need from outside the workspace, and a way to tell its user something."""
+
+    say: Callable[[str], None]
+    published: Callable[[], Collection[str]]
+    """Return the names of all documents that data sets bring."""
+    fetch: Callable[[Sequence[str]], None]
+    """Fetch those of these documents that are published; a UsageError if that is forbidden."""
+
+
+_OF_DOCUMENTS = {
+    "documents": "policy",
+    "company": "company",
+    "corpus": "documents",
+    "limit_documents": "limit_documents",
+    "stratify": "stratify",
+}
+"""Field of a request that only a kind with documents takes → the option that it is of."""
+_SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
+"""The same for a kind with a plan."""
+
+
+def own_options(request: RunRequest) -> dict[str, Any]:
+    """Return the options of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
+    kind = kind_of(request.kind)
+    with_it = f"leave it out with the {kind.option or 'task'} '{request.task}'."
+    plain = RunRequest(request.systems)
+    foreign = ({} if kind.documents else _OF_DOCUMENTS) | (_SAMPLED if kind.plan is Plan else {})
+    for named, option in foreign.items():
+        if getattr(request, named) != getattr(plain, named):
+            raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
+    known, own = options(), dict[str, Any]()
+    for name, value in request.plan.items():
+        option = known[name].name if name in known else name
+        if field := next((field for field in (name, option) if field in kind.fields), ""):
+            own[field] = value
+        elif name not in known:
+            raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
+        else:
+            other = kind_of(known[name].kind).option
+            of = f"{other}s; name a {other}, or leave it out." if other else f"the {known[name].kind}; {with_it}"
+            raise OptionError(option, f" is an option of {of}")
+    return own
+
+
+def make_spec(request: RunRequest, workspace: Workspace, resources: Resources) -> RunSpec:
+    """Make the spec of a request; fetches published documents that are not here."""
+    return RunSpec(
+        request.systems,
+        request.kind,
+        request.task,
+        kind_of(request.kind).plan_of(request, workspace, resources),
+        request.repetitions,
+        request.seed,
+        **{name: getattr(request, name) for name in Sampling.__struct_fields__},
+    )
+
+
+_DIGITS = 9
+"""Digits of a number of questions, at most."""
+
+
+def parse_slice(text: str | None) -> tuple[int, int] | None:
+    """Return the first and last of the questions that `N` or `A-B` means, None for all; else raise a UsageError."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    ends = [digits.lstrip("0") or "0" for digits in (found[1] or "1", found[2])] if found else ["0", "0"]
+    if any(len(digits) > _DIGITS for digits in ends):
+        raise OptionError("limit", f" '{clipped(text)}': no number of questions has more than {_DIGITS} digits.")
+    first, last = map(int, ends)
+    if not 1 <= first <= last:
+        raise OptionError("limit", f" '{clipped(text)}': must be N or A-B, such as 10 or 11-20.")
+    return first, last

@@ -1,0 +1,92 @@
+"""The kind of task that a suite is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genaipa.kinds import Kind
+from genaipa_suites.plan import KIND, SAMPLE, SuitePlan, suite_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from genaipa.datasets.base import Dataset
+    from genaipa.kinds import Closing
+    from genaipa.reports.chapters.chapter import Results
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import RunSpec
+    from genaipa.scoring.people import User
+    from genaipa.tasks.base import Task
+    from genaipa.tasks.request import Resources, RunRequest
+    from genaipa.ui.desk import Desk
+    from genaipa.validation import Checked
+    from genaipa.workspace import Workspace
+
+
+class _Suite(Kind[SuitePlan]):
+    plan = SuitePlan
+    keeps = True
+    option = KIND
+    about = "A sister benchmark instead: policyqa, …, or your own module:Class (genaipa get fetches its data)."
+    heading = "A sister benchmark"
+    prompts = "suites"
+    page = "Suites"
+
+    def make(self, spec: RunSpec, workspace: Workspace) -> Task:
+        """Make the suite of a spec; an UnknownNameError or UsageError where there is none."""
+        from genaipa_suites.catalog import make_suite
+
+        return make_suite(spec, workspace)
+
+    def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> SuitePlan:  # noqa: ARG002 - it needs none
+        """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
+        from genaipa_suites.catalog import make_plan
+
+        return make_plan(request)
+
+    def task_names(self) -> list[str]:
+        """Return the suites by name."""
+        return [*suite_targets()]
+
+    def rows(self) -> Iterator[dict[str, str]]:
+        """Return a row for each suite."""
+        from genaipa_suites.catalog import listed
+
+        return listed()
+
+    def may_pass_on(self, plan: SuitePlan) -> bool:
+        """Tell whether the items are made up."""
+        return plan.split == SAMPLE
+
+    def results(self) -> type[Results]:
+        """Return the suites' part of a report."""
+        from genaipa_suites.report.of_suites import OfSuites
+
+        return OfSuites
+
+    def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:
+        """Return the first figures of a suite as lines, all of them for JSON."""
+        from genaipa_suites.figures import closing
+
+        return closing(workspace, folder)
+
+    def show_page(self, desk: Desk, user: User) -> None:
+        """Show the scores of the suites, and the items behind them."""
+        from genaipa_suites.page import page
+
+        page(desk, user)
+
+    def check(self, workspace: Workspace) -> Checked:
+        """Read every file of a suite in the workspace as the suite would."""
+        from genaipa_suites.checking import check
+
+        return check(workspace)
+
+    def data_sets(self) -> dict[str, Dataset]:
+        """Return the data set of every suite."""
+        from genaipa_suites.datasets import every
+
+        return every()
+
+
+SUITE = _Suite()
