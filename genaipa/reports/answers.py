@@ -194,9 +194,9 @@ def _questions(
             if record is None or record.reply is None:
                 continue
             texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
-            annotated = study.annotated.texts.get((row["run"], row["document"], row["question"]), "")
-            if annotated and (whole or allowed[row["run"]].annotated(row["document"])):
-                texts.append(("Annotated answer", annotated))
+            annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
+            if annotated and annotated.answer and (whole or allowed[row["run"]].annotated(row["document"])):
+                texts.append(("Annotated answer", annotated.answer))
             same = (*(row[name] for name in _LINE), *texts)
             side = sides.setdefault(same, Side(_about(row), [(what, _plain(text)) for what, text in texts]))
             scores = scored.get((row["run"], row["key"]), "No score of its own.")

@@ -14,7 +14,7 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width, write_flags
-from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
+from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.errors import command
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -46,7 +46,9 @@ _Passes = Annotated[
 _Evidence = Annotated[
     bool, option("--evidence", help="Show the judge what rules found: citations, quotations, silence.")
 ]
-_OwnFamily = Annotated[bool, option("--own-family", help="Allow a judge of the family of a system that it judges.")]
+_OwnFamily = Annotated[
+    bool, option("--own-family", help="Allow a judge of the family of a system that it judges.", panel=SELDOM)
+]
 
 
 @filtered

@@ -223,8 +223,6 @@ def _print_answers(records: list[Record]) -> None:
             )
             for r in records
         ],
-        flexible=7,
-        under=(3, 4, 1, 0, 2),
     )
 
 
@@ -245,8 +243,6 @@ def _print_items(records: list[Record]) -> None:
             for r in records
         ],
         right=(4,),
-        flexible=5,
-        under=(0, 3),
     )
 
 

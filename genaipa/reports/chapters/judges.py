@@ -29,7 +29,7 @@ from genaipa.reports.judged.quality import (
     leniency,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.reports.points import judged_rates, judges_agreement
+from genaipa.reports.ratings import load_ratings, tabulate_judges_and_people
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -60,13 +60,13 @@ def chapter(study: Study, scope: Scope) -> Chapter:
     against = quality.compare_judges(given)
     found = findings(given, agreed, against, lenient, tested)
     enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-    apart = agreement_apart(given, answer_groups(study))
+    apart, ratings = agreement_apart(given, answer_groups(study)), load_ratings()
     tables = (
         [
             agreed,
             against,
             apart,
-            judges_agreement(study, given),
+            *(tabulate_judges_and_people(each, study, given) for each in ratings),
             lenient,
             quality.confusion(given),
             quality.drift(given),
@@ -78,6 +78,7 @@ def chapter(study: Study, scope: Scope) -> Chapter:
     if not study.table["counted"].any():
         # Else it is beside people's averages.
         tables.append(beside(study.table))
+    tables += filter(None, [each.tabulate_judges(study, given) for each in ratings])
     points = {
         judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])] for judge in enough
     }
@@ -86,7 +87,7 @@ def chapter(study: Study, scope: Scope) -> Chapter:
         "How good the judges are",
         "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
         f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-        present(found, *tables, judged_rates(study, given)),
+        present(found, *tables),
         [
             *alone_figures(given, study.table, scope),
             *drawn(agreement_figure(agreed)),
