@@ -91,8 +91,8 @@ def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts)
         own = ratings.count(study, events)
         parts = [part for part in own if part in people]
         if own:
-            sides = (_stack(ratings, side, parts) for side in (own, people))
-            agreement = measure_agreement_between(*sides, _scale(ratings), _number_answers(parts))
+            given, known = (_stack(ratings, side, parts) for side in (own, people))
+            agreement = measure_agreement_between(given, known, _scale(ratings), _number_answers(parts))
             rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least=LEAST)})
     return _make_table(
         ratings,
@@ -138,7 +138,7 @@ def _make_row(ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement
 
 
 def _describe_measures(ratings: Ratings) -> str:
-    values = ", ".join(reversed(ratings.values))
+    values = ", ".join([*ratings.values][::-1])
     return (
         f"Krippendorff's alpha over answers and {ratings.noun} ({values}, in this order), with its interval for other "
         "answers; Gwet's AC2, and the shares of the commonest value and of equal ones."
