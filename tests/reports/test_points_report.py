@@ -23,8 +23,8 @@ from genaipa.answers.gather import gather_scored
 from genaipa.answers.points import PointCounts, PointsOf
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, points_digest, ticked
-from genaipa.reports.chapters.judges import chapter as judges_chapter
-from genaipa.reports.chapters.points import MOST, chapter, missed_map
+from genaipa.reports.chapters.judges import JudgesChapter
+from genaipa.reports.chapters.points import MOST, PointsChapter, missed_map
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.page import front
 from genaipa.reports.points import HARM, RECALL, by_point, harm_in_words, rates
@@ -69,7 +69,7 @@ def gathered(**options: bool) -> Study:
 
 def chapter_of(found: Study) -> Chapter:
     """The chapter on points."""
-    return chapter(found, Scope.of(found.table))
+    return PointsChapter().make(found, Scope.of(found.table))
 
 
 def tables(made: Chapter) -> dict[str, Table]:
@@ -313,7 +313,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(judges_chapter(study, Scope.of(study.table)))["judges-points"].data
+    judged = tables(JudgesChapter().make(study, Scope.of(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -323,7 +323,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(mean(same))
     alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(judges_chapter(alone, Scope.of(alone.table)))["points-judged"]
+    of_judges = tables(JudgesChapter().make(alone, Scope.of(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 

@@ -20,8 +20,7 @@ from genaipa.answers.gather import gather
 from genaipa.answers.passages import Passages
 from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
-from genaipa.reports.chapters import retrieval
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.chapters import make_chapters, retrieval
 from genaipa.reports.notable import notable
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
@@ -53,8 +52,8 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 
 
 def chapter_of(found: Study) -> Chapter:
-    """The chapter on retrieval, empty where there is none."""
-    return retrieval.chapter(found, Scope.of(found.joined()))
+    """The chapter on retrieval, where there is one."""
+    return {made.name: made for made in make_chapters(found, found.rubric.bands).chapters}.get(retrieval.NAME)
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
-from genaipa.reports.points import agreement, by_point, contradicted, missed, rates, worst_first
+from genaipa.reports.points import agreement, by_point, contradicted, harm_in_words, missed, rates, worst_first
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
     from matplotlib.figure import Figure as Canvas
@@ -27,22 +27,34 @@ _METHOD = """Points are the statements of a complete answer, by the annotated on
 contradicted."""
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class PointsChapter(ChapterMaker):
     """Recall of vital points, the harm rate, and the points missed most; nothing where no person ticked any."""
-    found = rates(study.table)
-    if not found:
-        return Chapter("points", "Points said, and harm", "")
-    each = by_point(study)
-    of_points = missed(each)
-    return Chapter(
-        "points",
-        "Points said, and harm",
-        "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
-        present(found, contradicted(each), of_points, agreement(study)),
-        scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
-        method=_METHOD,
-        first=(found.name,),
-    )
+
+    needs = frozenset({"points"})
+    needs_scores = True
+    is_urgent = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:
+        """Make the chapter."""
+        found = rates(study.table)
+        if not found:
+            return None
+        each = by_point(study)
+        of_points = missed(each)
+        return Chapter(
+            "points",
+            "Points said, and harm",
+            "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
+            "reader.",
+            present(found, contradicted(each), of_points, agreement(study)),
+            scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
+            method=_METHOD,
+            first=(found.name,),
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence on the systems that contradict a point that would hurt a reader."""
+        return harm_in_words(study.table)
 
 
 MOST = 24

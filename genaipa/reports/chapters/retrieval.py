@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import SHARES, crossed
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -17,7 +17,7 @@ from genaipa.reports.table import Table, table
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
@@ -186,20 +186,6 @@ def _passages(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def elsewhere(study: Study) -> list[str]:
-    """A sentence for each system some of whose passages are not in the document that was asked about."""
-    counts = answers(study).groupby("system", observed=True, sort=True)[
-        ["passages", "passages_elsewhere", "passages_other"]
-    ]
-    return [
-        f"{system}: {row.passages_elsewhere:,.0f} of its {number(int(row.passages), 'passage')} "
-        f"{'is' if row.passages_elsewhere == 1 else 'are'} not in the document that was asked about, "
-        f"{row.passages_other:,.0f} of these in another document of the run."
-        for system, row in counts.sum().iterrows()
-        if row.passages_elsewhere
-    ]
-
-
 def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     """Systems and their experiments down: the share with its intervals, and the parts of the scored answers."""
     data = scope.only(found.data.dropna(subset=["mean"]))
@@ -256,16 +242,34 @@ def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
         at += share
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class RetrievalChapter(ChapterMaker):
     """Whether systems that retrieve were shown the right section."""
-    if not study.has("passages"):
-        return Chapter(NAME, "Retrieval", "")
-    found = shown(study)
-    return Chapter(
-        NAME,
-        "Retrieval",
-        "Whether the passages that a system retrieved show the section that the right answer rests on.",
-        present(found, by_number(study), passages(study)),
-        scope.pages([partial(shown_figure, found)]),
-        [] if found else ["No question with passages has an annotated answer that rests on a section of the document."],
-    )
+
+    needs = frozenset({"passages"})
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        found = shown(study)
+        return Chapter(
+            NAME,
+            "Retrieval",
+            "Whether the passages that a system retrieved show the section that the right answer rests on.",
+            present(found, by_number(study), passages(study)),
+            scope.pages([partial(shown_figure, found)]),
+            []
+            if found
+            else ["No question with passages has an annotated answer that rests on a section of the document."],
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence for each system some of whose passages are not in the document that was asked about."""
+        counts = answers(study).groupby("system", observed=True, sort=True)[
+            ["passages", "passages_elsewhere", "passages_other"]
+        ]
+        return [
+            f"{system}: {row.passages_elsewhere:,.0f} of its {number(int(row.passages), 'passage')} "
+            f"{'is' if row.passages_elsewhere == 1 else 'are'} not in the document that was asked about, "
+            f"{row.passages_other:,.0f} of these in another document of the run."
+            for system, row in counts.sum().iterrows()
+            if row.passages_elsewhere
+        ]
