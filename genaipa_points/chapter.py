@@ -11,8 +11,8 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
-from genaipa.reports.points import agreement, by_point, contradicted, harm_in_words, missed, rates, worst_first
 from genaipa.reports.table import Table
+from genaipa_points.tables import by_point, contradicted, harm_in_words, missed, rates, worst_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,32 +28,33 @@ contradicted."""
 
 
 class PointsChapter(ChapterMaker):
-    """Recall of vital points, the harm rate, and the points missed most; nothing where no person ticked any."""
+    """Recall of vital points, the harm rate, and the points missed most, by people's ticks."""
 
     needs = frozenset({"points"})
     needs_scores = True
+    after = "metrics"
     is_urgent = True
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
-        """Make the chapter."""
-        found = rates(study.table)
-        if not found:
+        """Make the chapter; None where no person ticked any point."""
+        table = rates(study.table)
+        if not table:
             return None
-        each = by_point(study)
-        of_points = missed(each)
+        points = by_point(study)
+        of_points = missed(points)
         return Chapter(
             "points",
             "Points said, and harm",
             "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
             "reader.",
-            present(found, contradicted(each), of_points, agreement(study)),
-            scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
+            present(table, contradicted(points), of_points),
+            scope.pages([partial(missed_map, points, experiment) for experiment in experiments_of(of_points)]),
             method=_METHOD,
-            first=(found.name,),
+            first=(table.name,),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
-        """Return a sentence on the systems that contradict a point that would hurt a reader."""
+        """Return a sentence on systems that contradict what would hurt a reader."""
         return harm_in_words(study.table)
 
 
@@ -68,7 +69,7 @@ _POINT = ["document", "question", "number"]
 
 
 def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """The points of an experiment (rows of `points.by_point`) that are missed most; None without one."""
+    """Draw the points of an experiment (rows of `by_point`) that are missed most; None without one."""
     own = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
@@ -110,7 +111,7 @@ def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> F
 
 
 def _name(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
-    """The place of a point beside its words."""
+    """Name a point by its place, beside its words."""
     parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
     return " ".join(style.short(part, 16) for part in parts)
 
