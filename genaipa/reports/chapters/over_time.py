@@ -19,7 +19,7 @@ import pandas as pd
 from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import other_people
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -279,21 +279,32 @@ _TICKS = 4
 _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class OverTimeChapter(ChapterMaker):
     """Changes between the days on which a system was asked the same."""
-    found = occasions(study.sources)
-    made = changes(study.joined(), found, judged_again(study), study.languages) if found else None
-    days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
-    return Chapter(
-        "over-time",
-        "Over time",
-        f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
-        "tests. Averages of the other chapters take these days for repetitions."
-        if found
-        else "",
-        present(made) if made is not None else [],
-        scope.pages([partial(over_time_figure, made)]) if made is not None else [],
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        found = occasions(study.sources)
+        made = changes(study.joined(), found, judged_again(study), study.languages) if found else None
+        days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
+        return Chapter(
+            "over-time",
+            "Over time",
+            f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
+            "tests. Averages of the other chapters take these days for repetitions."
+            if found
+            else "",
+            present(made) if made is not None else [],
+            scope.pages([partial(over_time_figure, made)]) if made is not None else [],
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence where days are averaged as if they were repetitions."""
+        found = occasions(study.sources)
+        if not found:
+            return []
+        days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())
+        return [f"Asked the same on several days, which averages take for repetitions: {days}."]
 
 
 def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
