@@ -315,10 +315,9 @@ def _limits(found: Comparison) -> str:
     read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
     said, early = "Nothing can be said about other policies.", str(found.evidence)
     if read["policies_low"]:
-        ends = (
-            found.table.written(name, found.table.readable.iloc[0][name]) for name in ("policies_low", "policies_high")
+        said = (
+            f"For policies like these: {read['policies_low']} to {read['policies_high']}, p {read['policies_p_holm']}."
         )
-        said = f"For policies like these: {' to '.join(ends)}, p {read['policies_p_holm']}."
     power = next(
         (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
     )

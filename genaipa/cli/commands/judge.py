@@ -223,7 +223,6 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
 
 _SHADES = "░▒▓█"
 _NONE = "·"
-_LOW, _HIGH = 10.0, 100.0
 _LONGEST_NAME = 24
 
 
@@ -257,7 +256,9 @@ def heat_map(
 def _block(value: float | None) -> str:
     if value is None:
         return _NONE
-    place = int((value - _LOW) / (_HIGH - _LOW) * len(_SHADES))
+    from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
+
+    place = int((value - M_ALL_RANGE[0]) / M_ALL_WIDTH * len(_SHADES))
     return _SHADES[max(0, min(place, len(_SHADES) - 1))]
 
 

@@ -133,7 +133,7 @@ def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
     if of:
         least = min(of.values(), key=lambda row: row["alpha"])
         said += f", weakest on {least['measure']} ({agreed.written('alpha', least['alpha'])})"
-    data = lenient.readable
+    data = lenient.data
     all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
         said += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
@@ -202,7 +202,7 @@ def _apart(found: Table, by: str) -> Iterator[list[str] | str]:
 
 def _leniencies(found: Table) -> Iterator[list[str] | str]:
     """A line for each group of answers under each judge, of M_all; groups of too few answers are left out."""
-    data = found.readable[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
+    data = found.data[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):

@@ -8,19 +8,19 @@ people don't score has `Results`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.figures.figure import Figure, Scope
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -56,6 +56,25 @@ class Chapter:
     def changed(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
         """The chapter with its tables and figures as these two make them."""
         return replace(self, tables=list(map(table, self.tables)), figures=list(map(figure, self.figures)))
+
+
+GROUP = "genaipa.chapters"
+
+
+class ChapterMaker:
+    """Base of chapters that packages bring: the facts that one `needs`, and the chapter that it comes `after`."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    needs_scores: ClassVar[bool] = False
+    after: ClassVar[str] = ""
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:
+        """Make the chapter."""
+        raise NotImplementedError
+
+    def notable(self, study: Study) -> Iterable[str]:  # noqa: ARG002
+        """Return sentences that no reader may miss."""
+        return ()
 
 
 def present(*tables: Table) -> list[Table]:

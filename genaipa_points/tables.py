@@ -1,4 +1,4 @@
-"""Points of annotated answers: what each score ticked of them, recall and harm rate by system, and who agrees.
+"""Points of annotated answers: what each score ticked of them, recall and harm rate by system.
 
 Ticks count as values do: people's, of answers that no audit excludes; of an adjudicated answer the adjudication's
 alone, else the mean over analysts. Ticks of points that were edited since count nowhere.
@@ -6,38 +6,26 @@ alone, else the mean over analysts. Ticks of points that were edited since count
 
 from __future__ import annotations
 
-from collections import defaultdict
 from functools import partial
-from math import isnan
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from genaipa.answers.tidy import with_facts
-from genaipa.judging.name import Judge
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
-from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import Table, table
-from genaipa.scoring.agreement import describe_agreement
-from genaipa.scoring.current import in_effect, independent_scores
-from genaipa.stats.agreement import measure_agreement, measure_agreement_between
+from genaipa.runs.manifest import LEFT_OUT
+from genaipa.runs.permission import Permission
+from genaipa.scoring.current import in_effect
+from genaipa_points.counts import find_points
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from genaipa.answers.study import Study
-    from genaipa.questions.points import Ticks
     from genaipa.reports.judged.verdicts import Verdicts
-    from genaipa.scoring.events import Event
-    from genaipa.stats.agreement import ScaleAgreement
-
-    _Ticked = dict[tuple[str, int], NDArray[np.int64]]
-    """(answer, number of its point) → how many found it contradicted, not said and said."""
 
 
 RECALL, HARM = "vital points said", "harm"
@@ -50,7 +38,7 @@ _KEPT = ["run", "key"]
 
 
 def rates(frame: pd.DataFrame) -> Table:
-    """Recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
+    """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
     data = _peoples(frame)
     return table(
@@ -72,11 +60,11 @@ def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def judged_rates(study: Study, given: Verdicts) -> Table:
-    """The same by each judge's ticks alone, systems in the order of their names: no estimate of what people say."""
+    """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
-    frame, names = with_facts(study.table, ["points"]), _names(given)
+    frame = with_facts(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
-    judges = rows["analyst"].astype("str").map(lambda analyst: names.get(_judge(analyst), ""))
+    judges = rows["analyst"].astype("str").map(given.name_scorer)
     each = [_rates(own).assign(judge=judge) for judge, own in rows.groupby(judges, sort=True) if judge]
     return table(
         "points-judged",
@@ -90,18 +78,8 @@ def judged_rates(study: Study, given: Verdicts) -> Table:
     )
 
 
-def _names(given: Verdicts) -> dict[tuple[str, str], str]:
-    """Model and prompt → the judge's name."""
-    return {(given.models[name], given.prompts[name]): name for name in given.judges}
-
-
-def _judge(analyst: str) -> tuple[str, str]:
-    judge = Judge.parse(analyst)
-    return (judge.model, judge.prompt) if judge else ("", "")
-
-
 def _rates(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row for each system, experiment and measure of these rows of a tidy table."""
+    """Return a row for each system, experiment and measure of these rows of a tidy table."""
     rows = with_facts(rows, ["points"])
     known = averages.about_policies(rows[rows["points"].notna()])
     values = known.assign(
@@ -125,7 +103,7 @@ def _rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
 
 
 def by_point(study: Study) -> pd.DataFrame:
-    """A row for each system, experiment and point: the shares of its answers that say and that contradict it.
+    """Return a row for each system, experiment and point: the shares of answers that say and that contradict it.
 
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
     `answers`, `text` and `why` (empty where these may not be shown).
@@ -133,12 +111,14 @@ def by_point(study: Study) -> pd.DataFrame:
     frame = with_facts(study.table, ["points"])
     rows = averages.about_policies(frame[frame["counted"] & frame["points"].notna()])
     ticks = {(one.answer, one.analyst, one.kind): one.ticks for one in in_effect(study.log.counted) if one.ticks}
+    known, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
     given, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_KEPT]
     for answer, analyst, role, *place in rows[about].astype("str").itertuples(index=False, name=None):
         system, experiment, document, question, run, key = place
-        of, own = study.annotated.points[run, document, question], ticks[answer, analyst, role]
+        of, own = known[run, document, question], ticks[answer, analyst, role]
         for number, point in enumerate(of.points):
-            words = (point.text, point.why) if of.has_words else ("", "")
+            is_shown = (run, document) in quotable and point.text != LEFT_OUT
+            words = (point.text, point.why) if is_shown else ("", "")
             states = (point.id in own.said, point.id in own.contradicted)
             mark = "yes" if point.if_wrong else ""
             which = (number, point.id, point.weight, mark, *words)
@@ -157,8 +137,17 @@ def by_point(study: Study) -> pd.DataFrame:
     return found.reset_index()
 
 
+def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return the runs and documents of these rows whose annotated answers may be passed on in words."""
+    places = {*rows[["run", "document"]].astype("str").itertuples(index=False, name=None)}
+    runs = {run for run, _ in places}
+    sources = [source for source in study.sources if source.folder.name in runs]
+    permissions = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
+    return {(run, document) for run, document in places if permissions[run].annotated(document)}
+
+
 def missed(points: pd.DataFrame) -> Table:
-    """A row for each experiment and point of `by_point`, the most missed first; averaged over systems."""
+    """Tabulate the points of `by_point` in each experiment, the most missed first; averaged over systems."""
     by = ["experiment", *_PLACE, "number", "point", "weight", "harm", "text"]
     each = points.groupby(by, observed=True)
     data = each.agg(said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique"))
@@ -175,14 +164,14 @@ def missed(points: pd.DataFrame) -> Table:
 
 
 def worst_first(points: pd.DataFrame) -> pd.DataFrame:
-    """The points in the order of how often they are missed; of those alike, vital and contradicted ones first."""
+    """Sort points by how often they are missed; of those alike, vital and contradicted ones come first."""
     vital = points["weight"] == "vital"
     order = ["said", "_vital", "contradicted"]
     return points.assign(_vital=vital).sort_values(order, ascending=[True, False, False], kind="stable")
 
 
 def contradicted(points: pd.DataFrame) -> Table:
-    """The points of `by_point` whose contradiction would hurt and that a system contradicts, with the reason."""
+    """Tabulate the points of `by_point` that a system contradicts and whose contradiction would hurt, and why."""
     columns = [*_BY, *_PLACE, "point", "contradicted", "answers", "text", "why"]
     rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
     return table(
@@ -201,117 +190,6 @@ def _wordless(points: pd.DataFrame) -> str:
     return " Words of points that may not be passed on are left out." if left_out else ""
 
 
-# -- agreement --
-
-_SCALE = np.array([-1.0, 0.0, 1.0])
-"""Contradicted, not said, said."""
-_ALPHA = ("alpha", "low", "high", "ac2", "commonest", "agreement")
-_HEADINGS = {
-    "low": "interval",
-    "ac2": "AC2",
-    "commonest": "commonest value",
-    "agreement": "same value",
-    "reason": "why blank",
-}
-_MEASURED = (
-    "Krippendorff's alpha over answers and points (said, not said, contradicted, in this order), with its interval for "
-    "other answers; Gwet's AC2, and the shares of the commonest value and of equal ones."
-)
-
-
-def agreement(study: Study) -> Table:
-    """Agreement of people with each other on points; empty until two have ticked the same."""
-    people = _ticked(study, independent_scores(study.log.counted))
-    units = [unit for unit, counts in people.items() if counts.sum() > 1]
-    return _as_table(
-        "points-agreement",
-        "Agreement on points",
-        f"{_MEASURED} Over the points that two or more people ticked before they saw any other's.",
-        [_row(units, measure_agreement(_block(people, units), _SCALE, _answers(units)))] if units else [],
-    )
-
-
-def judges_agreement(study: Study, given: Verdicts) -> Table:
-    """Agreement of each judge that ticked points with people."""
-    people = _ticked(study, independent_scores(study.log.counted))
-    rows = []
-    for judge, events in _verdicts(study, given).items():
-        own = _ticked(study, events)
-        units = [unit for unit in own if unit in people]
-        if own:
-            found = measure_agreement_between(_block(own, units), _block(people, units), _SCALE, _answers(units))
-            rows.append({"judge": judge, **_row(units, found, least=LEAST)})
-    return _as_table(
-        "judges-points",
-        "How far judges agree with people on points",
-        f"{_MEASURED} Each person and each pass counts alike. Not meaningful, and blank, below {LEAST} answers with "
-        "points that both ticked.",
-        rows,
-        "judge",
-    )
-
-
-def _ticked(study: Study, events: Iterable[Event]) -> _Ticked:
-    known = study.points
-    found: defaultdict[tuple[str, int], NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(_SCALE), np.int64))
-    for event in events:
-        of, ticks = known.get(event.answer), event.ticks
-        if of is not None and of.are_in(ticks):
-            for number, point in enumerate(of.points):
-                found[event.answer, number][_place(ticks, point.id)] += 1
-    return dict(found)
-
-
-def _place(ticks: Ticks, point: str) -> int:
-    """The place of what was ticked of a point in `_SCALE`."""
-    return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1
-
-
-def _verdicts(study: Study, given: Verdicts) -> dict[str, list[Event]]:
-    """The verdicts in effect of each judge."""
-    names = _names(given)
-    found: dict[str, list[Event]] = {name: [] for name in given.judges}
-    for event in in_effect(one for one in study.log.counted if one.scorer == "machine" or one.kind == "undo"):
-        if name := names.get(_judge(event.analyst)):
-            found[name].append(event)
-    return found
-
-
-def _block(ticked: _Ticked, units: Sequence[tuple[str, int]]) -> NDArray[np.int64]:
-    return np.array([ticked[unit] for unit in units], dtype=np.int64).reshape(-1, len(_SCALE))
-
-
-def _answers(units: Sequence[tuple[str, int]]) -> NDArray[np.int64]:
-    """The number of each point's answer."""
-    places = {answer: place for place, answer in enumerate(dict.fromkeys(answer for answer, _ in units))}
-    return np.array([places[answer] for answer, _ in units], dtype=np.int64)
-
-
-def _row(units: Sequence[tuple[str, int]], found: ScaleAgreement, least: int = 0) -> dict[str, object]:
-    answers = len({answer for answer, _ in units})
-    about: dict[str, object] = {"answers": answers, "points": len(units)}
-    if answers < least:
-        return {**about, "reason": not_meaningful(answers)}
-    row = {**about, **describe_agreement(found)}
-    return {**row, "reason": "all points were found alike"} if isnan(found.alpha) else row
-
-
-def _as_table(name: str, title: str, note: str, rows: list[dict[str, object]], *about: str) -> Table:
-    columns = [*about, "answers", "points", *_ALPHA, "reason"]
-    data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
-    aside = without_value(data, "reason")
-    return table(
-        name,
-        title,
-        note,
-        data,
-        [column for column in columns if column not in aside],
-        headings=_HEADINGS,
-        formats=dict.fromkeys(("low", "high"), ".2f"),
-        aside=aside,
-    )
-
-
 # -- in words --
 
 _NAMED = 3
@@ -319,7 +197,7 @@ _NAMED = 3
 
 
 def harm_in_words(frame: pd.DataFrame) -> list[str]:
-    """A sentence on the systems that contradict a point whose contradiction would hurt a reader; none without one."""
+    """Name the systems that contradict a point whose contradiction would hurt, in a sentence; none without one."""
     found = _peoples(frame)
     rows = found[found["measure"] == HARM] if len(found) else found
     if not len(rows) or not rows["rate"].gt(0).any():

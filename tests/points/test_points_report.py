@@ -20,17 +20,18 @@ from size import size
 
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_scored
-from genaipa.answers.points import PointCounts, PointsOf
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, points_digest, ticked
+from genaipa.reports.chapters.agreement import chapter as agreement_chapter
 from genaipa.reports.chapters.judges import chapter as judges_chapter
-from genaipa.reports.chapters.points import MOST, chapter, missed_map
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.page import front
-from genaipa.reports.points import HARM, RECALL, by_point, harm_in_words, rates
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
+from genaipa_points.chapter import MOST, PointsChapter, missed_map
+from genaipa_points.counts import PointCounts, PointsOf, find_points
+from genaipa_points.tables import HARM, RECALL, by_point, harm_in_words, rates
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -67,9 +68,14 @@ def gathered(**options: bool) -> Study:
     return gather_scored(here, select(here, ()), **options)
 
 
-def chapter_of(found: Study) -> Chapter:
-    """The chapter on points."""
-    return chapter(found, Scope.of(found.table))
+def chapter_of(found: Study) -> Chapter | None:
+    """Make the chapter on points."""
+    return PointsChapter().make(found, Scope.of(found.table))
+
+
+def points_in(found: Study) -> dict[tuple[str, str, str], PointsOf]:
+    """Return the points of a study's annotated answers."""
+    return find_points(found.sources, found.annotated.answers)
 
 
 def tables(made: Chapter) -> dict[str, Table]:
@@ -98,9 +104,9 @@ def scores() -> list[Any]:
     """The events of the study."""
     found = gathered()
     given: list[Any] = []
-    frame = found.table.sort_values(["system", "document", "question"])
+    frame, points = found.table.sort_values(["system", "document", "question"]), points_in(found)
     for n, row in enumerate(frame.to_dict("records")):
-        of = found.annotated.points.get((row["run"], row["document"], row["question"]))
+        of = points.get((row["run"], row["document"], row["question"]))
         best = (0,) * 5
         events = [human("ada", row["answer"], best, n), verdict("kind", row["answer"], best)]
         if row["document"] == "acme":
@@ -168,7 +174,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     """As its values do: of a settled answer what the adjudicator ticked, else the mean over analysts."""
     answer = next(event.answer for event in study.log.counted if event.analyst == "bo" and event.ticks)
     place = study.table.loc[study.table["answer"] == answer, ["run", "document", "question"]].iloc[0]
-    points = study.annotated.points[tuple(place)].points
+    points = points_in(study)[tuple(place)].points
     settled = msgspec.structs.replace(
         human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=ticked(points, [], [points[0].id])
     )
@@ -194,14 +200,14 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
 
 def test_rates_are_what_loops_find(study: Study) -> None:
     """By system: each question's mean over documents, of answers' means over analysts; judges' ticks are in none."""
-    found = rates(study.table).data
+    found, points = rates(study.table).data, points_in(study)
     system_of = dict(study.table[["answer", "system"]].astype(str).itertuples(index=False, name=None))
     asked = {row["answer"]: row for row in study.table.drop_duplicates("answer").to_dict("records")}
     for system, measure in itertools.product(study.table["system"].unique(), (RECALL, HARM)):
         cells: dict[str, dict[str, list[float]]] = {}
         for event in study.log.counted:
             row = asked[event.answer]
-            of = study.annotated.points.get((row["run"], row["document"], row["question"]))
+            of = points.get((row["run"], row["document"], row["question"]))
             if event.scorer == "machine" or of is None or system_of[event.answer] != system:
                 continue
             vital = [p.id for p in of.points if p.weight == "vital"]
@@ -294,12 +300,12 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 
 def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
-    (row,) = tables(chapter_of(study))["points-agreement"].data.to_dict("records")
+    (row,) = tables(agreement_chapter(study, Scope()))["points-agreement"].data.to_dict("records")
     asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}
     for event in study.log.counted:
-        if of := study.annotated.points.get(asked[event.answer]):
+        if of := points_in(study).get(asked[event.answer]):
             for point in of.points:
                 state = (
                     "said" if point.id in event.ticks.said else "denied" if point.id in event.ticks.contradicted else ""

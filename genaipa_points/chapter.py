@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
-from genaipa.reports.points import agreement, by_point, contradicted, missed, rates, worst_first
 from genaipa.reports.table import Table
+from genaipa_points.tables import by_point, contradicted, harm_in_words, missed, rates, worst_first
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
     from matplotlib.figure import Figure as Canvas
@@ -27,22 +27,35 @@ _METHOD = """Points are the statements of a complete answer, by the annotated on
 contradicted."""
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
-    """Recall of vital points, the harm rate, and the points missed most; nothing where no person ticked any."""
-    found = rates(study.table)
-    if not found:
-        return Chapter("points", "Points said, and harm", "")
-    each = by_point(study)
-    of_points = missed(each)
-    return Chapter(
-        "points",
-        "Points said, and harm",
-        "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
-        present(found, contradicted(each), of_points, agreement(study)),
-        scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
-        method=_METHOD,
-        first=(found.name,),
-    )
+class PointsChapter(ChapterMaker):
+    """Recall of vital points, the harm rate, and the points missed most, by people's ticks."""
+
+    needs = frozenset({"points"})
+    needs_scores = True
+    after = "metrics"
+    is_urgent = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:
+        """Make the chapter; None where no person ticked any point."""
+        table = rates(study.table)
+        if not table:
+            return None
+        points = by_point(study)
+        of_points = missed(points)
+        return Chapter(
+            "points",
+            "Points said, and harm",
+            "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
+            "reader.",
+            present(table, contradicted(points), of_points),
+            scope.pages([partial(missed_map, points, experiment) for experiment in experiments_of(of_points)]),
+            method=_METHOD,
+            first=(table.name,),
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence on systems that contradict what would hurt a reader."""
+        return harm_in_words(study.table)
 
 
 MOST = 24
@@ -56,7 +69,7 @@ _POINT = ["document", "question", "number"]
 
 
 def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """The points of an experiment (rows of `points.by_point`) that are missed most; None without one."""
+    """Draw the points of an experiment (rows of `by_point`) that are missed most; None without one."""
     own = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
@@ -98,7 +111,7 @@ def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> F
 
 
 def _name(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
-    """The place of a point beside its words."""
+    """Name a point by its place, beside its words."""
     parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
     return " ".join(style.short(part, 16) for part in parts)
 
