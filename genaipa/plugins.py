@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
     from importlib.metadata import EntryPoints
 
 OURS = "genaipa"
@@ -82,29 +82,27 @@ def load_each(group: str, kind: type[T]) -> dict[str, T]:
     return objects
 
 
-def make_each(noun: str, own: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
-    """Return name → object of each class in the group of a noun, such as fact; the core's `own` (name → target) first.
-
-    A package's class that can't be loaded or made, or is of another kind, is left out, with a sentence on it.
-    """
-    ours = {name: load(target)() for name, target in own.items()}
+def targets_of(noun: str, own: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `own` first."""
     packages = ((name, target) for name, target in sorted(plugins(f"{OURS}.{noun}s").items()) if name not in own)
-    made, problems = _make_each(noun, tuple(packages), kind)
-    return ours | made, problems
+    return (*own.items(), *packages)
 
 
 @functools.cache
-def _make_each(
-    noun: str, targets: tuple[tuple[str, str], ...], kind: type[Any]
+def make_each(
+    noun: str, targets: tuple[tuple[str, str], ...], kind: Hashable
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return name → object of each class, and sentences on those of packages that can't be made or are no `kind`."""
     made: dict[str, Any] = {}
     problems: list[str] = []
     for name, target in targets:
         try:
             instance = load(target)()
-            if not isinstance(instance, kind):
-                raise TypeError(f"it is no {kind.__name__}")  # noqa: TRY301 - told as whatever else is wrong with it
-        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
+            if not isinstance(instance, kind):  # type: ignore[arg-type]
+                raise TypeError(f"it is no {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
+        except Exception as error:
+            if target.startswith(f"{OURS}."):
+                raise
             why = f"{target} can't be loaded ({type(error).__name__}: {error})"
             problems.append(f"The {noun} {name} is left out: {why}.")
             continue

@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from genaipa.answers.columns import CORE
 from genaipa.errors import GenaipaError
 from genaipa.languages.catalog import ENGLISH
-from genaipa.plugins import load, plugins
+from genaipa.plugins import make_each, targets_of
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from genaipa.scoring.waves import Waves
 
 T = TypeVar("T")
-GROUP = "genaipa.facts"
 OWN = {
     "annotation": "genaipa.answers.annotation:Annotation",
     "silence": "genaipa.answers.silence:Silence",
@@ -183,22 +183,19 @@ class _Facts(NamedTuple):
 
 @functools.cache
 def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:
+    made, unloaded = make_each("fact", targets, AnyFact)
     known: dict[str, AnyFact] = {}
-    problems: list[str] = []
+    problems = [*unloaded]
     columns: dict[str, tuple[str, Column]] = {}
-    for name, target in targets:
-        try:
-            fact: AnyFact = load(target)()
-            own = dict(fact.columns)
-        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
-            problems.append(f"The fact {name} is left out: {target} can't be loaded ({type(error).__name__}: {error}).")
-            continue
-        if taken := [column for column in own if column in columns or column in CORE]:
+    for name, fact in made.items():
+        if (called := getattr(fact, "name", "")) != name:
+            problems.append(f"The fact {name} is left out: its class calls it '{called}'.")
+        elif taken := [column for column in fact.columns if column in columns or column in CORE]:
             whose = columns[taken[0]][0] if taken[0] in columns else "every table"
             problems.append(f"The fact {name} is left out: {some(taken, 3)} is a column of {whose}.")
-            continue
-        known[name] = fact
-        columns |= {each: (name, column) for each, column in own.items()}
+        else:
+            known[name] = fact
+            columns |= {each: (name, column) for each, column in fact.columns.items()}
     return _Facts(
         tuple(fact for fact in known.values() if isinstance(fact, Fact)),
         tuple(fact for fact in known.values() if isinstance(fact, StudyFact)),
@@ -209,8 +206,7 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:
 
 
 def _known() -> _Facts:
-    own = tuple(OWN.items())
-    return _load_facts((*own, *(each for each in sorted(plugins(GROUP).items()) if each[0] not in OWN)))
+    return _load_facts(targets_of("fact", OWN))
 
 
 def facts() -> tuple[Fact, ...]:
@@ -253,25 +249,48 @@ def without_texts() -> tuple[Fact, ...]:
 
 
 class FactReader:
-    """Reads the facts of one run's answers; `cache` holds the rows of equal answers of all runs."""
+    """Reads the facts of one run's answers; `cache` holds the rows of equal answers of all runs.
 
-    def __init__(self, run: RunInputs, cache: dict[Hashable, Row], chosen: Iterable[Fact] | None = None) -> None:
+    A package's fact that fails is left out from then on, and `failures` (fact → a sentence) says so.
+    """
+
+    def __init__(
+        self,
+        run: RunInputs,
+        cache: dict[Hashable, Row],
+        chosen: Iterable[Fact] | None = None,
+        failures: dict[str, str] | None = None,
+    ) -> None:
         self._run, self._cache = run, cache
-        self._chosen = tuple(facts() if chosen is None else chosen)
+        self._failures = {} if failures is None else failures
+        self._choose(facts() if chosen is None else chosen)
+
+    def _choose(self, chosen: Iterable[Fact]) -> None:
+        self._chosen = tuple(fact for fact in chosen if fact.name not in self._failures)
         self._of_failures = tuple(fact for fact in self._chosen if fact.of_failures)
+
+    def _leave_out(self, fact: Fact, error: Exception) -> None:
+        self._failures[fact.name] = describe_failure(fact, error)
+        self._choose(self._chosen)
 
     def question_row(self, document: str, question: str) -> dict[str, Any]:
         """Return the columns that every answer to a question about a document shares."""
         row: dict[str, Any] = {}
         for fact in self._chosen:
-            row |= fact.read_question(self._run, document, question)
+            try:
+                row |= fact.read_question(self._run, document, question)
+            except Exception as error:  # noqa: BLE001 - a package's
+                self._leave_out(fact, error)
         return row
 
     def row(self, record: MeasuredHead) -> dict[str, Any]:
         """Return the columns of all facts of an answer."""
         row: dict[str, Any] = {}
         for fact in self._chosen if record.status != "failed" and record.digest else self._of_failures:
-            row |= self.fact_row(fact, record)
+            try:
+                row |= self.fact_row(fact, record)
+            except Exception as error:  # noqa: BLE001 - a package's
+                self._leave_out(fact, error)
         return row
 
     def complete(self, known: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -285,7 +304,11 @@ class FactReader:
             return
         frame = answers()
         for fact in unfinished:
-            values = fact.complete(self._run, frame)
+            try:
+                values = fact.complete(self._run, frame)
+            except Exception as error:  # noqa: BLE001 - a package's
+                self._leave_out(fact, error)
+                continue
             if values is not None:
                 yield values
 
@@ -296,9 +319,28 @@ class FactReader:
             return kept[record.key]
         basis = fact.basis(self._run, record)
         if basis is None:
-            return fact.read(self._run, record)
+            return check_types(fact, fact.read(self._run, record))
         place = fact.name, record.digest, basis
         row = self._cache.get(place)
         if row is None:
-            row = self._cache[place] = fact.read(self._run, record)
+            row = self._cache[place] = check_types(fact, fact.read(self._run, record))
         return row
+
+
+def check_types(fact: Fact | ScoreFact, row: Row) -> Row:
+    """Return the row; a TypeError where a package's fact has other columns than it states, or values of other types."""
+    if fact.name not in OWN:
+        for name, value in row.items():
+            if name not in fact.columns:
+                raise TypeError(f"it states no column '{name}'")
+            kind = fact.columns[name].kind
+            if value is not None and not isinstance(value, str if kind == "category" else Real):
+                raise TypeError(f"a value of {name} is no {'text' if kind == 'category' else 'number'}")
+    return row
+
+
+def describe_failure(fact: AnyFact, error: Exception) -> str:
+    """Return a sentence on a package's fact that failed; the core's own end the report."""
+    if fact.name in OWN:
+        raise error
+    return f"The fact {fact.name} is left out: it can't be read ({type(error).__name__}: {error})."
