@@ -12,7 +12,6 @@ from genaipa.reports import part
 from genaipa.reports.chapters import makers, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
-from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.words import listed, number, some
 
@@ -60,7 +59,6 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
         *_unannotated(study),
         *of_chapters(study, of_scores=False),
-        *_over_time(study),
         *own,
     ]
 
@@ -111,15 +109,6 @@ def gaps(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
     sentences = _lacking(outcomes.statuses(study))
     return [*_filtered(study), *(one for one in sentences if not one.startswith(_LACKS["unscored"]))]
-
-
-def _over_time(study: Study) -> list[str]:
-    """A sentence where days are averaged as if they were repetitions."""
-    found = occasions(study.sources)
-    if not found:
-        return []
-    days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())
-    return [f"Asked the same on several days, which averages take for repetitions: {days}."]
 
 
 def _lacking(statuses: Table) -> list[str]:

@@ -26,7 +26,6 @@ CHAPTERS: dict[str, Literal["answers", "scores"]] = {
     "silent": "scores",
     "robustness": "scores",
     "consistency": "scores",
-    "over_time": "answers",
     "order": "scores",
     "prompting": "scores",
     "closed_book": "scores",
