@@ -98,7 +98,7 @@ def series(
                     run=f"run {day}",
                     system=f"s{system}",
                     key=[f"s{system}|{d}|{q}|{repetition}" for q, d in cells],
-                    m_all=points / 10,
+                    m_all=points,
                     answer=[f"{look}-{repetition}-{n}" for n in range(len(cells))],
                 )
                 if habits is not None:

@@ -26,7 +26,7 @@ from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.runs.selection import occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -132,7 +132,7 @@ def judged_again(study: Study) -> pd.DataFrame:
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
         if judge and event.values is not None and event.rubric == study.rubric.digest:
             who = event.answer, family(judge.model), judge.prompt
-            points = SCALE * study.rubric.m_all(event.values)
+            points = study.rubric.m_all(event.values)
             values.setdefault(judge.day, {}).setdefault(who, []).append(points)
     then = values.pop("", {})
     rows = [
@@ -154,8 +154,8 @@ def _answers(
         return pd.DataFrame(columns=[*_CELL, "occasion"])
     key = ["run", "key"]
     answers = rows.drop_duplicates(key).set_index(key)
-    by_people = rows[rows["counted"]].groupby(key, observed=True)["m_all"].mean() * SCALE
-    by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean() * SCALE
+    by_people = rows[rows["counted"]].groupby(key, observed=True)["m_all"].mean()
+    by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean()
     came = answers["status"].isin(["answered", "truncated", "refused"])
     stance = answers["claims_silence"]
     known: dict[str, pd.Series[Any]] = {

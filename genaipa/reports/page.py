@@ -100,7 +100,7 @@ class Front:
 def front(report: Report) -> Front:
     """Put the finding of a report into words."""
     board, pairs = _data(report, "leaderboard"), _data(report, "system-differences")
-    means = dict(zip(board["system"], board["m_all10"], strict=True)) if len(board) else {}
+    means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
     needed = part.board_level(report.frame)

@@ -244,9 +244,9 @@ def scores(
     >>> scores = genaipa.scores("demo")
     >>> scores.groupby("system", observed=True)["m_all"].mean().round(2)
     system
-    breezy        6.29
-    careful       9.46
-    extractive    6.50
+    breezy        62.92
+    careful       94.62
+    extractive    64.98
     Name: m_all, dtype: float64
     """
     here, names = chosen(runs, workspace)

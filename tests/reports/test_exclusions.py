@@ -15,13 +15,13 @@ ONE, TWO = "published/one", "published/two"
 
 def frame(*, excluded=False):
     """Of one system a copied score in quality and a user's question in summary are excluded, of the other nothing."""
-    rows = [published(ONE, "quality", name, "T_f1", m_all=7.3) for name in ("uber", "airbnb")]
-    rows += [published(ONE, "quality", "spotify", "T_f1", m_all=1.0, excluded="duplicate-scores: Of recall.")]
-    rows += [published(ONE, "quality", "uber", "T_u1", m_all=8.2)]
-    rows += [published(ONE, "summary", "airbnb", "T_f1", m_all=10.0)]
-    rows += [published(ONE, "summary", "airbnb", "T_u1", m_all=4.0, excluded="other-company: It is about another.")]
-    rows += [published(ONE, "recall", "airbnb", "T_f1", m_all=10.0)]
-    rows += [published(TWO, "quality", "uber", "T_f1", m_all=10.0)]
+    rows = [published(ONE, "quality", name, "T_f1", m_all=73.0) for name in ("uber", "airbnb")]
+    rows += [published(ONE, "quality", "spotify", "T_f1", m_all=10.0, excluded="duplicate-scores: Of recall.")]
+    rows += [published(ONE, "quality", "uber", "T_u1", m_all=82.0)]
+    rows += [published(ONE, "summary", "airbnb", "T_f1", m_all=100.0)]
+    rows += [published(ONE, "summary", "airbnb", "T_u1", m_all=40.0, excluded="other-company: It is about another.")]
+    rows += [published(ONE, "recall", "airbnb", "T_f1", m_all=100.0)]
+    rows += [published(TWO, "quality", "uber", "T_f1", m_all=100.0)]
     return tidy_of(rows, excluded=excluded)
 
 
@@ -46,7 +46,7 @@ def test_reasons_are_counted() -> None:
     """An answer that two people scored is one; a reason is listed once, with how many it leaves out."""
     rows = answer_rows(systems=("a/one",), documents=("uber",), questions=("T_f1", "T_f2", "T_u1"))
     rows = [{**row, "excluded": "other-company: It is about another."} for row in rows[:2]] + rows[2:]
-    scored = tidy_of([*rows, published(ONE, "quality", "uber", "T_f1", m_all=1.0, excluded="copy: Twice.")],
+    scored = tidy_of([*rows, published(ONE, "quality", "uber", "T_f1", m_all=10.0, excluded="copy: Twice.")],
                      score_rows(rows, analysts=("ada", "bo")))  # fmt: skip
     assert exclusions.excluded(scored).data.to_numpy().tolist() == [
         ["copy", ONE, "quality", 0, 1, "Twice."],
@@ -60,5 +60,5 @@ def test_reasons_are_counted() -> None:
 
 def test_nothing_is_excluded() -> None:
     """Then there is no chapter."""
-    plain = tidy_of([published(ONE, "quality", "uber", "T_f1", m_all=8.2)])
+    plain = tidy_of([published(ONE, "quality", "uber", "T_f1", m_all=82.0)])
     assert not exclusions.chapter(study_of(plain), Scope.of(plain))

@@ -71,11 +71,11 @@ def with_and_without(frame: pd.DataFrame) -> Table:
 
 def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
     """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
-    questions = averages.policy_questions(frame).dropna(subset="m_all10")
+    questions = averages.policy_questions(frame).dropna(subset="m_all")
     for system, own in questions.groupby("system", observed=True, sort=True):
         for experiment, rows in [*own.groupby("experiment", observed=True, sort=True), (_EVERY, own)]:
             for group, part in averages.groups_of_questions(rows):
-                means = part.groupby("question", observed=True)["m_all10"].mean()
+                means = part.groupby("question", observed=True)["m_all"].mean()
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 
 

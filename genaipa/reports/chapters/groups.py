@@ -63,12 +63,12 @@ def quality(frame: pd.DataFrame, groups: Groups) -> Table:
     found, apart = [], []
     for group in sorted(set(groups.of.values())):
         within = frame[frame["document"].astype(str).map(groups.of) == group]
-        cells = averages.weighted(within, "m_all10")
+        cells = averages.weighted(within, "m_all")
         if len(cells):
-            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
+            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all"))
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
             found.append(data.assign(group=group, rank=averages.places(data["mean"])))
-            if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all10")):
+            if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all")):
                 apart.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
     data = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*columns])

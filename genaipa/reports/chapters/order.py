@@ -17,7 +17,7 @@ from genaipa.reports.chapters.chapter import Chapter, present
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.stats.trend import estimate_slope
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers about policies whose conversation and place are known, with their M_all as `points`."""
     rows = averages.about_policies(averages.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
-    return rows.assign(points=(rows["m_all"] * SCALE).round(9))
+    return rows.assign(points=rows["m_all"].round(9))
 
 
 def conversations(frame: pd.DataFrame) -> Table:

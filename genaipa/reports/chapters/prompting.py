@@ -10,7 +10,7 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import Bounds, band
 from genaipa.tasks.prompts import PUBLISHED, SETS
 
@@ -114,7 +114,7 @@ def changes(frame: pd.DataFrame) -> Table:
     """Move of M_all from one set of prompts to another, by system and group of questions."""
     rows = []
     for about, some in _groups(_pairs(frame)):
-        before, after = some["m_all"] * SCALE, some["m_all_others"] * SCALE
+        before, after = some["m_all"], some["m_all_others"]
         # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
         each = some.assign(before=before, after=after, difference=(after - before).round(9))
         change = averages.mean_of(each, "difference")

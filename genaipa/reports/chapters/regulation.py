@@ -31,7 +31,6 @@ def scores(frame: pd.DataFrame) -> Table:
         ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
         headings=names_of(frame),
         formats=metric_formats(frame),
-        tenfold=["m_all"],
     )
 
 

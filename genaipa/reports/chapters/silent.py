@@ -15,7 +15,8 @@ from genaipa.reports.crossed import crossed, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.recognition import recognition, spoken
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
 from genaipa.stats.tests import adjust_holm
 
@@ -143,7 +144,7 @@ def _sure(found: CrossedMean) -> dict[str, object]:
 def silent_quality(frame: pd.DataFrame) -> Table:
     """How well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
-    columns = [*by, "m_all10", *_SURE]
+    columns = [*by, "m_all", *_SURE]
     cells = averages.by_document(averages.policy_cells(frame))
     data = averages.summed_up(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
@@ -161,8 +162,8 @@ def silent_quality(frame: pd.DataFrame) -> Table:
 
 
 def _quality(rows: pd.DataFrame) -> dict[str, object]:
-    found = crossed(rows["m_all10"], rows["question"], rows["document"], limits=(SCALE, 10 * SCALE))
-    return {"m_all10": found.mean, **_sure(found)}
+    found = crossed(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
+    return {"m_all": found.mean, **_sure(found)}
 
 
 NAME = "silence"

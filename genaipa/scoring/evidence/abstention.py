@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import ENGLISH, read_by
-from genaipa.languages.language import STOPS, expression
+from genaipa.languages.language import STOPS, expression, lower, uncased
 from genaipa.policies.search import HALF, count_words
 from genaipa.scoring.evidence.refusals import says_nothing
 from genaipa.scoring.evidence.word_classes import classify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from genaipa.languages.language import SilenceRules
     from genaipa.questions.annotations import AnnotatedAnswer
@@ -51,46 +51,77 @@ class Silence:
 
 
 class _Reader:
-    """Reads answers by the rules of a language."""
+    """Reads answers by the rules of a language; every text is in small letters (`lower`)."""
 
     def __init__(self, rules: SilenceRules) -> None:
         self.rules = rules
 
     def has(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         """Search for a rule's expression."""
-        return expression(pattern, re.IGNORECASE).search(text, start, len(text) if end is None else end)
+        return uncased(pattern).search(text, start, len(text) if end is None else end)
 
     def begins(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
         """Whether a rule's expression comes next."""
-        return expression(pattern, re.IGNORECASE).match(text, start)
+        return uncased(pattern).match(text, start)
 
-    def phrases(self, reply: str, said: Sequence[Span] = ()) -> tuple[Span, ...]:
+    def phrases(
+        self, reply: str, said: Sequence[Span] = (), start: int = 0, end: int | None = None
+    ) -> tuple[Span, ...]:
         """The places where something is said to be left open, outside of quotations (`said`)."""
-        plain = reply.replace("\u2019", "'")
-        denials = [match.start() for match in expression(self.rules.denial).finditer(_lower(plain))]
-        if not denials:
+        plain, end = reply.replace("\u2019", "'"), len(reply) if end is None else end
+        if not self._denies(plain, start, end):
             # Most answers; a report looks at a million of them.
             return ()
         return tuple(
             (start, end)
-            for sentence in _SENTENCE.finditer(plain)
-            if bisect_left(denials, sentence.start()) < bisect_left(denials, sentence.end())
-            and not _asks(plain, sentence)
+            for sentence in _SENTENCE.finditer(plain, start, end)
+            if self._denies(plain, *sentence.span()) and not _asks(plain, sentence)
             for start, end in self._claims(plain, sentence)
             if not any(begin <= start < until for begin, until in said)
         )
+
+    def _denies(self, plain: str, start: int, end: int) -> bool:
+        return expression(self.rules.denial).search(plain, start, end) is not None
 
     def assertions(self, reply: str, phrases: Sequence[Span]) -> list[re.Match[str]]:
         """Return the sentences that say something: no heading, courtesy, repeated question or source."""
         whole = list(_WHOLE.finditer(reply))
         saying = [match for match in whole if self._says_something(reply, match, phrases)]
-        return [match for match in saying if not self.begins(self.rules.source, match.group())] or saying or whole
+        return [match for match in saying if not self._is_source(match)] or saying or whole
 
     def first_assertion(self, reply: str) -> re.Match[str] | None:
         """Return the first of the `assertions`, without looking at those behind it."""
         saying = (match for match in _WHOLE.finditer(reply) if self._says_something(reply, match))
-        first = next((match for match in saying if not self.begins(self.rules.source, match.group())), None)
+        first = next((match for match in saying if not self._is_source(match)), None)
         return first or next(iter(self.assertions(reply, ())), None)
+
+    def claims_silence(self, reply: str) -> bool:
+        """Tell whether a reply begins by claiming silence, without looking at what is behind its first assertion."""
+        claim: Span | None = None
+        first: re.Match[str] | None = None
+        for sentence in _WHOLE.finditer(reply):
+            phrases = self.phrases(reply, (), *sentence.span())
+            if not self._says_something(reply, sentence, phrases):
+                continue
+            claim = claim or next(self.claims(reply, phrases), None)
+            first = first or sentence
+            if not self._is_source(sentence):
+                first = sentence
+                break
+        return first is not None and claim is not None and self.opens(reply, first, claim)
+
+    def claims(self, reply: str, phrases: Iterable[Span]) -> Iterator[Span]:
+        """Yield the phrases that claim silence: a caveat about more presupposes that the document says something."""
+        for start, end in phrases:
+            if not (self.has(self.rules.caveat, reply, start, end) or self.begins(self.rules.other, reply, end)):
+                yield start, end
+
+    def opens(self, reply: str, first: re.Match[str], claim: Span) -> bool:
+        """Tell whether a claim is in the first assertion, and what is before it there answers nothing yet."""
+        return first.start() <= claim[0] < first.end() and self.leads(reply[first.start() : claim[0]])
+
+    def _is_source(self, sentence: re.Match[str]) -> bool:
+        return self.begins(self.rules.source, sentence.group()) is not None
 
     def _says_something(self, reply: str, sentence: re.Match[str], phrases: Sequence[Span] = ()) -> bool:
         return any(sentence.start() <= start < sentence.end() for start, _ in phrases) or (
@@ -104,7 +135,7 @@ class _Reader:
         letters, places = classify(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return
-        silent = expression(self.rules.silent, re.IGNORECASE)
+        silent = uncased(self.rules.silent)
         listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_another(plain, match)]
         phrases = [match.span() for match in listed]
         of_oneself = self.has(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
@@ -147,14 +178,6 @@ class _Reader:
         )
 
 
-def _lower(text: str) -> str:
-    """Return a text in small letters, each at its place: rules find them in a third of the time that they need else."""
-    small = text.lower()
-    if len(small) == len(text):
-        return small
-    return "".join(letter if len(letter.lower()) > 1 else letter.lower() for letter in text)
-
-
 def _asks(text: str, sentence: re.Match[str]) -> bool:
     """Whether a sentence is a question."""
     return text[sentence.end() : sentence.end() + 1] in {"?", "\uff1f"}
@@ -170,29 +193,19 @@ def find_silence(
     rules = _rules(reply, language)
     if rules is None:
         return Silence(False, (), None, mute=says_nothing(reply, language))
-    reader, expected = _Reader(rules), _expected(annotated, language)
-    phrases = reader.phrases(reply, said)
+    reader, expected, small = _Reader(rules), _expected(annotated, language), lower(reply)
+    phrases = reader.phrases(small, said)
     if not phrases:
         return Silence(False, (), expected, mute=says_nothing(reply, language))
-    sentences = reader.assertions(reply, phrases)
+    sentences = reader.assertions(small, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
-    # A caveat about more presupposes that the document says something.
-    claims = [
-        place
-        for place in phrases
-        if not (reader.has(rules.caveat, reply, *place) or reader.begins(rules.other, reply, place[1]))
-    ]
-    if not (
-        denying
-        and claims
-        and sentences[0].start() <= claims[0][0] < sentences[0].end()
-        and reader.leads(reply[sentences[0].start() : claims[0][0]])
-    ):
+    claim = next(reader.claims(small, phrases), None)
+    if claim is None or not reader.opens(small, sentences[0], claim):
         return Silence(False, phrases, expected, mute=says_nothing(reply, language))
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
-    begin, end = claims[0]
-    opening, rest = reply[sentences[0].start() : begin], reply[end : sentences[0].end()]
+    begin, end = claim
+    opening, rest = small[sentences[0].start() : begin], small[end : sentences[0].end()]
     more = (
         reader.begins(rules.contrast, opening)
         or reader.has(rules.contrast, rest)
@@ -228,13 +241,13 @@ def stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -
     rules = _rules(reply, language)
     if rules is None:
         return "none" if says_nothing(reply, language) else ""
-    reader, plain = _Reader(rules), reply.replace("\u2019", "'")
+    reader, small = _Reader(rules), lower(reply)
+    plain = small.replace("\u2019", "'")
     first = reader.first_assertion(plain)
-    silence = find_silence(reply, None, language=language)
-    if silence.claimed:
+    if reader.claims_silence(small):
         # What a search did not bring up may be in the document all the same.
         return "abstains" if first and reader.has(rules.searched, first.group()) else "yes"
-    if silence.mute:
+    if says_nothing(reply, language):
         return "none"
     unknown = first and reader.has(rules.unknown, plain, *first.span())
     if not first or not unknown or not reader.leads(plain[first.start() : unknown.start()]):
@@ -256,5 +269,5 @@ def leaves_open(text: str, language: str = ENGLISH.code) -> bool:
     rules = _rules(text, language)
     if rules is None:
         return False
-    reader = _Reader(rules)
-    return bool(reader.has(rules.not_applicable, text) or reader.phrases(text))
+    reader, small = _Reader(rules), lower(text)
+    return bool(reader.has(rules.not_applicable, small) or reader.phrases(small))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.languages.language import NEVER, STOPS, expression
+from genaipa.languages.language import NEVER, STOPS, lower, uncased
 from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def says_nothing(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    plain = reply.replace("\u2019", "'")
+    plain = lower(reply).replace("\u2019", "'")
     known = (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES)
     return any(_refuses(plain, one, one.refusals) for one in known if one.refusals is not None)
 
@@ -40,7 +40,7 @@ def _refuses(reply: str, language: Language, rules: RefusalRules) -> bool:
     """Tell whether some clause refuses, and every other is an aside; none says that the document is not known."""
     refused, unknown = False, language.silence.unknown if language.silence else NEVER
     for clause in _clauses(reply, rules):
-        refusal = expression(rules.refuses, re.IGNORECASE).search(clause)
+        refusal = uncased(rules.refuses).search(clause)
         if refusal and not _has(rules.grounded, clause) and not _has(unknown, clause[: refusal.start()]):
             if any(_asserts(part, rules) for part in clause[refusal.end() :].split(",")[1:]):
                 return False
@@ -59,7 +59,7 @@ def _clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
     """Yield the clauses of a reply's sentences, without its questions."""
     for sentence in _SENTENCE.finditer(reply):
         if reply[sentence.end() : sentence.end() + 1] not in {"?", "\uff1f"}:
-            yield from expression(f"{rules.breaks}|{_MARKS}", re.IGNORECASE).split(sentence.group())
+            yield from uncased(f"{rules.breaks}|{_MARKS}").split(sentence.group())
 
 
 def _is_aside(clause: str, rules: RefusalRules) -> bool:
@@ -68,4 +68,4 @@ def _is_aside(clause: str, rules: RefusalRules) -> bool:
 
 
 def _has(pattern: str, text: str) -> bool:
-    return expression(pattern, re.IGNORECASE).search(text) is not None
+    return uncased(pattern).search(text) is not None
