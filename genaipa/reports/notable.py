@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import asked_once, plain_texts
 from genaipa.reports import part
-from genaipa.reports.chapters import makers, outcomes, prompting
+from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.scoring.current import in_effect
@@ -44,7 +44,7 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_filtered(study),
         *_made_up(study),
         *_glyph_sentences(study),
-        *of_chapters(study, of_scores=True),
+        *chapter_sentences(study, urgent=True),
         *_lacking(outcomes.statuses(study)),
         *_unscored(study.table),
         *filter(None, [str(part.board_level(study.table)), part.in_words(study.table).strip()]),
@@ -58,15 +58,9 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_excluded(study.table),
         *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
         *_unannotated(study),
-        *of_chapters(study, of_scores=False),
+        *chapter_sentences(study, urgent=False),
         *own,
     ]
-
-
-def of_chapters(study: Study, *, of_scores: bool) -> list[str]:
-    """Return the sentences of packages' chapters: of those that are about scores, or of the others."""
-    chosen = (maker for maker in makers() if maker.needs_scores == of_scores and study.has(*maker.needs))
-    return [sentence for maker in chosen for sentence in maker.notable(study)]
 
 
 def _glyph_sentences(study: Study) -> list[str]:

@@ -28,7 +28,7 @@ from genaipa.reports import matches, notable, part
 from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.chapters import overall
+from genaipa.reports.chapters import chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, one_line, signed
@@ -286,8 +286,8 @@ def _scorers(board: pd.DataFrame) -> str:
 def _changes(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
-    harm = notable.of_chapters(report.study, of_scores=True)
-    return [*harm, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.study)]
+    urgent = chapter_sentences(report.study, urgent=True)
+    return [*urgent, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.study)]
 
 
 def _silence(absent: Sequence[str]) -> str:

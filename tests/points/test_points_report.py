@@ -22,8 +22,8 @@ from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, points_digest, ticked
-from genaipa.reports.chapters.agreement import chapter as agreement_chapter
-from genaipa.reports.chapters.judges import chapter as judges_chapter
+from genaipa.reports.chapters.agreement import AgreementChapter
+from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.page import front
 from genaipa.reports.report import Report
@@ -300,7 +300,7 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 
 def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
-    (row,) = tables(agreement_chapter(study, Scope()))["points-agreement"].data.to_dict("records")
+    (row,) = tables(AgreementChapter().make(study, Scope()))["points-agreement"].data.to_dict("records")
     asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}
@@ -319,7 +319,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(judges_chapter(study, Scope.of(study.table)))["judges-points"].data
+    judged = tables(JudgesChapter().make(study, Scope.of(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -329,7 +329,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(mean(same))
     alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(judges_chapter(alone, Scope.of(alone.table)))["points-judged"]
+    of_judges = tables(JudgesChapter().make(alone, Scope.of(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 

@@ -32,7 +32,7 @@ def study(*lost: str, experiments: tuple[str, ...] = ("quality",)) -> pd.DataFra
 def first_screen(frame: pd.DataFrame) -> Front:
     """The first screen of a report on it."""
     gathered = study_of(frame)
-    made = overall.chapter(
+    made = overall.OverallChapter().make(
         gathered, Scope.of(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts)
     )
     return front(Report(gathered, gathered.rubric.bands, [made]))

@@ -19,7 +19,7 @@ from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
 from genaipa.reports import page
 from genaipa.reports.chapters.cost import by_system
-from genaipa.reports.chapters.groups import chapter
+from genaipa.reports.chapters.groups import GroupsChapter
 from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.notable import notable
 from genaipa.reports.report import Report
@@ -84,7 +84,7 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
         every = [(one, values.get(of[one.document], typed("33333"))) for one in run.answers()]
         store.append([score("Ada", one.digest, given) for one, given in every])
     gathered = gathered_of(run, "sector")
-    tables = {one.name: one.data.set_index("group") for one in chapter(gathered, ALONE).tables}
+    tables = {one.name: one.data.set_index("group") for one in GroupsChapter().make(gathered, ALONE).tables}
     came = tables["groups-answers"]
     assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
     assert (came["planned"] == 3 * came["documents"]).all()

@@ -6,8 +6,8 @@ import pytest
 from framing import answer_rows, score_rows, study_of, tidy_of
 from tabling import published
 
-from genaipa.reports.chapters import exclusions
-from genaipa.reports.figures.figure import Scope
+from genaipa.reports.chapters import exclusions, make_chapters
+from genaipa.reports.figures.figure import ALONE, Scope
 from genaipa.reports.notable import notable
 
 ONE, TWO = "published/one", "published/two"
@@ -54,11 +54,11 @@ def test_reasons_are_counted() -> None:
     ]
     told = "Excluded: 2 answers and 1 published score (reasons: other-company 2, copy 1)."
     assert told in notable(study_of(scored))
-    made = exclusions.chapter(study_of(scored), Scope.of(scored))
+    made = exclusions.ExclusionsChapter().make(study_of(scored), Scope.of(scored))
     assert [table.name for table in made.tables] == ["with-excluded", "excluded"]
 
 
 def test_nothing_is_excluded() -> None:
     """Then there is no chapter."""
     plain = tidy_of([published(ONE, "quality", "uber", "T_f1", m_all=82.0)])
-    assert not exclusions.chapter(study_of(plain), Scope.of(plain))
+    assert "exclusions" not in {made.name for made in make_chapters(study_of(plain), ALONE.bounds).chapters}

@@ -68,7 +68,7 @@ def ranks_of(study: Study, *scorers: str) -> list[list[int]]:
 
 def test_ratings_of_a_package_are_compared(study: Study) -> None:
     """Alpha over answers and parts is krippendorff's; an answer that one person rated counts with judges alone."""
-    tables = {table.name: table for table in agreement.chapter(study, Scope()).tables}
+    tables = {table.name: table for table in agreement.AgreementChapter().make(study, Scope()).tables}
     table = tables["marks-agreement"]
     (row,) = table.data.to_dict("records")
     coders = ranks_of(study, "ada", "bo")
@@ -77,6 +77,6 @@ def test_ratings_of_a_package_are_compared(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert (row["answers"], row["marks"]) == (ANSWERS - 1, (ANSWERS - 1) * len(METRICS))
     assert "(good, fair, bad, in this order)" in table.note
-    tables = {table.name: table for table in judges.chapter(study, Scope()).tables}
+    tables = {table.name: table for table in judges.JudgesChapter().make(study, Scope()).tables}
     (row,) = tables["judges-marks"].data.to_dict("records")
     assert (row["answers"], row["marks"]) == (ANSWERS, ANSWERS * len(METRICS))

@@ -73,12 +73,12 @@ def judges(
     sources = select(here, several(run), only)
     check_packages()
     from genaipa.answers.gather import gather_scored
-    from genaipa.reports.chapters.judges import chapter
+    from genaipa.reports.chapters.judges import JudgesChapter
     from genaipa.reports.figures.figure import Scope
     from genaipa.reports.render import as_rows
 
     study = gather_scored(here, sources, excluded=include_excluded, by=by)
-    found = chapter(study, Scope.of(study.table, study.questions.categories))
+    found = JudgesChapter().make(study, Scope.of(study.table, study.questions.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
         _write(found, output, force=force)

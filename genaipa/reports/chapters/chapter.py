@@ -1,8 +1,7 @@
 """A chapter of a report, what the files of this folder need to make one, and what a kind brings that has its own.
 
-A file defines `chapter(study, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
-report share: the order of systems and questions, the names of categories, the bounds of the bands. A kind whose answers
-people don't score has `Results`.
+A file has a subclass of `ChapterMaker`, which `OWN` lists; a package names its own by an entry point. A kind whose
+answers people don't score has `Results`.
 """
 
 from __future__ import annotations
@@ -58,22 +57,28 @@ class Chapter:
         return replace(self, tables=list(map(table, self.tables)), figures=list(map(figure, self.figures)))
 
 
-GROUP = "genaipa.chapters"
-
-
 class ChapterMaker:
-    """Base of chapters that packages bring: the facts that one `needs`, and the chapter that it comes `after`."""
+    """Base of what makes a chapter; a subclass overrides `make`, and what else it has."""
 
     needs: ClassVar[frozenset[str]] = frozenset()
+    """The names of facts: where nothing is known of one of them, there is no chapter."""
     needs_scores: ClassVar[bool] = False
+    """Whether there is no chapter where no score counts."""
     after: ClassVar[str] = ""
+    """The name of the chapter after which a package's stands; without one it stands at the end."""
+    is_urgent: ClassVar[bool] = False
+    """Whether its notable sentences come before the core's, since they change what a reader does."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter | None:
-        """Make the chapter."""
-        raise NotImplementedError
+    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - for subclasses
+        """Make the chapter; None, or one without contents, where there is nothing to say.
 
-    def notable(self, study: Study) -> Iterable[str]:  # noqa: ARG002
-        """Return sentences that no reader may miss."""
+        `scope` is what the figures of one report share: the order of systems and questions, the names of categories,
+        the bounds of the bands.
+        """
+        return None
+
+    def notable(self, study: Study) -> Iterable[str]:  # noqa: ARG002 - for subclasses
+        """Return sentences that no reader may miss, for the page's head, the terminal and JSON."""
         return ()
 
 

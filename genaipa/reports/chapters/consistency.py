@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
 from genaipa.reports.table import Table, table
@@ -216,23 +216,32 @@ def _named(over: str, experiment: str) -> str:
     return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class ConsistencyChapter(ChapterMaker):
     """Distance between answers that ought to be alike."""
-    found = cells(study.table, scope.bounds)
-    summary = consistency(found)
-    absent = [
-        f"How far answers move {what} is not shown: {why}."
-        for over, what, why in (
-            (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
-            (AGAIN, "when asked again", "nothing was answered and scored more than once (genaipa run --repetitions)"),
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        found = cells(study.table, scope.bounds)
+        summary = consistency(found)
+        absent = [
+            f"How far answers move {what} is not shown: {why}."
+            for over, what, why in (
+                (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
+                (
+                    AGAIN,
+                    "when asked again",
+                    "nothing was answered and scored more than once (genaipa run --repetitions)",
+                ),
+            )
+            if over not in set(summary.data["over"])
+        ]
+        return Chapter(
+            "consistency",
+            "Consistency",
+            "How far the answer to a question moves when it is put in other words, or asked again.",
+            present(summary, by_question(found)),
+            scope.pages([partial(consistency_figure, summary)]),
+            absent,
         )
-        if over not in set(summary.data["over"])
-    ]
-    return Chapter(
-        "consistency",
-        "Consistency",
-        "How far the answer to a question moves when it is put in other words, or asked again.",
-        present(summary, by_question(found)),
-        scope.pages([partial(consistency_figure, summary)]),
-        absent,
-    )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
@@ -207,14 +207,17 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
 _UNKNOWN = "Time and cost are not shown: neither time nor cost is known of any answer."
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class CostChapter(ChapterMaker):
     """The chapter on the time, tokens and cost of the answers."""
-    spent, pace = by_system(study), throughput(study)
-    return Chapter(
-        "effort",
-        "Time and cost",
-        "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
-        present(spent, pace),
-        drawn(*(against(spent, effort, scope) for effort in _PER)),
-        [] if spent or study.table.empty else [_UNKNOWN],
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        spent, pace = by_system(study), throughput(study)
+        return Chapter(
+            "effort",
+            "Time and cost",
+            "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
+            present(spent, pace),
+            drawn(*(against(spent, effort, scope) for effort in _PER)),
+            [] if spent or study.table.empty else [_UNKNOWN],
+        )

@@ -12,7 +12,7 @@ import pandas as pd
 from genaipa.reports import averages, matches
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import THESE
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.evidence import evidence
 from genaipa.reports.figures import style
@@ -318,16 +318,21 @@ def _entries(groups: list[str]) -> Iterator[Any]:
             yield box, name
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class DocumentsChapter(ChapterMaker):
     """Box plots, one for each experiment."""
-    frame = study.table
-    found, five = points(frame), five_numbers(frame)
-    figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
-    return Chapter(
-        "documents",
-        "By document",
-        "How the questions' scores spread for each document: a box holds the middle half of them.",
-        present(documents_ranked(frame), found),
-        figures,
-        [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        found, five = points(frame), five_numbers(frame)
+        figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
+        return Chapter(
+            "documents",
+            "By document",
+            "How the questions' scores spread for each document: a box holds the middle half of them.",
+            present(documents_ranked(frame), found),
+            figures,
+            [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
+        )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import countable
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.table import Table, table
 
 if TYPE_CHECKING:
@@ -79,13 +79,18 @@ def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, i
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 
 
-def chapter(study: Study, _scope: Scope) -> Chapter:
+class ExclusionsChapter(ChapterMaker):
     """Return the chapter on what is excluded; empty where nothing is."""
-    frame = study.table
-    return Chapter(
-        "exclusions",
-        "What is left out",
-        "Answers that are none to their question, and published scores that can't be right, count in no average. Here "
-        "are the reasons, and how much the averages depend on it.",
-        present(with_and_without(frame), excluded(frame)) if (frame["excluded"] != "").any() else [],
-    )
+
+    needs = frozenset({"exclusions"})
+
+    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
+        """Make the chapter."""
+        frame = study.table
+        return Chapter(
+            "exclusions",
+            "What is left out",
+            "Answers that are none to their question, and published scores that can't be right, count in no average. "
+            "Here are the reasons, and how much the averages depend on it.",
+            present(with_and_without(frame), excluded(frame)),
+        )

@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.table import Table, table
 from genaipa.words import number
@@ -94,14 +94,17 @@ def _unlike(groups: list[str]) -> str:
     )
 
 
-def chapter(study: Study, _scope: Scope) -> Chapter | None:
+class GroupsChapter(ChapterMaker):
     """The groups of a column, where one is asked for."""
-    groups = study.groups
-    if groups is None:
-        return None
-    return Chapter(
-        "groups",
-        f"By {groups.by}",
-        f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
-        present(quality(study.table, groups), answers(study, groups)),
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
+        """Make the chapter."""
+        groups = study.groups
+        if groups is None:
+            return None
+        return Chapter(
+            "groups",
+            f"By {groups.by}",
+            f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
+            present(quality(study.table, groups), answers(study, groups)),
+        )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
@@ -51,54 +51,58 @@ _REFERENCES = {
 }
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class JudgesChapter(ChapterMaker):
     """The judges beside people; nothing where no judge has scored an answer."""
-    given = Verdicts.of(study)
-    if not given:
-        return Chapter("judges", "How good the judges are", "")
-    agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
-    against = quality.compare_judges(given)
-    found = findings(given, agreed, against, lenient, tested)
-    enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-    apart, ratings = agreement_apart(given, answer_groups(study)), load_ratings()
-    tables = (
-        [
-            agreed,
-            against,
-            apart,
-            *(tabulate_judges_and_people(each, study, given) for each in ratings),
-            lenient,
-            quality.confusion(given),
-            quality.drift(given),
-            tested,
-        ]
-        if enough
-        else []
-    )
-    if not study.table["counted"].any():
-        # Else it is beside people's averages.
-        tables.append(beside(study.table))
-    tables += filter(None, [each.tabulate_judges(study, given) for each in ratings])
-    points = {
-        judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])] for judge in enough
-    }
-    return Chapter(
-        "judges",
-        "How good the judges are",
-        "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
-        f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-        present(found, *tables),
-        [
-            *alone_figures(given, study.table, scope),
-            *drawn(agreement_figure(agreed)),
-            *leniency_figures(lenient, scope),
-            *drawn(scatter_figure(points, _correlations(agreed))),
-        ],
-        _absent(given),
-        method=_METHOD,
-        references=_REFERENCES,
-        first=(found.name,),
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        given = Verdicts.of(study)
+        if not given:
+            return Chapter("judges", "How good the judges are", "")
+        agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
+        against = quality.compare_judges(given)
+        found = findings(given, agreed, against, lenient, tested)
+        enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
+        apart, ratings = agreement_apart(given, answer_groups(study)), load_ratings()
+        tables = (
+            [
+                agreed,
+                against,
+                apart,
+                *(tabulate_judges_and_people(each, study, given) for each in ratings),
+                lenient,
+                quality.confusion(given),
+                quality.drift(given),
+                tested,
+            ]
+            if enough
+            else []
+        )
+        if not study.table["counted"].any():
+            # Else it is beside people's averages.
+            tables.append(beside(study.table))
+        tables += filter(None, [each.tabulate_judges(study, given) for each in ratings])
+        points = {
+            judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])]
+            for judge in enough
+        }
+        return Chapter(
+            "judges",
+            "How good the judges are",
+            "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
+            f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
+            present(found, *tables),
+            [
+                *alone_figures(given, study.table, scope),
+                *drawn(agreement_figure(agreed)),
+                *leniency_figures(lenient, scope),
+                *drawn(scatter_figure(points, _correlations(agreed))),
+            ],
+            _absent(given),
+            method=_METHOD,
+            references=_REFERENCES,
+            first=(found.name,),
+        )
 
 
 def _correlations(agreed: Table) -> dict[str, str]:

@@ -13,7 +13,7 @@ from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
@@ -288,25 +288,30 @@ def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) ->
     return scope.without(data["system"], _METRICS) + asked
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class MetricsChapter(ChapterMaker):
     """Heat maps, one for each experiment."""
-    frame = study.table
-    questions, categories = by_question(frame), by_category(frame)
-    figures = scope.pages(
-        (
-            *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
-            *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),
-            *(partial(category_map, categories, experiment) for experiment in experiments_of(categories)),
-        ),
-    )
-    return Chapter(
-        "metrics",
-        "By metric and question",
-        f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
-        present(easiest_and_hardest(frame), questions, categories),
-        figures,
-        [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        questions, categories = by_question(frame), by_category(frame)
+        figures = scope.pages(
+            (
+                *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
+                *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),
+                *(partial(category_map, categories, experiment) for experiment in experiments_of(categories)),
+            ),
+        )
+        return Chapter(
+            "metrics",
+            "By metric and question",
+            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
+            present(easiest_and_hardest(frame), questions, categories),
+            figures,
+            [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
+        )
 
 
 def _compared(questions: Table) -> list[str]:

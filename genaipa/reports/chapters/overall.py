@@ -17,7 +17,7 @@ from genaipa.reports import averages, matches, part
 from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
@@ -223,24 +223,29 @@ def _named(found: pd.DataFrame) -> str:
     return "; ".join(f"{own} ({name})" for name, own in names.items())
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class OverallChapter(ChapterMaker):
     """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
-    frame = study.table
-    ranked, few = board(frame), too_few(frame)
-    cells = averages.weighted(estimated(enough(frame)).frame, "m_all")
-    shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
-    return Chapter(
-        "overall",
-        "Overall quality",
-        "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
-        present(
-            *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
-            *(beside(frame, study.log.counted), forecasts(frame)),
-            *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
-        ),
-        drawn(overview(shown, scope)),
-        [] if ranked or not few else [f"There is no leaderboard. {few}"],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        ranked, few = board(frame), too_few(frame)
+        cells = averages.weighted(estimated(enough(frame)).frame, "m_all")
+        shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
+        return Chapter(
+            "overall",
+            "Overall quality",
+            "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
+            present(
+                *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
+                *(beside(frame, study.log.counted), forecasts(frame)),
+                *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
+            ),
+            drawn(overview(shown, scope)),
+            [] if ranked or not few else [f"There is no leaderboard. {few}"],
+        )
 
 
 OVERVIEW = "overview"

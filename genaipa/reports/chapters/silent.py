@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import crossed, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -208,18 +208,25 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     return drawn
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class SilentChapter(ChapterMaker):
     """The questions on which a document is silent, apart."""
-    frame = study.table
-    known = (frame["silent"] == "yes").any()
-    rates = silent_questions(study)
-    tables = present(rates, silent_differences(study), silent_quality(frame))
-    return Chapter(
-        "silent",
-        "Where the document is silent",
-        "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
-        "something all the same, and how often it claims silence where the document is not silent.",
-        tables,
-        scope.pages([partial(figure, rates)]) if known else [],
-        [] if tables and known else ["No question that was asked is annotated as one on which its document is silent."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        known = (frame["silent"] == "yes").any()
+        rates = silent_questions(study)
+        tables = present(rates, silent_differences(study), silent_quality(frame))
+        return Chapter(
+            "silent",
+            "Where the document is silent",
+            "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
+            "something all the same, and how often it claims silence where the document is not silent.",
+            tables,
+            scope.pages([partial(figure, rates)]) if known else [],
+            []
+            if tables and known
+            else ["No question that was asked is annotated as one on which its document is silent."],
+        )
