@@ -64,7 +64,7 @@ class RetrievalChapter(ChapterMaker):
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
-            present(table, by_number(study), passages(study)),
+            present(table, tabulate_by_number(study), passages(study)),
             scope.pages([partial(shown_figure, table)]),
             []
             if table
@@ -73,7 +73,7 @@ class RetrievalChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on each system some of whose passages are not in the document."""
-        return elsewhere(study)
+        return describe_elsewhere(study)
 
 
 def answers(study: Study) -> pd.DataFrame:
@@ -142,7 +142,7 @@ def _shown(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def by_number(study: Study) -> Table:
+def tabulate_by_number(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
     rows = _with_sections(answers(study))
     most = rows.groupby(_BY, observed=True)["passages"].transform("max")
@@ -211,7 +211,7 @@ def _passages(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def elsewhere(study: Study) -> list[str]:
+def describe_elsewhere(study: Study) -> list[str]:
     """Say of each system how many of its passages are not in the document that was asked about, if any."""
     counts = answers(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]

@@ -130,7 +130,9 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
 
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
-    found = retrieval.by_number(study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))).data
+    found = retrieval.tabulate_by_number(
+        study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))
+    ).data
     assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
 
 

@@ -30,7 +30,6 @@ OWN = {
     "silent": "genaipa.reports.chapters.silent:SilentChapter",
     "robustness": "genaipa.reports.chapters.robustness:RobustnessChapter",
     "consistency": "genaipa.reports.chapters.consistency:ConsistencyChapter",
-    "over_time": "genaipa.reports.chapters.over_time:OverTimeChapter",
     "order": "genaipa.reports.chapters.order:OrderChapter",
     "prompting": "genaipa.reports.chapters.prompting:PromptingChapter",
     "closed_book": "genaipa.reports.chapters.closed_book:ClosedBookChapter",
