@@ -26,8 +26,7 @@ from benchmarks import coverage_levels as levels
 from benchmarks.__main__ import print_table
 from benchmarks.coverage_others import other_analysts, suites_policies, uneven_documents
 from genaipa.reports.crossed import crossed
-from genaipa.reports.table import SCALE
-from genaipa.scoring.rubric import shipped_rubric
+from genaipa.scoring.rubric import M_ALL_RANGE, shipped_rubric
 from genaipa.stats.agreement import ScaleAgreement, measure_agreement
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 
@@ -36,13 +35,12 @@ Floats = NDArray[np.float64]
 DOCUMENTS = (1, 3, 5, 10, 30)
 QUESTIONS = (4, 8, 32)
 PUBLISHED = (82.0, 46.0, 508.0)
-"""Variances of M_all x 10 between questions, between documents, and of the rest: the published study's tables have
+"""Variances of M_all between questions, between documents, and of the rest: the published study's tables have
 82 to 107, 46 to 72 and 508 to 518."""
 APART = 162.0
 """Variance between documents of the difference of two systems (the published study's `recall`)."""
-LIMITS = (SCALE, 10.0 * SCALE)
 _STEP = 22.5
-"""M_all x 10 from one of five values to the next."""
+"""M_all from one of five values to the next."""
 
 
 def _exponential(random: np.random.Generator, size: tuple[int, ...]) -> Floats:
@@ -79,21 +77,21 @@ def _expected_below(mean: Floats, deviation: float) -> Floats:
 
 
 def _stepped(values: Floats) -> Floats:
-    return np.round((np.clip(values, *LIMITS) - SCALE) / _STEP) * _STEP + SCALE
+    return np.round((np.clip(values, *M_ALL_RANGE) - M_ALL_RANGE[0]) / _STEP) * _STEP + M_ALL_RANGE[0]
 
 
 def _expected_stepped(mean: Floats, deviation: float) -> Floats:
-    found = np.full(np.shape(mean), float(SCALE))
+    found = np.full(np.shape(mean), M_ALL_RANGE[0])
     for step in range(4):
-        found = found + _STEP * stats.norm.sf((SCALE + _STEP * (step + 0.5) - mean) / deviation)
+        found = found + _STEP * stats.norm.sf((M_ALL_RANGE[0] + _STEP * (step + 0.5) - mean) / deviation)
     return found
 
 
 SHAPES = {
     "normal": Shape(70, _normal, lambda values: values, lambda mean, _: mean),
     "skewed": Shape(70, _exponential, lambda values: values, lambda mean, _: mean),
-    "ties": Shape(62, _normal, _stepped, _expected_stepped, LIMITS),
-    "ceiling": Shape(120, _normal, _below, _expected_below, LIMITS),
+    "ties": Shape(62, _normal, _stepped, _expected_stepped, M_ALL_RANGE),
+    "ceiling": Shape(120, _normal, _below, _expected_below, M_ALL_RANGE),
 }
 """Normal; skewed (exponential, towards low values); five values only; and cut off at 100, with a mean of 97."""
 RATES = {

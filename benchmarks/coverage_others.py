@@ -10,18 +10,17 @@ import pandas as pd
 
 from genaipa.reports.analysts import other_people, panel
 from genaipa.reports.crossed import crossed
-from genaipa.reports.table import SCALE
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa_suites.material import Given, Item, Outcome
 from genaipa_suites.measure import Measure, ratio
 from genaipa_suites.report.merit import Counts, Units
 
 LENIENCIES = (2.0, 4.0, 9.0)
-"""Standard deviations between analysts of M_all x 10: 9 is a fifth of a step on every metric alike."""
+"""Standard deviations between analysts of M_all: 9 is a fifth of a step on every metric alike."""
 ANALYSTS = (1, 2, 3, 5)
 POLICIES = (3, 5, 10, 20, 35)
 _QUESTIONS, _DOCUMENTS = 32, 5
 _TRUTH = 55.0
-_LIMITS = (SCALE, 10.0 * SCALE)
 _HIT = Measure("hit", "hit", "", lambda one: (one.given.prediction, 1), ratio)
 
 
@@ -54,7 +53,7 @@ def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
         for _ in range(studies):
             rows = _scores(random, number, leniency)
             sure = crossed(
-                rows["score"], rows["question"], rows["document"], limits=_LIMITS, panel=panel(rows, "score")
+                rows["score"], rows["question"], rows["document"], limits=M_ALL_RANGE, panel=panel(rows, "score")
             )
             these += sure.low <= rows["here"].iloc[0] <= sure.high
             found[:2] += (

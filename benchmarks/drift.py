@@ -27,8 +27,8 @@ from benchmarks.__main__ import print_table
 from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
-from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.runs.selection import Occasion
+from genaipa_watch.over_time import changes, loss, over_time_figure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -98,7 +98,7 @@ def series(
                     run=f"run {day}",
                     system=f"s{system}",
                     key=[f"s{system}|{d}|{q}|{repetition}" for q, d in cells],
-                    m_all=points / 10,
+                    m_all=points,
                     answer=[f"{look}-{repetition}-{n}" for n in range(len(cells))],
                 )
                 if habits is not None:

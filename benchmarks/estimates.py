@@ -25,13 +25,14 @@ from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import crossed
+from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.estimates import Sample
 from genaipa.stats.intervals import CrossedMean
 from genaipa.stats.reason import Reason
 
 SIZES = ((32, 5, 32), (32, 5, 64), (32, 5, 96), (64, 5, 200))
 """Questions, documents, and how many of their answers people score."""
-LIMITS = {True: (1.0, 10.0), False: (-1.0, 1.0)}
+LIMITS = {True: M_ALL_RANGE, False: (-1.0, 1.0)}
 """The ends of the scale of M_all, and of a metric."""
 
 Drawer = Callable[[np.random.Generator, int, int, int], Study]
@@ -205,7 +206,7 @@ def differences(studies: int) -> Iterator[Row]:
             truth = [
                 float(overall(one) - overall(other)) for one, other in zip(*(one[1:] for one in systems), strict=True)
             ]
-            row.add(found, people[0] - people[1], said[0] - said[1], truth=truth, limits=(-9.0, 9.0))
+            row.add(found, people[0] - people[1], said[0] - said[1], truth=truth, limits=(-M_ALL_WIDTH, M_ALL_WIDTH))
         yield row
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr
 
 from genaipa.runs.imported import PublishedScore
+from genaipa.scoring.rubric import m_all
 
 Floats = NDArray[np.float64]
 Study = tuple[Floats, Floats, Floats]
@@ -88,7 +89,7 @@ def two_that_share(random: np.random.Generator, people: Floats, share: float) ->
 
 def overall(values: Floats) -> Floats:
     """M_all of metrics."""
-    found: Floats = (values.sum(axis=-1) + 5) * 0.9 + 1
+    found: Floats = m_all(values.sum(axis=-1), values.shape[-1])
     return found
 
 
@@ -152,7 +153,7 @@ class Published:
         whole = max(map(len, of_cells.values()))
         for key, cells in of_cells.items():
             if len(cells) == whole:
-                halves = [_reachable(round((m_all - 1) / 0.9 * 2) - 10) for _, m_all in sorted(cells.items())]
+                halves = [_reachable(round((value - 10) / 4.5) - 10) for _, value in sorted(cells.items())]
                 wanted = None if key not in means else [round(2 * whole * (value or 0.0)) for value in means[key]]
                 found[key[:2]].append(_assigned(random, halves, wanted))
         return cls({key: np.array(rows) / 2 for key, rows in found.items() if len(rows) > _BASE // 4})

@@ -21,15 +21,16 @@ import pandas as pd
 
 from benchmarks.__main__ import print_table
 from benchmarks.made_study import make_study
-from genaipa.answers.passages import Passages
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_annotations
-from genaipa.reports.chapters.retrieval import shown
 from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count
+from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
+from genaipa_retrieval.chapter import shown
+from genaipa_retrieval.counts import RightSections, count
+from genaipa_retrieval.fact import Passages
 
 CHARACTERS = 2000
 MISSES = 0.3

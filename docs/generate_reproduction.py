@@ -55,7 +55,7 @@ of them with digits cut off. {systems}
   one: 6.3 is no 6.
 - The documents count as silent on a question where the reference of the annotated answer is N/A, as published. No
   exception is made for answers that the paper seems to have counted otherwise.
-- Quartiles are interpolated linearly. Scores are M_all times 10, except where the paper prints the scale from 1 to 10.
+- Quartiles are interpolated linearly. Scores are M_all from 10 to 100, except where the paper prints a tenth of it.
   In the heat maps a value is the mean over the five policies, as the metrics sheets have it.
 - Where the paper says where a metric *mostly* lies, that has to hold for more than half of the questions: within 0.1 of
   what is printed, or at it or above.

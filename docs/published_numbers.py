@@ -215,8 +215,9 @@ class ReleasedData:
 
     @cached_property
     def _questions(self) -> pd.DataFrame:
-        """Every question with its place: half of them are the easiest, half the hardest."""
-        return metrics.easiest_and_hardest(self._frame, most=len(self._study.questions.texts)).data
+        """Every question with its place, half of them the easiest, half the hardest; means as printed, a tenth."""
+        found = metrics.easiest_and_hardest(self._frame, most=len(self._study.questions.texts)).data
+        return found.assign(mean=found["mean"] / 10)
 
     @cached_property
     def _ranked(self) -> pd.DataFrame:
@@ -300,7 +301,7 @@ class ReleasedData:
         if number.statistic in FIVE_NUMBERS and number.document != "all" and not number.question:
             rows = _rows(self._five_numbers, **one, questions=number.questions)
             return _equal(number, rows[number.statistic].iloc[0] / tens) if len(rows) else None
-        values = self._chosen(self._points, number)["m_all10"] / tens
+        values = self._chosen(self._points, number)["m_all"] / tens
         if values.empty:
             return None
         if number.statistic == "mean":

@@ -66,9 +66,9 @@ P = TypeVar("P", bound=Plan)
 def option(about: str, *flags: str, **details: str | int) -> Meta:
     """Make a plan's field an option of `genaipa run`: its help, and its flags where they aren't the field's name.
 
-    `details` are its `metavar`; its bounds `min` and `max` on the command line; the option `before` which it is listed,
-    under the same heading, without which it is under the kind's own; and the names that it `completes`, as
-    `genaipa.cli.terminal.completion` has them.
+    `details` are its `metavar`; its bounds `min` and `max` on the command line; the option `before` which it is listed;
+    the heading of its `panel`, which only `--help-all` shows, the kind's own where it names neither; and the names that
+    it `completes`, as `genaipa.cli.terminal.completion` has them.
     """
     return Meta(description=about, extra={"flags": flags, **details})
 

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from importlib.metadata import EntryPoints
 
 OURS = "genaipa"
@@ -79,6 +80,37 @@ def load_each(group: str, kind: type[T]) -> dict[str, T]:
         if isinstance(made, kind):
             objects[name] = made
     return objects
+
+
+def make_each(noun: str, own: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
+    """Return name → object of each class in the group of a noun, such as fact; the core's `own` (name → target) first.
+
+    A package's class that can't be loaded or made, or is of another kind, is left out, with a sentence on it.
+    """
+    ours = {name: load(target)() for name, target in own.items()}
+    packages = ((name, target) for name, target in sorted(plugins(f"{OURS}.{noun}s").items()) if name not in own)
+    wanted: Any = kind  # mypy takes no type variable for hashable
+    made, problems = _make_each(noun, tuple(packages), wanted)
+    return ours | made, problems
+
+
+@functools.cache
+def _make_each(
+    noun: str, targets: tuple[tuple[str, str], ...], kind: type[Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    made: dict[str, Any] = {}
+    problems: list[str] = []
+    for name, target in targets:
+        try:
+            instance = load(target)()
+            if not isinstance(instance, kind):
+                raise TypeError(f"it is no {kind.__name__}")  # noqa: TRY301 - told as whatever else is wrong with it
+        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
+            why = f"{target} can't be loaded ({type(error).__name__}: {error})"
+            problems.append(f"The {noun} {name} is left out: {why}.")
+            continue
+        made[name] = instance
+    return made, tuple(problems)
 
 
 def broken_packages() -> dict[str, str]:

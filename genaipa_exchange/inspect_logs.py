@@ -171,7 +171,7 @@ class _Log:
 def _values(event: Event, rubric: Rubric) -> dict[str, float]:
     """Return an event's values, and M_all before them."""
     assert event.values is not None, "scores and adjudications have values"
-    return {M_ALL: round(10 * rubric.m_all(event.values), 2)} | event.values
+    return {M_ALL: round(rubric.m_all(event.values), 2)} | event.values
 
 
 def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:

@@ -1,1 +1,1 @@
-"""Points of annotated answers, where they are shown: the panel of the desk on which people tick them."""
+"""Points of annotated answers, where they are shown or counted: a fact, a chapter, a panel, and who agrees on them."""

@@ -28,7 +28,7 @@ from genaipa.runs.exclusions import Exclusion
 from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
-from genaipa_study.copies import ROUNDING, PublishedTable, contradicted, counterpart, find_copies
+from genaipa_study.copies import M_ALL_ROUNDING, ROUNDING, PublishedTable, contradicted, counterpart, find_copies
 from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import DOCUMENTS, csv_rows, labelled, origin_of
 from genaipa_study.results import PARAPHRASES
@@ -265,7 +265,7 @@ def _unreachable(tables: Tables) -> Iterator[Finding]:
             known = _of_three() if origin_of(score.question) == "user" else _single()
             value = score.m_all or 0.0
             nearest = min(known, key=lambda possible, value=value: abs(possible - value))  # type: ignore[misc]
-            if abs(nearest - value) > ROUNDING:
+            if abs(nearest - value) > M_ALL_ROUNDING:
                 what = "a score" if known is _single() else f"one score or the mean of {PARAPHRASES}"
                 said = f"{value:g} can't be {what}; the nearest that can is {nearest:.4g}."
                 yield _finding("unreachable-score", [score], said, excludes="score")
@@ -313,12 +313,12 @@ def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]
                 continue
             rows, means = list(row.values()), metrics.rows[question][""]
             of_row = (
-                f"The row's scores average {differ[0]:.2f}; the metrics in {PurePosixPath(means.file).name}, sheet "
-                f"'{means.sheet}', row {means.cell[1:]}, imply {differ[1]:.2f}."
+                f"The row's scores average {differ[0]:.1f}; the metrics in {PurePosixPath(means.file).name}, sheet "
+                f"'{means.sheet}', row {means.cell[1:]}, imply {differ[1]:.1f}."
             )
             of_means = (
-                f"The metrics imply {differ[1]:.2f}; the row's scores in {PurePosixPath(rows[0].file).name}, "
-                f"row {rows[0].cell[1:]}, average {differ[0]:.2f}."
+                f"The metrics imply {differ[1]:.1f}; the row's scores in {PurePosixPath(rows[0].file).name}, "
+                f"row {rows[0].cell[1:]}, average {differ[0]:.1f}."
             )
             if (table, question) in copied:
                 yield _finding("tables-contradict", rows, f"{of_row} The row holds a copy.")

@@ -19,8 +19,8 @@ from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.scoring.rubric import shipped_rubric
-from genaipa_study.layout import STUDY_EXPERIMENTS, origin_of
+from genaipa.scoring.rubric import M_ALL_RANGE, shipped_rubric
+from genaipa_study.layout import M_ALL_IN_TABLES, STUDY_EXPERIMENTS, origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ROUNDING = 0.006
 """Two accounts of one value may differ by this: the tables are rounded to two digits."""
+M_ALL_ROUNDING = ROUNDING * M_ALL_IN_TABLES
+"""The same of M_all."""
 _SHARE = 0.9
 """Share of the telling cells that two nearly whole copies have in common."""
 _HALF = 0.75
@@ -143,7 +145,7 @@ def contradicted(tables: Tables, source: PublishedTable, question: str) -> tuple
     if other is None or not comparable(tables, source, question):
         return None
     means = source.values[question, _MEAN], other.values[question, _MEAN]
-    return means if abs(means[0] - means[1]) > ROUNDING else None
+    return means if abs(means[0] - means[1]) > M_ALL_ROUNDING else None
 
 
 def find_copies(tables: Tables) -> list[Copy]:
@@ -272,7 +274,8 @@ def _equal_parts(
         if any(same < _HALF * telling for same, telling in (_telling(one, other, half, 0) for half in halves)):
             continue
         covered.update(pairs)
-        equal = sum(abs(one.values[c] - other.values[d]) <= ROUNDING for c, d in pairs)
+        near, _ = _precision(one, other, pairs)
+        equal = sum(abs(one.values[c] - other.values[d]) <= near for c, d in pairs)
         part = f"All {len(pairs)} {what}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {what}"
         yield _Equal(one, other, [c for c, _ in pairs], [d for _, d in pairs], part, same)
 
@@ -281,19 +284,24 @@ def _telling(
     one: PublishedTable, other: PublishedTable, pairs: list[tuple[Cell, Cell]], least: int = _VALUES
 ) -> tuple[int, int]:
     """Number of telling cells that are equal, and of all; equal ones with too few values count as none."""
-    rubric = shipped_rubric()
-    metrics = one.kind == other.kind == "metrics" and all(column for (_, column), _ in pairs)
-    ends = rubric.values if metrics else [rubric.m_all(dict.fromkeys(rubric.metrics, v)) for v in rubric.values]
+    near, digits = _precision(one, other, pairs)
+    ends = shipped_rubric().values if near == ROUNDING else M_ALL_RANGE
     values = [(one.values[cell], other.values[another]) for cell, another in pairs]
     usual = [value for value, times in Counter(first for first, _ in values).items() if times > len(values) / 2]
     dull = [min(ends), max(ends), *usual]
     telling = [
         (first, second)
         for first, second in values
-        if not any(max(abs(first - value), abs(second - value)) <= ROUNDING for value in dull)
+        if not any(max(abs(first - value), abs(second - value)) <= near for value in dull)
     ]
-    same = [first for first, second in telling if abs(first - second) <= ROUNDING]
-    return (len(same) if len({round(value, 2) for value in same}) >= least else 0), len(telling)
+    same = [first for first, second in telling if abs(first - second) <= near]
+    return (len(same) if len({round(value, digits) for value in same}) >= least else 0), len(telling)
+
+
+def _precision(one: PublishedTable, other: PublishedTable, pairs: list[tuple[Cell, Cell]]) -> tuple[float, int]:
+    """Return by how much two accounts of such a cell may differ, and the digits of its values."""
+    metrics = one.kind == other.kind == "metrics" and all(column for (_, column), _ in pairs)
+    return (ROUNDING, 2) if metrics else (M_ALL_ROUNDING, 1)
 
 
 def _by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _Equal) -> Copy | None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from genaipa.runs.experiments import StudyExperiment
 
 
+M_ALL_IN_TABLES = 10
+"""The published tables have a tenth of M_all."""
 COMMIT = "0a5fffcb00b92ba5a604e6b1b5127b1199e52919"
 LICENSE = "not stated; not redistributable"
 

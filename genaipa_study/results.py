@@ -13,6 +13,7 @@ from genaipa.runs.imported import PublishedScore
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa_study.findings import Finding
 from genaipa_study.layout import (
+    M_ALL_IN_TABLES,
     POLICIES,
     REGULATION_IDS,
     REGULATIONS,
@@ -119,8 +120,8 @@ def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[Publish
             value, cell = _number(row, column), f"{column_letter(column + 1)}{line}"
             if document is not None and value is None:
                 yield table.finding("missing-score", cell, "The cell holds no number.", document, question)
-            elif document is not None:
-                yield table.score(cell, document, question, m_all=value, averaged=times)
+            elif document is not None and value is not None:
+                yield table.score(cell, document, question, m_all=round(M_ALL_IN_TABLES * value, 9), averaged=times)
         if metrics:
             values = {name: _number(row, column) for column, name in metrics.items()}
             cell = f"{column_letter(min(metrics) + 1)}{line}"

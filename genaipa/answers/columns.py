@@ -62,7 +62,7 @@ SCORER: Meanings = {
 }
 """The columns of a score that come before the metrics'."""
 OVERALL: Meanings = {
-    "m_all": ("float64", "M_all, the overall quality, from 1 to 10"),
+    "m_all": ("float64", "M_all, the overall quality, from 10 to 100"),
     "m_all_positive": ("float64", "M_all+, the sum of the positive values, from 0 to 5"),
     "m_all_negative": ("float64", "M_all-, the sum of the negative values, from -5 to 0"),
     "averaged": ("int32", "how many scores the row is a mean of: 1 for a score, 0 where there is none or unknown"),

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from genaipa.answers.points import PointsOf
     from genaipa.policies.document import Document
     from genaipa.policies.statistics import Statistics
+    from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.inputs import Inputs
     from genaipa.runs.records import MeasuredHead
     from genaipa.runs.selection import Source
@@ -40,12 +40,10 @@ OWN = {
     "silence": "genaipa.answers.silence:Silence",
     "citations": "genaipa.answers.citations:Citations",
     "prompt-cut": "genaipa.answers.spending:PromptCut",
-    "passages": "genaipa.answers.passages:Passages",
     "spending": "genaipa.answers.spending:Spending",
     "thoughts": "genaipa.answers.thoughts:Thoughts",
     "exclusions": "genaipa.answers.exclusions:Exclusions",
     "wave": "genaipa.answers.wave:Wave",
-    "points": "genaipa.answers.points:PointCounts",
 }
 """The core's own facts, in the order of their columns."""
 Text = Literal["reply", "document", "passages", "annotation"]
@@ -143,8 +141,7 @@ class StudyInputs:
     """The study whose facts are read, apart from its answers."""
 
     sources: Sequence[Source]
-    points: Mapping[Place, PointsOf]
-    """The points of annotated answers."""
+    annotated: Mapping[Place, AnnotatedAnswer]
     waves: Waves
     """The random parts of their answers that people were asked to score, as far as people finished them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,15 @@ from msgspec.structs import force_setattr
 
 from genaipa.answers.fact import FactReader, RunInputs, StudyInputs, facts, problems, without_texts
 from genaipa.answers.frames import Gathering, make_table
-from genaipa.answers.points import PointsOf
 from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import kind_of
-from genaipa.questions.points import points_digest
-from genaipa.runs.exclusions import read_exclusions
+from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.manifest import LEFT_OUT, withheld
-from genaipa.runs.permission import Permission
+from genaipa.runs.manifest import withheld
 from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions
@@ -32,6 +29,7 @@ from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
     from genaipa.answers.fact import Place, Row
     from genaipa.policies.document import Document
     from genaipa.policies.statistics import Statistics
-    from genaipa.questions.points import Point
+    from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.inputs import Shared
     from genaipa.runs.selection import Source
@@ -89,7 +87,7 @@ def gather(
     except GenaipaError as error:
         reading.problems.append(str(error))
         waves = Waves()
-    inputs = StudyInputs(sources, reading.points, waves)
+    inputs = StudyInputs(sources, reading.annotated, waves)
     answers = add_study_facts(answers, inputs)
     scores = score_columns(effective, rubric, inputs, answers)
     study = Study(
@@ -99,7 +97,7 @@ def gather(
         rubric,
         reading.documents,
         questions,
-        Annotated(reading.annotated, reading.points, frozenset(reading.corrections), corrected),
+        Annotated(reading.annotated, frozenset(reading.corrections), corrected),
         Log(counted, log, left_out=people.left_out),
         waves,
         [*problems(), *reading.problems],
@@ -153,8 +151,7 @@ class _Reading:
         self.reworded: set[str] = set()
         self.worded: dict[tuple[str, str], str] = {}
         self.translations: dict[str, QuestionSet] = {}
-        self.annotated: dict[Place, str] = {}
-        self.points: dict[Place, PointsOf] = {}
+        self.annotated: dict[Place, AnnotatedAnswer] = {}
         self.corrections: set[tuple[str, str]] = set()
         self.problems: list[str] = []
 
@@ -223,6 +220,11 @@ class _Run:
             gathering.update(values)
         for row in self._published():
             self._reading.gathering.published.add(row)
+        excluded = read_exclusions(self._source.folder, "answer")
+        if unknown := sorted(excluded.keys() - kept.keys()):
+            self._reading.problems.append(
+                f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {some(unknown, 3)}; correct the key."
+            )
         lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
@@ -277,10 +279,7 @@ class _Run:
         if reading.corrected:
             annotated = right
         if annotated:
-            place = (self._source.folder.name, document, question)
-            reading.annotated[place] = annotated.answer
-            if annotated.points:
-                reading.points[place] = self._points(document, question, annotated.points)
+            reading.annotated[self._source.folder.name, document, question] = annotated
         about = self._source.manifest.documents.get(document)
         return {
             "unit": "answer",
@@ -292,16 +291,6 @@ class _Run:
             "source": asked.origin if asked else "",
             **self._reader.question_row(document, question),
         }
-
-    def _points(self, document: str, question: str, points: tuple[Point, ...]) -> PointsOf:
-        """The points of an annotated answer, with the digest of their words where these are left out of a pack."""
-        kept = any(point.text == LEFT_OUT for point in points)
-        known = self._withheld.points.get(document, {}).get(question, "") if kept else points_digest(points)
-        return PointsOf(known, points, has_words=not kept and self._permission.annotated(document))
-
-    @cached_property
-    def _permission(self) -> Permission:
-        return Permission(self._source.folder, self._source.manifest)
 
     def _talk(self, system: str, at: Coordinates) -> int:
         """Return the number of what every answer of a conversation shares."""

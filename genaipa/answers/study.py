@@ -13,7 +13,6 @@ from pandas.api.extensions import take
 from genaipa.answers.fact import StudyInputs, columns_of, facts, score_facts, study_facts
 from genaipa.answers.fact import columns as fact_columns
 from genaipa.answers.frames import make_table
-from genaipa.answers.points import points_of
 from genaipa.answers.tidy import as_category, asked_once, columns, is_known, metrics_of, plain_texts, with_facts
 from genaipa.files.html import short_repr
 from genaipa.policies.document import Document
@@ -26,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from genaipa.answers.fact import Place, Row
-    from genaipa.answers.points import PointsOf
     from genaipa.policies.statistics import Statistics
+    from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.selection import Groups, Source
     from genaipa.scoring.events import Event
@@ -50,14 +49,13 @@ class Questions(NamedTuple):
 
 
 class Annotated(NamedTuple):
-    """The annotated answers to the questions: their words and their points, by run, document and question.
+    """The annotated `answers` to the questions, by run, document and question.
 
     `corrections` are the document and question of those with a known correction; `corrected` says whether these are
     applied.
     """
 
-    texts: Mapping[Place, str] = {}
-    points: Mapping[Place, PointsOf] = {}
+    answers: Mapping[Place, AnnotatedAnswer] = {}
     corrections: frozenset[tuple[str, str]] = frozenset()
     corrected: bool = False
 
@@ -115,13 +113,8 @@ class Study:
         return {name: stated.get(name) or document.language for name, document in self.documents.items()}
 
     @property
-    def points(self) -> dict[str, PointsOf]:
-        """The points of its question's annotated answer for each answer's digest that has any."""
-        return points_of(self._inputs, self.answers)
-
-    @property
     def _inputs(self) -> StudyInputs:
-        return StudyInputs(self.sources, self.annotated.points, self.waves)
+        return StudyInputs(self.sources, self.annotated.answers, self.waves)
 
     @cached_property
     def _once(self) -> pd.DataFrame:

@@ -292,10 +292,6 @@ def put_in(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, Judge
             store.append(list(RunVerdicts(manifest, material).events(folder.records())))
 
 
-SCALE = 10
-"""M_all is shown from 10 to 100."""
-
-
 @dataclass(frozen=True)
 class AloneVerdicts:
     """The verdicts of one judge: M_all (10 to 100) by system and question, over documents, ways and passes."""
@@ -333,7 +329,7 @@ def alone(workspace: Workspace, answers: JudgedAnswers) -> list[AloneVerdicts]:
             continue
         answers_of[judge.model].add(event.answer)
         for place in places[event.answer]:
-            found[judge.model][place].append(SCALE * rubric.m_all(event.values))
+            found[judge.model][place].append(rubric.m_all(event.values))
     return [
         AloneVerdicts(
             judge, {place: fmean(of) for place, of in found[judge].items()}, len(answers_of[judge] & by_people)

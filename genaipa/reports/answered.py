@@ -62,6 +62,6 @@ def add_answered(made: Table, frame: pd.DataFrame) -> Table:
         return made
     data = made.data.copy()
     parts = [str(known[system]) if system in known else "" for system in data["system"].astype(str)]
-    mean = next(name for name in ("m_all10", "mean") if name in data)
+    mean = next(name for name in ("m_all", "mean") if name in data)
     data.insert(list(data.columns).index(mean) + 1, "answered", parts)
     return replace(made, data=data, note=f"{made.note} {said}".strip())

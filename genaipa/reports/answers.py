@@ -18,7 +18,6 @@ from genaipa.answers.tidy import names_of
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
-from genaipa.reports.table import SCALE
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
 from genaipa.words import listed
@@ -195,14 +194,14 @@ def _questions(
             if record is None or record.reply is None:
                 continue
             texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
-            annotated = study.annotated.texts.get((row["run"], row["document"], row["question"]), "")
-            if annotated and (whole or allowed[row["run"]].annotated(row["document"])):
-                texts.append(("Annotated answer", annotated))
+            annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
+            if annotated and annotated.answer and (whole or allowed[row["run"]].annotated(row["document"])):
+                texts.append(("Annotated answer", annotated.answer))
             same = (*(row[name] for name in _LINE), *texts)
             side = sides.setdefault(same, Side(_about(row), [(what, _plain(text)) for what, text in texts]))
             scores = scored.get((row["run"], row["key"]), "No score of its own.")
             side.answers.append(Answer(str(row["system"]), scores, _plain(record.reply)))
-        means = {row["system"]: float(row["overall"]) * SCALE for row in rows}
+        means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:
             experiment, question = map(str, key)
@@ -238,7 +237,7 @@ def _scores(frame: pd.DataFrame, shown: pd.DataFrame, whose: str) -> dict[tuple[
     names = names_of(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
-        place: f"{by}M_all {row['m_all'] * SCALE:.1f}: "
+        place: f"{by}M_all {row['m_all']:.1f}: "
         + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
         for place, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }

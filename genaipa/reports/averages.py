@@ -18,7 +18,7 @@ import pandas as pd
 from genaipa.answers.tidy import metrics_of, plain_texts
 from genaipa.reports import analysts
 from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
-from genaipa.reports.table import SCALE
+from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_document_mean, estimate_median
 
 if TYPE_CHECKING:
@@ -180,11 +180,10 @@ LIKE_THESE = (
 BOTH = ("low", "high", "policies_low", "policies_high", "documents")
 """Columns of the two intervals, and of the number of documents that they rest on."""
 _ENDS = {
-    "m_all": (1.0, 10.0),
-    "m_all10": (10.0, 100.0),
-    **dict.fromkeys(("difference", "drop"), (-90.0, 90.0)),
+    "m_all": M_ALL_RANGE,
+    **dict.fromkeys(("difference", "drop"), (-M_ALL_WIDTH, M_ALL_WIDTH)),
     "cost": (0.0, float("inf")),
-    "spread": (0.0, 90 / 2**0.5),
+    "spread": (0.0, M_ALL_WIDTH / 2**0.5),
 }
 """Column → the ends of its scale."""
 _QUESTION = ["system", "experiment", "question"]
@@ -202,16 +201,14 @@ def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
 
 @kept
 def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """The cells (`cells`) that are about policies, with their M_all in tens as `m_all10`."""
-    found = about_policies(cells(frame))
-    return found.assign(m_all10=found["m_all"] * SCALE)
+    """The cells (`cells`) that are about policies."""
+    return about_policies(cells(frame))
 
 
 @kept
 def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The means over documents (`per_question`) of what is about policies, with `m_all10`."""
-    found = per_question(about_policies(cells(frame)))
-    return found.assign(m_all10=found["m_all"] * SCALE)
+    """The means over documents (`per_question`) of what is about policies."""
+    return per_question(about_policies(cells(frame)))
 
 
 def groups_of_questions(rows: pd.DataFrame, *, categories: bool = False) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -279,15 +276,15 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
     scores = analysts.scores_of(about_policies(frame))
     found = []
     for system, own in scores.groupby("system", observed=True, sort=True):
-        people = analysts.panel(own.assign(m_all10=own["m_all"] * SCALE), "m_all10")
-        cells = weighted(frame, "m_all10")
+        people = analysts.panel(own, "m_all")
+        cells = weighted(frame, "m_all")
         rows = cells[cells["system"] == system]
         sure = crossed(
-            rows["m_all10"],
+            rows["m_all"],
             rows["question"],
             rows["document"],
             weights=rows["weight"],
-            limits=_ENDS["m_all10"],
+            limits=_ENDS["m_all"],
             panel=people,
         )
         ends = ("mean", "policies_low", "policies_high", "analysts_low", "analysts_high")
@@ -444,15 +441,15 @@ _SAME = ["system", "question", "category", "source", "document"]
 def pairs(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
     """One row per system, question and document that has an M_all in both experiments.
 
-    Columns: `system`, `question`, `category`, `source`, `document`, the two experiments by their names (M_all times
-    10), and `difference`, the first minus the second. Where a question has no such document, but a published mean
+    Columns: `system`, `question`, `category`, `source`, `document`, the two experiments by their names
+    (M_all), and `difference`, the first minus the second. Where a question has no such document, but a published mean
     over documents, it has one row with an empty document: that mean, or the mean over its documents where only the
     other experiment is published so.
     """
-    found = policy_cells(frame).dropna(subset="m_all10")
+    found = policy_cells(frame).dropna(subset="m_all")
     if not {first, second} <= set(found["experiment"]):
         return found.loc[[], _SAME].assign(**dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64")))
-    sides = {name: found.loc[found["experiment"] == name, [*_SAME, "m_all10"]] for name in (first, second)}
+    sides = {name: found.loc[found["experiment"] == name, [*_SAME, "m_all"]] for name in (first, second)}
     by_document = _joined({name: rows[rows["document"] != ""] for name, rows in sides.items()})
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
     whole = _joined({name: stack([published[name], _means(rows, published[name])]) for name, rows in sides.items()})
@@ -478,14 +475,14 @@ def stack(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _joined(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
     (first, ours), (second, theirs) = sides.items()
-    ours, theirs = ours.rename(columns={"m_all10": first}), theirs.rename(columns={"m_all10": second})
+    ours, theirs = ours.rename(columns={"m_all": first}), theirs.rename(columns={"m_all": second})
     return ours.merge(theirs, on=_SAME)
 
 
 def _means(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """The means over documents of the questions that have no published one, with an empty document."""
     own = rows[~_among(rows, published)]
-    means = own.groupby(_SAME[:-1], observed=True)["m_all10"].mean().reset_index()
+    means = own.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()
     return means.assign(document="")
 
 

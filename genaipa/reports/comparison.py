@@ -116,10 +116,10 @@ class Comparison:
     @property
     def verdict(self) -> str:
         """The main result in a sentence: who is higher, by how much, and how sure that is; a judge's is named so."""
-        row, readable = self.frame.iloc[0].to_dict(), self.table.readable.iloc[0].to_dict()
-        if row["test"] == "none" or not self.table.written("difference", readable["difference"]):
+        row = self.frame.iloc[0].to_dict()
+        if row["test"] == "none" or not self.table.written("difference", row["difference"]):
             return _few_questions(self)
-        return _judge_verdict(self, row) if self.judge else _people_verdict(self, row, readable)
+        return _judge_verdict(self, row) if self.judge else _people_verdict(self, row)
 
     @property
     def pair(self) -> Sides:
@@ -191,16 +191,16 @@ def _few_questions(found: Comparison) -> str:
     return f"{who}{found.first} and {found.second} have too few questions in common for a verdict on M_all."
 
 
-def _people_verdict(found: Comparison, row: Mapping[Any, Any], readable: Mapping[Any, Any]) -> str:
+def _people_verdict(found: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is higher by people's scores, or by their estimates, with p and the interval that belongs to it."""
-    written, ends = found.table.written, [readable["low"], readable["high"]]
+    written, ends = found.table.written, [row["low"], row["high"]]
     first, second = (
-        (name, written(mean, readable[mean])) for name, mean in ((found.first, "mean_a"), (found.second, "mean_b"))
+        (name, written(mean, row[mean])) for name, mean in ((found.first, "mean_a"), (found.second, "mean_b"))
     )
     if row["difference"] < 0:
         first, second = second, first
         ends = [-end for end in reversed(ends)]
-    by = written("difference", readable["difference"]).lstrip("+-\u2212")
+    by = written("difference", row["difference"]).lstrip("+-\u2212")
     low, high = (written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
     interval = f"{significance.percent(row['level'])}: {low} to {high}, " if low else ""
     sure = f"{interval}{significance.written(row['p_holm'])}"

@@ -30,6 +30,7 @@ from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.part import enough
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, table
+from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.intervals import LEVEL, estimate_difference, join_targets
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.ranks import bound_ranks
@@ -138,7 +139,7 @@ def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """The measures as a frame, one row for each of the keys."""
     # A question's mean is of people's scores, or published; a cell may be a judge's estimate.
     known = found["scores"] > 0 if "scores" in found else True
-    plain = found.assign(**{OVERALL: found["m_all"] * 10, "known": known}).astype(dict.fromkeys(keys, "str"))
+    plain = found.assign(**{OVERALL: found["m_all"], "known": known}).astype(dict.fromkeys(keys, "str"))
     each = plain.groupby(keys)
     return each[[OVERALL, *metrics_of(found)]].mean().join(each["known"].any()).reset_index()
 
@@ -201,7 +202,7 @@ PRINTED = (
     *("policies_low", "policies_high", "policies_p_holm", "effect", "meaning"),
 )
 """The columns for which a printed page is wide enough."""
-_LIMITS = ((-2.0, 2.0), (-90.0, 90.0))
+_LIMITS = ((-2.0, 2.0), (-M_ALL_WIDTH, M_ALL_WIDTH))
 """The largest differences there are, in a metric and in M_all."""
 _NO_PAIR = "The two have no pair, so that nothing can be said for policies like these."
 _UNTESTED = RankTest("none", math.nan, math.nan)

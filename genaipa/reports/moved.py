@@ -236,7 +236,6 @@ class AnswerScores(NamedTuple):
 
 
 NO_SCORES = AnswerScores()
-_SCALE = 10
 
 
 def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
@@ -327,7 +326,7 @@ def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dic
             given.setdefault(event.answer, []).append(event)
 
     def mean(events: list[Event]) -> float | None:
-        values = [_SCALE * rubric.m_all(event.values) for event in events if event.values is not None]
+        values = [rubric.m_all(event.values) for event in events if event.values is not None]
         return sum(values) / len(values) if values else None
 
     def of_people(events: list[Event]) -> list[Event]:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import asked_once, plain_texts
-from genaipa.reports import part, points
-from genaipa.reports.chapters import outcomes, prompting, retrieval
+from genaipa.reports import part
+from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
-from genaipa.runs.selection import occasions
 from genaipa.scoring.current import in_effect
 from genaipa.words import listed, number, some
 
@@ -45,7 +44,7 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_filtered(study),
         *_made_up(study),
         *_glyph_sentences(study),
-        *points.harm_in_words(study.table),
+        *chapter_sentences(study, urgent=True),
         *_lacking(outcomes.statuses(study)),
         *_unscored(study.table),
         *filter(None, [str(part.board_level(study.table)), part.in_words(study.table).strip()]),
@@ -56,11 +55,10 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_translated(study),
         *filter(None, [prompting.unlike(study.table)]),
         *_corrected(study),
-        *_excluded(study.table),
+        *_count_exclusions(study.table),
         *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
         *_unannotated(study),
-        *retrieval.elsewhere(study),
-        *_over_time(study),
+        *chapter_sentences(study, urgent=False),
         *own,
     ]
 
@@ -96,7 +94,7 @@ def weighty(study: Study) -> list[str]:
         *_mixed(study.table),
         *_model_changes(study.table),
         *_reworded(study),
-        *_excluded(study.table),
+        *_count_exclusions(study.table),
     ]
 
 
@@ -105,15 +103,6 @@ def gaps(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
     sentences = _lacking(outcomes.statuses(study))
     return [*_filtered(study), *(one for one in sentences if not one.startswith(_LACKS["unscored"]))]
-
-
-def _over_time(study: Study) -> list[str]:
-    """A sentence where days are averaged as if they were repetitions."""
-    found = occasions(study.sources)
-    if not found:
-        return []
-    days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())
-    return [f"Asked the same on several days, which averages take for repetitions: {days}."]
 
 
 def _lacking(statuses: Table) -> list[str]:
@@ -211,7 +200,7 @@ def _translated(study: Study) -> list[str]:
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
 
-def _excluded(frame: pd.DataFrame) -> list[str]:
+def _count_exclusions(frame: pd.DataFrame) -> list[str]:
     """Return a sentence on the answers and scores that are excluded, or counted all the same, and why."""
     rows = frame[frame["excluded"] != ""]
     rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
@@ -220,8 +209,10 @@ def _excluded(frame: pd.DataFrame) -> list[str]:
     scores = int((rows["unit"] == "table").sum())
     kinds = Counter(str(excluded).partition(": ")[0] for excluded in rows["excluded"])
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    told = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
-    return [f"{told}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."]
+    beginning = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
+    return [
+        f"{beginning}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."
+    ]
 
 
 _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",), ("accuracy", "completeness")

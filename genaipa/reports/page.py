@@ -28,13 +28,12 @@ from genaipa.reports import matches, notable, part
 from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.chapters import overall
+from genaipa.reports.chapters import chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
 from genaipa.reports.figures.style import brief, one_line, signed
 from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_part
 from genaipa.reports.part import warning
-from genaipa.reports.points import harm_in_words
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.significance import OTHER_PEOPLE, percent, written
 from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS
@@ -101,7 +100,7 @@ class Front:
 def front(report: Report) -> Front:
     """Put the finding of a report into words."""
     board, pairs = _data(report, "leaderboard"), _data(report, "system-differences")
-    means = dict(zip(board["system"], board["m_all10"], strict=True)) if len(board) else {}
+    means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
     needed = part.board_level(report.frame)
@@ -287,8 +286,8 @@ def _scorers(board: pd.DataFrame) -> str:
 def _changes(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
     apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
-    harm = harm_in_words(report.frame)
-    return [*harm, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.study)]
+    urgent = chapter_sentences(report.study, urgent=True)
+    return [*urgent, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.study)]
 
 
 def _silence(absent: Sequence[str]) -> str:

@@ -20,8 +20,9 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.evidence import evidence
 from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.runs.experiments import EXPERIMENTS
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.looks import UNFINISHED
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def in_words(frame: pd.DataFrame) -> str:
 
 LEAST_SCORED = 0.5
 """Share of an experiment's answers that has to be scored before a system's average in it means anything."""
-_MEANS = ("m_all10", "m_all", "mean")
+_MEANS = ("m_all", "mean")
 """Columns of averages."""
 _POOLED = {
     "faq-against-user": tuple(EXPERIMENTS),
@@ -248,7 +249,7 @@ def _named(few: Mapping[tuple[str, str], tuple[int, int]]) -> str:
     return "; ".join(f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in few.items())
 
 
-_ENDS = {"least": 1.0, "most": 10.0}
+_ENDS = dict(zip(("least", "most"), M_ALL_RANGE, strict=True))
 """Column → the M_all that it gives to what is lacking."""
 
 
@@ -308,12 +309,12 @@ def _filled(frame: pd.DataFrame, value: float) -> pd.DataFrame:
 
 def _means(frame: pd.DataFrame) -> dict[Hashable, float]:
     """The average of each system and experiment."""
-    found = averages.policy_questions(frame).dropna(subset="m_all10").astype(dict.fromkeys(_BY, "str"))
-    return dict(found.groupby(_BY)["m_all10"].mean())
+    found = averages.policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
+    return dict(found.groupby(_BY)["m_all"].mean())
 
 
 def _said(frame: pd.DataFrame) -> dict[Hashable, float]:
     """The judges' averages over a wave's answers, by system, experiment, and whether people did not score them."""
     rows = frame.assign(lacks=_lacks(frame))
     rows = rows[(rows["scorer"] == "machine") & (rows["in_wave"] == "yes")].astype(dict.fromkeys(_BY, "str"))
-    return dict(rows.groupby([*_BY, "lacks"])["m_all"].mean() * SCALE)
+    return dict(rows.groupby([*_BY, "lacks"])["m_all"].mean())

@@ -16,7 +16,6 @@ from genaipa.reports import averages
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.gate import change_in_words
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import SCALE
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
 from genaipa.runs.selection import find_run
@@ -62,7 +61,7 @@ def changed_answers(found: Comparison, workspace: Workspace, most: int = MOST) -
         ChangedAnswer(
             str(row["question"]),
             next(iter(sorted(found.sides[0].asked.get((row["document"], row["question"], row["wording"]), ()))), ""),
-            (row["m_all"] * SCALE, row["m_all_now"] * SCALE),
+            (row["m_all"], row["m_all_now"]),
             (replies.get((row["run"], row["key"]), ""), replies.get((row["run_now"], row["key_now"]), "")),
         )
         for row in rows

@@ -40,7 +40,7 @@ _FITS = 28
 """Characters of a text up to which its cell in HTML is never broken into lines."""
 _BROAD = 9
 """Columns above which a table is set closer."""
-_LINKED = ("question", "m_all", "m_all10")
+_LINKED = ("question", "m_all")
 """Columns whose cells lead to the answers behind them, beside the metrics'."""
 
 

@@ -12,8 +12,9 @@ from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
 from genaipa.kinds import kind_of
 from genaipa.reports import notable, provenance, writing
-from genaipa.reports.chapters import chapters, cost, overall
+from genaipa.reports.chapters import MadeChapters, make_chapters, overall
 from genaipa.reports.chapters.chapter import find_results
+from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_rows
 from genaipa.runs.run import Runs, chosen
@@ -62,9 +63,11 @@ class Report:
         procedure = not study.table.empty or not results
         if study.table["counted"].any():
             study = study.in_order("system", overall.rank_systems(study.table))
-        made = chapters(study, bounds) if procedure else []
+        made, problems = make_chapters(study, bounds) if procedure else MadeChapters([], [])
+        if problems:
+            study = replace(study, problems=[*study.problems, *problems])
         made += [chapter for one in results for chapter in one.chapters(study)]
-        if not procedure and (spent := cost.chapter(study, Scope())):
+        if not procedure and (spent := CostChapter().make(study, Scope())):
             made.append(spent)
         return cls(study, bounds, made, tuple(selection), results)
 
@@ -244,9 +247,9 @@ def scores(
     >>> scores = genaipa.scores("demo")
     >>> scores.groupby("system", observed=True)["m_all"].mean().round(2)
     system
-    breezy        6.29
-    careful       9.46
-    extractive    6.50
+    breezy        62.92
+    careful       94.62
+    extractive    64.98
     Name: m_all, dtype: float64
     """
     here, names = chosen(runs, workspace)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from genaipa.answers.tidy import metrics_of
@@ -18,11 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-SCALE = 10
-"""People read M_all times this: from 10 to 100 (paper, figures 2 to 6); CSV has it under `m_all` from 1 to 10."""
 HEADINGS = {
     "m_all": "M_all",
-    "m_all10": "M_all",
     "rank": "place",
     "low": "for these documents",
     "policies_low": "for policies like these",
@@ -49,7 +45,7 @@ HEADINGS = {
 _SHOWN = 60
 """Rows that a notebook shows at most, as it does of a frame."""
 _TENTHS = (
-    *("m_all", "m_all10", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
+    *("m_all", "minimum", "q1", "median", "q3", "maximum", "mean", "original", "paraphrased"),
     *("low", "high", "policies_low", "policies_high"),
     *("document_shown", "name_only", "spread", "grade", "ease"),
 )
@@ -74,8 +70,7 @@ class Table:
     paper's section. `data` has plain columns and no index; `headings` are the columns as people read them (a column
     that is not listed is headed by its own name), `formats` how their numbers are written ("+.2f"), and an absent
     number is left blank. `aside` are the columns that only CSV and JSON have, because people would have too many, and
-    `faint` the ones that HTML shows in grey, because nothing may be concluded from them. `tenfold` are columns of M_all
-    from 1 to 10, which people read from 10 to 100; where there is a column `measure`, in its rows of M_all alone.
+    `faint` the ones that HTML shows in grey, because nothing may be concluded from them.
     """
 
     name: str
@@ -86,7 +81,6 @@ class Table:
     formats: Mapping[str, str] = field(default_factory=dict)
     aside: frozenset[str] = frozenset()
     faint: frozenset[str] = frozenset()
-    tenfold: frozenset[str] = frozenset()
 
     @property
     def caption(self) -> str:
@@ -122,27 +116,18 @@ class Table:
         return replace(self, data=data[(data["questions"] == "all") | ~same].reset_index(drop=True))
 
     @cached_property
-    def readable(self) -> pd.DataFrame:
-        """The data as people read them: M_all from 10 to 100."""
-        if not self.tenfold:
-            return self.data
-        times = np.where(self.data["measure"] == "M_all", SCALE, 1) if "measure" in self.data else SCALE
-        columns = [name for name in self.data.columns if name in self.tenfold]
-        return self.data.assign(**{name: self.data[name].astype("float64") * times for name in columns})
-
-    @cached_property
     def cells(self) -> list[tuple[str, ...]]:
         """The cells of the columns `shown` as people read them, row by row: each form of the table has the same."""
         return list(zip(*map(self._column, self.shown), strict=True))
 
     def _column(self, name: str) -> list[str]:
-        cells = [self.written(name, value) for value in self.readable[name]]
+        cells = [self.written(name, value) for value in self.data[name]]
         if name == "system":
             short = short_names(cells)
             return [short[cell] for cell in cells]
         if not name.endswith("low") or _other_end(name) not in self.data:
             return cells
-        ends = (self.written(name, value) for value in self.readable[_other_end(name)])
+        ends = (self.written(name, value) for value in self.data[_other_end(name)])
         return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     def __repr__(self) -> str:
@@ -184,7 +169,6 @@ def table(
     formats: dict[str, str] | None = None,
     aside: Sequence[str] = (),
     faint: Sequence[str] = (),
-    tenfold: Sequence[str] = (),
 ) -> Table:
     """A table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
 
@@ -206,5 +190,4 @@ def table(
         formats={column: form for column, form in {**FORMATS, **(formats or {})}.items() if column in there},
         aside=frozenset(aside),
         faint=frozenset(faint),
-        tenfold=frozenset(tenfold),
     )

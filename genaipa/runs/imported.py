@@ -33,8 +33,8 @@ PUBLISHED_SCORES = "published-scores.csv"
 
 
 Average = Annotated[float, msgspec.Meta(ge=-1, le=1)]
-Overall = Annotated[float, msgspec.Meta(ge=0, le=11)]
-"""From 1 to 10, and a little around, so that an impossible value of a source can be kept, and excluded."""
+Overall = Annotated[float, msgspec.Meta(ge=0, le=110)]
+"""From 10 to 100, and a little around, so that an impossible value of a source can be kept, and excluded."""
 
 
 class PublishedScore(msgspec.Struct, frozen=True):

@@ -64,6 +64,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "-i",
             before="repetitions",
             completes="initializations",
+            panel="How to ask",
         ),
     ]
     wordings: Annotated[
@@ -73,6 +74,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
             "--wording",
             before="repetitions",
             completes="wordings",
+            panel="How to ask",
         ),
     ] = ("original",)
     prompts: Annotated[
@@ -94,14 +96,25 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     ] = "shared"
     part_tokens: Annotated[
         int | None,
-        option("Size of the parts in which a document is announced.", before="temperature", min=50, max=MOST),
+        option(
+            "Size of the parts in which a document is announced.",
+            before="temperature",
+            panel="How to ask",
+            min=50,
+            max=MOST,
+        ),
     ] = None
     acknowledge: Annotated[
-        bool, option("Let the system itself acknowledge each part, as a web chat would.", before="temperature")
+        bool,
+        option(
+            "Let the system itself acknowledge each part, as a web chat would.",
+            before="temperature",
+            panel="How to ask",
+        ),
     ] = False
     summary_words: Annotated[
         int,
-        option("Longest summary to ask for.", before="temperature", min=10, max=100_000),
+        option("Longest summary to ask for.", before="temperature", panel="How to ask", min=10, max=100_000),
     ] = 400
 
 

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 
 Band = Literal["Green", "Yellow", "Red"]
+M_ALL_RANGE = (10.0, 100.0)
+"""The least M_all and the greatest, as in the paper's figures 2 to 6; its formula gives a tenth of it."""
+M_ALL_WIDTH = M_ALL_RANGE[1] - M_ALL_RANGE[0]
 
 
 class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,16 +59,16 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def in_words(self) -> str:
         """The bands, as readers see them."""
-        m_all = self.overall
+        overall = self.overall
         return (
-            f"Green from {self.green:g} (M_all {m_all.green * 10:g}) up, "
-            f"Red below {self.red:g} (M_all {m_all.red * 10:g}), Yellow between"
+            f"Green from {self.green:g} (M_all {overall.green:g}) up, "
+            f"Red below {self.red:g} (M_all {overall.red:g}), Yellow between"
         )
 
 
 def m_all(points: Any, most: float) -> Any:
-    """M_all, from 1 to 10, of points from -`most` to `most`: a number, or a column of them."""
-    return (points + most) / (2 * most) * 9 + 1
+    """Return M_all, from 10 to 100, of points from -`most` to `most`: a number, or a column of them."""
+    return M_ALL_WIDTH * (points + most) / (2 * most) + M_ALL_RANGE[0]
 
 
 def band(value: float, bounds: Bounds) -> Band:
@@ -98,7 +101,7 @@ _RESERVED = frozenset(
         *("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm"),
         *("cites_there", "thought_tokens", "thought_length"),
         "ticks",
-        *("m_all_positive", "m_all_negative", "m_all10", "documents", "m_all_documents", "metric_documents"),
+        *("m_all_positive", "m_all_negative", "documents", "m_all_documents", "metric_documents"),
         *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
         *("policies_low", "policies_high"),
     )
@@ -196,8 +199,8 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         metrics = (f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.names.items())
         return (
             f"Analysts gave each answer {', '.join(map(shown, self.values[:-1]))} or {shown(self.values[-1])} on each "
-            f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 1 to "
-            f"10: M_all = (sum + {most:g}) / {2 * most:g} x 9 + 1."
+            f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 10 "
+            f"to 100: M_all = (sum + {most:g}) / {2 * most:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}."
         )
 
     # -- the values of an answer --
@@ -275,7 +278,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return sum(weight * values[metric] for metric, weight in self.weights.items())
 
     def m_all(self, values: Any) -> Any:
-        """M_all, from 1 to 10: of one score, or of columns of them. It is linear in the values."""
+        """Return M_all, from 10 to 100: of one score, or of columns of them. It is linear in the values."""
         return m_all(self.points(values), sum(self.weights.values()))
 
 

@@ -53,10 +53,10 @@ def resolve_documents(
     They are files, addresses or standard input, or a corpus, which is given back with what the run's manifest says of
     it. One that is too large for a folder stays as it is, to be cut into shards.
     """
-    workspace, request = _given(workspace, request, resources)
+    workspace, request = _resolve_given(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None, None
-    corpus, facts = _open(request, request.corpus, resources)
+    corpus, facts = _open_corpus(request, request.corpus, resources)
     if request.shard is None and facts.asked > MOST_DOCUMENTS:
         resources.say(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
         request = replace(request, shard=EACH)
@@ -67,7 +67,7 @@ def resolve_documents(
     return workspace, request, corpus, facts
 
 
-def _open(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
+def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
     """Return the corpus of a request, checked, and its facts; says what is asked about."""
     if request.documents:
         raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
@@ -82,7 +82,7 @@ def _open(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus,
     return corpus, facts
 
 
-def _given(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
+def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
     """A workspace that holds the documents that a request gives as files, addresses or standard input, and their names.
 
     Names of the workspace and of published documents come first. Says how each is called.
@@ -98,7 +98,7 @@ def _given(workspace: Workspace, request: RunRequest, resources: Resources) -> t
         return workspace, request
     if request.shard is not None:
         raise UsageError(f"shards are of a corpus, or of documents by their names, and '{sources[0]}' is no name.")
-    texts = _texts_of_runs(workspace)
+    texts = _list_run_texts(workspace)
     found: dict[str, Document] = {}
 
     def is_taken(name: str, digest: str) -> bool:
@@ -115,7 +115,7 @@ def _given(workspace: Workspace, request: RunRequest, resources: Resources) -> t
     return workspace.holding(found), replace(request, documents=documents)
 
 
-def _texts_of_runs(workspace: Workspace) -> dict[str, set[str]]:
+def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
     """Name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
@@ -141,17 +141,17 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         raise UsageError("no document is named; `genaipa policies` lists them.")
     given = dict(request.plan)
     named = given.get("experiment") or ""
-    _known("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
-    _known("initialization", given.get("initializations", ()), INITIALIZATIONS)
-    _known("wording", given.get("wordings", ()), (*WORDINGS, "all"))
-    _known("set of prompts", given.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
-    _known("kind of conversation", (given.get("conversation", "shared"),), ("shared", "independent"))
+    _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
+    _check_names("initialization", given.get("initializations", ()), INITIALIZATIONS)
+    _check_names("wording", given.get("wordings", ()), (*WORDINGS, "all"))
+    _check_names("set of prompts", given.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
+    _check_names("kind of conversation", (given.get("conversation", "shared"),), ("shared", "independent"))
     here = document_names(workspace)
     if not here.keys() >= set(request.documents):
         offered = {*here, *resources.published()}
-        _known("policy", request.documents, offered, "A file is named with its ending: policy.md")
+        _check_names("policy", request.documents, offered, "A file is named with its ending: policy.md")
         resources.fetch([name for name in request.documents if name not in here])
-    _as_recorded(request.systems, given, resources)
+    _fill_recorded_options(request.systems, given, resources)
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
     ways = given.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
@@ -169,10 +169,10 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
     _check_companies(documents.values(), initializations)
-    questions = _question_sets(workspace, documents, given.get("questions", ()), named)
+    questions = _choose_question_sets(workspace, documents, given.get("questions", ()), named)
     usual = () if given.get("prompts") else prompts
     if usual:
-        prompts = _in_their_language(workspace, questions, usual)
+        prompts = _translate_prompts(workspace, questions, usual)
     if not given.get("questions"):
         without = [name for name in usual if name in prompts]
         _tell_languages(documents, questions, prompts, without, resources)
@@ -197,7 +197,7 @@ def _check_companies(documents: Iterable[Document], initializations: Container[s
         raise needs_company(unnamed)
 
 
-def _as_recorded(systems: Iterable[str], given: dict[str, Any], resources: Resources) -> None:
+def _fill_recorded_options(systems: Iterable[str], given: dict[str, Any], resources: Resources) -> None:
     """Fill in the options given for a published system with its study's questions and initializations; says so."""
     recorded = [name for name in systems if is_recorded(name)]
     if not recorded:
@@ -219,13 +219,13 @@ def _as_recorded(systems: Iterable[str], given: dict[str, Any], resources: Resou
         given["initializations"] = known
 
 
-def _known(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
+def _check_names(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
     for name in names:
         if name not in known:
             raise UnknownNameError(kind, name, known, hint)
 
 
-def _question_sets(
+def _choose_question_sets(
     workspace: Workspace, documents: Mapping[str, Document], asked: Iterable[str], experiment: str
 ) -> dict[str, str]:
     """Document → question set: the one named for its kind, else the one called like its kind, in its language."""
@@ -271,7 +271,7 @@ def check_one_language(documents: Iterable[Document], workspace: Workspace) -> N
             )
 
 
-def _in_their_language(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
+def _translate_prompts(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
     """Return the usual sets of prompts in the language of the questions, where there is a variant of each."""
     languages = {load_question_set(name, workspace).asked_in for name in set(sets.values())}
     if len(languages) > 1:

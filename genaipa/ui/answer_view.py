@@ -525,7 +525,7 @@ def _score(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
     values = map(shown, event.values.values())
     # As everywhere that people read it, from 10 to 100.
-    return ListRow((name_scorer(event), *values, f"{10 * desk.rubric.m_all(event.values):.1f}", event.note))
+    return ListRow((name_scorer(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
 
 
 def name_scorer(event: Event) -> str:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from genaipa.reports import render
 from genaipa.reports.figures import style
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.ui.results import DPI
 from genaipa.ui.widgets import Column, ListRow, heading, long_table, noted, texts
 
@@ -33,8 +34,8 @@ Line = dict[Any, Any]
 _BOX, _AROUND = 24, 130
 """Pixels from one box to the next, and of the axis and the legends."""
 _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
-_LOW, _HIGH, _ROOM = 10.0, 100.0, 5.0
-"""The ends of the axis of M_all (10 to 100), and the room behind it in which n is written."""
+(_LOW, _HIGH), _ROOM = M_ALL_RANGE, 5.0
+"""The ends of the axis of M_all, and the room behind it in which n is written."""
 
 
 def boxes(found: ResultsView, experiment: str) -> None:
@@ -107,7 +108,7 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
 
 def _points(points: pd.DataFrame, place: Spec) -> Spec:
     """The layer of the questions."""
-    about = _tooltip("system", "document", "question", "category", "source", "m_all10", "answers", "scores")
+    about = _tooltip("system", "document", "question", "category", "source", "m_all", "answers", "scores")
     shape: Spec = {
         "field": "source",
         "type": "nominal",
@@ -117,7 +118,7 @@ def _points(points: pd.DataFrame, place: Spec) -> Spec:
     return {
         "data": {"values": points[[each["field"] for each in about]].to_dict("records")},
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
-        "encoding": {**place, "x": _along("m_all10"), "shape": shape, "tooltip": about},
+        "encoding": {**place, "x": _along("m_all"), "shape": shape, "tooltip": about},
     }
 
 
@@ -128,9 +129,9 @@ def _along(field: str) -> Spec:
 
 
 def _tooltip(*fields: str) -> list[Spec]:
-    tenths = {*_NUMBERS, "m_all10"}
+    tenths = {*_NUMBERS, "m_all"}
     return [
-        {"field": field, "title": style.QUALITY if field == "m_all10" else field}
+        {"field": field, "title": style.QUALITY if field == "m_all" else field}
         | ({"type": "quantitative", "format": ".1f"} if field in tenths else {"type": "nominal"})
         for field in fields
     ]
@@ -138,7 +139,7 @@ def _tooltip(*fields: str) -> list[Spec]:
 
 def _bands(bounds: Bounds) -> Spec:
     """The bands behind everything, in the tints of the report's figures."""
-    at = style.tenfold(bounds)
+    at = bounds.overall
     edges = (_LOW, *(min(max(edge, _LOW), _HIGH) for edge in (at.red, at.green)), _HIGH)
     spans = zip(style.BANDS, edges, edges[1:], strict=False)
     values = [{"from": low, "to": high, "tint": style.BAND_TINTS[name]} for name, low, high in spans]

@@ -13,7 +13,6 @@ import streamlit as st
 
 from genaipa.answers.tidy import names_of
 from genaipa.reports.figures import style
-from genaipa.reports.table import SCALE
 from genaipa.scoring.rubric import band
 from genaipa.ui.widgets import SHORT
 
@@ -242,7 +241,7 @@ def format_value(column: str, value: float) -> str:
     """Write a number of the heat map, M_all from 10 to 100; empty for none."""
     if value != value:  # noqa: PLR0124 - only NaN differs from itself
         return ""
-    return f"{value * SCALE:.1f}" if column == "m_all" else f"{value:+z.2f}"
+    return f"{value:.1f}" if column == "m_all" else f"{value:+z.2f}"
 
 
 def find_band(column: str, value: float, bounds: Bounds) -> Band:

@@ -295,7 +295,8 @@ class ResultsView:
     @cached_property
     def judges(self) -> Chapter:
         """The report's chapter on judges alone."""
-        return judges.chapter(self._study, Scope.of(self.frame, self._snapshot.study.questions.categories, self.bounds))
+        scope = Scope.of(self.frame, self._snapshot.study.questions.categories, self.bounds)
+        return judges.JudgesChapter().make(self._study, scope)
 
     @cached_property
     def _study(self) -> Study:

@@ -105,7 +105,7 @@ def card(study: Study, boards: Sequence[Scored], every: Sequence[Scored]) -> Tab
     rows += _references(boards)
     spent = [name for name in _SPENT if any(row.get(name, nan) >= 0 for row in rows)]
     names = [scored.board.name for scored in boards]
-    measured = [*names, *(["m_all10"] if quality else [])]
+    measured = [*names, *(["m_all"] if quality else [])]
     ends = [f"{name}_{end}" for name in measured for end in ("low", "high")]
     columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
     return table(
@@ -142,9 +142,9 @@ def _quality(study: Study) -> dict[str, dict[str, float]]:
     data = leaderboard(study.table).data
     return {
         str(row["system"]): {
-            "m_all10": row["m_all10"],
-            "m_all10_low": row["policies_low"],
-            "m_all10_high": row["policies_high"],
+            "m_all": row["m_all"],
+            "m_all_low": row["policies_low"],
+            "m_all_high": row["policies_high"],
         }
         for row in data.to_dict("records")
     }
@@ -185,10 +185,10 @@ def ranks(made: Table, boards: Sequence[Scored]) -> Table:
     """Spearman's rank correlation over systems between each suite and M_all; empty where no system has both."""
     rows = []
     systems = made.data[made.data["kind"] == "system"]
-    for scored in boards if "m_all10" in systems else []:
-        both = systems[[scored.board.name, "m_all10"]].dropna()
+    for scored in boards if "m_all" in systems else []:
+        both = systems[[scored.board.name, "m_all"]].dropna()
         if len(both):
-            rho, low, high = correlate_ranks(both[scored.board.name], both["m_all10"])
+            rho, low, high = correlate_ranks(both[scored.board.name], both["m_all"])
             said = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(both)}
             rows.append({**said, "rho": rho, "low": low, "high": high, "meaning": _meaning(len(both), low, high)})
     return table(
@@ -282,7 +282,7 @@ def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[st
     """M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    found = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all10")
+    found = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all")
     return [
         {
             "category": category,
@@ -292,7 +292,7 @@ def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[st
             "suite": "GenAIPABench",
             "measure": M_ALL,
             "n": len(rows),
-            "value": rows["m_all10"].mean(),
+            "value": rows["m_all"].mean(),
         }
         for (system, category), rows in found.groupby(["system", "category"], observed=True, sort=True)
         if category in names

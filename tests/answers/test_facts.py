@@ -10,10 +10,10 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.answers import fact
 from genaipa.answers.gather import gather_scored
-from genaipa.answers.passages import Passages
 from genaipa.archive import pack, unpack
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
+from genaipa_retrieval.fact import Passages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

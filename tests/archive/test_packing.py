@@ -137,10 +137,10 @@ def test_a_reviewer_gets_the_same_tables_and_none_of_the_texts(genaipa: Cli) -> 
 def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
     """Their scores are in no average, with the reason beside it, and at no desk; they stay in the store."""
     make_study("CC0")
-    with_all = json.loads(done(genaipa("leaderboard", "--json")))["rows"][0]["m_all10"]
+    with_all = json.loads(done(genaipa("leaderboard", "--json")))["rows"][0]["m_all"]
     write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
     board = json.loads(done(genaipa("leaderboard", "--json")))
-    assert board["rows"][0]["m_all10"] > with_all, "Bo's poor score pulled it down"
+    assert board["rows"][0]["m_all"] > with_all, "Bo's poor score pulled it down"
     assert "Scores left out of everything: 1 of bo (scored without reading)." in board["notable"]
     desk = desk_here()
     assert desk.current.analysts() == ["ada"]

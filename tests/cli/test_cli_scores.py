@@ -69,8 +69,9 @@ def test_a_sheet_goes_out_and_comes_back(genaipa: Cli, run: Path) -> None:
     for row in rows:
         record = by_digest[row["digest"]]
         assert [row[metric] for metric in METRICS] == ["1", "1", "0.5", "0.5", "-1"]
-        assert (row["analyst"], row["note"], row["m_all"]) == ("Ann", "'+1 for this", "7.3")
-        assert (row["run"], row["system"], row["question"]) == (run.name, "extractive", record["question"])
+        assert (row["analyst"], row["note"], row["m_all"]) == ("Ann", "'+1 for this", "73.0")
+        assert (row["run"], row["system"]) == (run.name, "extractive")
+        assert row["question"] == record["coordinates"]["question"]
 
 
 def test_scores_lists_analysts(genaipa: Cli, run: Path) -> None:

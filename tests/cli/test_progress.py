@@ -7,11 +7,14 @@ import itertools
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from running import make_workspace, spec
 
-from genaipa.cli.terminal.progress import ENDED, RUNNING, Lines, ProgressTable, clock, fit, joined, told_apart
+from genaipa.cli.commands.run_summary import print_tally
+from genaipa.cli.terminal import console
+from genaipa.cli.terminal.progress import Lines, LiveProgress, clock, joined
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
@@ -19,7 +22,8 @@ from genaipa.systems.base import Usage
 from genaipa.tasks.procedure import Procedure, orders
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable, Iterator
+
     from rich.console import RenderableType
 
 SYSTEMS = (
@@ -29,8 +33,6 @@ SYSTEMS = (
     "openai-api/bb/gpt-4.1-mini-2025-04-14",
     "openai-api/aa/claude-sonnet-4-5-20250929",
 )
-ENDS = ("aa/gpt", "bb/gpt", "claude")
-"""Beginnings of their names as they are shown: without what all of them have, and never like another's."""
 
 
 def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, each: int = 3) -> Tally:
@@ -69,91 +71,95 @@ def drawn(shown: RenderableType, width: int, height: int = 100) -> list[str]:
     return [line.rstrip() for line in capture.get().splitlines()]
 
 
-def test_the_table_fits_any_terminal() -> None:
-    """From 60 columns on no line is longer than the terminal, no number is cut, and no system is shown like another."""
+@pytest.fixture
+def closing_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[Callable[..., list[str]]]:
+    """The closing table's lines at a width."""
+
+    def printed(tally: Tally, width: int) -> list[str]:
+        console.out.cache_clear()
+        monkeypatch.setenv("COLUMNS", str(width))
+        print_tally(tally)
+        return capsys.readouterr().out.strip("\n").splitlines()
+
+    yield printed
+    console.out.cache_clear()
+
+
+def test_the_closing_table_fits_any_terminal(closing_table: Callable[..., list[str]]) -> None:
+    """No line is longer than the terminal, and every number is there, beside or below its row."""
     tally = tally_of(*SYSTEMS)
-    for columns, width in itertools.product((RUNNING, ENDED), (60, 80, 100, 120, 160, 200)):
-        lines = drawn(fit(tally, columns, width, bars=columns is RUNNING).table, width)
-        assert max(map(cell_len, lines)) <= width
-        names = [line.split()[0] for line in lines if line.startswith(ENDS)]
-        assert len(set(names)) == len(SYSTEMS)
-        assert all(re.search(r" 4/12 +4 ", line) for line in lines if line.startswith(ENDS))
-        assert re.match(r"all +20/60 +20 ", lines[-1])
-        assert [line for line in lines if line.startswith("  document")] == [
-            line for line in lines if re.match(r"  document +1/3 +1 ", line)
-        ]
-    assert not fit(tally, ENDED, 200).dropped
-    assert fit(tally, ENDED, 80).dropped == ("tokens in", "cached", "out")
-    assert not fit(tally, ENDED, None).dropped
+    for width in (60, 80, 120, 200):
+        lines = closing_table(tally, width)
+        assert max(map(len, lines)) <= width
+        text = " ".join(" ".join(lines).replace(";", "").split())
+        assert text.count("4/12") == len(SYSTEMS)
+        assert text.count(" 1/3") == len(SYSTEMS) * len(INITIALIZATIONS)
+        assert "20/60" in text
+        assert text.count("100k") == 1
+        assert width < 200 or len(lines) == 2 + len(SYSTEMS) * (1 + len(INITIALIZATIONS)) + 1
 
 
-def test_counts_of_nothing_are_left_out() -> None:
+def test_counts_of_nothing_are_left_out(closing_table: Callable[..., list[str]]) -> None:
     """A column without a number is not shown; one initialization stands in the head, and one system needs no total."""
-    tally = tally_of("extractive", initializations=("document",))
-    lines = drawn(fit(tally, ENDED, 120).table, 120)
-    assert re.split("  +", lines[0]) == [
-        *("system (document)", "answered", "failed", "not asked", "tokens in", "cached", "out", "cost", "call time")
+    lines = closing_table(tally_of("extractive", initializations=("document",)), 120)
+    assert re.split("  +", lines[0].strip()) == [
+        *("system (document)", "answered", "failed", "not asked", "cost", "tokens in", "cached", "out", "call time")
     ]
-    assert lines[2].split() == ["extractive", "1/3", "1", "1", "5.0k", "50", "%", "20", "$0.2500", "3.0", "s"]
+    assert lines[2].split() == ["extractive", "1/3", "1", "1", "$0.2500", "5.0k", "50", "%", "20", "3.0", "s"]
     assert len(lines) == 3
 
 
 def test_the_live_display_fits_its_terminal() -> None:
-    """Where there are too few lines, the initializations go first, then systems; counts, money and time stay."""
+    """The state comes first, since a terminal shows so many lines; then why a call waits, and a bar for each system."""
     tally = tally_of(*SYSTEMS)
-    for width, height in ((60, 24), (80, 24), (120, 50), (80, 10), (200, 60)):
-        table = ProgressTable(SYSTEMS, 5.0)
-        table.begun(tally)
-        table.waiting(SYSTEMS[0], "no answer within 2 s; trying again in 0.5 s (1 of 5)")
-        lines = drawn(table, width, height)
-        assert len(lines) < height
+    for width in (60, 80, 200):
+        progress = LiveProgress(SYSTEMS, 5.0)
+        progress.begun(tally)
+        progress.waiting(SYSTEMS[0], "no answer within 2 s; trying again in 0.5 s (1 of 5)")
+        lines = drawn(progress, width)
         assert max(map(cell_len, lines)) <= width
-        said = " · ".join(lines).partition("20 of 60 done")[2]
-        assert re.fullmatch(r" · 20 failed · \$5.00 of \$5.00 · 0:00", said), lines
-        assert any(line.startswith("  document") for line in lines) == (height >= 50)
-        assert ("and 3 more systems" in lines) == (height == 10)
+        state, _, bars = " · ".join(lines).partition("no answer within 2 s")
+        done = r"20 of 60 done · 20 failed · \$5.00 of \$5.00 · 100k tokens, 50 % cached · 0:00 · "
+        assert re.match(done, state), state
+        assert bars.count("4/12") == len(SYSTEMS)
+        assert all(bars.count(name) == 1 for name in ("aa/gpt-4.1 ", "bb/gpt-4.1 ", "aa/gpt-4.1-mini-2025", "claude"))
+        assert width < 80 or "bb/gpt-4.1-mini-2025-04-14 " in bars
 
 
 def test_time_left_goes_by_the_slowest_system() -> None:
     """Each system's pace in this process counts; one that was stopped is waited for no more."""
     tally = tally_of("manual/fast", "manual/slow", initializations=("document",), each=9)
-    clocks = iter((0.0, 0.0, *[60.0] * 20))
-    table = ProgressTable(("manual/fast", "manual/slow"), now=lambda: next(clocks))
-    table.begun(tally)
-    for system, count in (("manual/fast", 4), ("manual/slow", 2)):
-        tally.row(system, "document").status["answered"] += count
-    assert table.state()[-1] == "1:00, about 3:00 left"
-    table.stopped("manual/slow", "no more")
-    assert table.state()[-1] == "1:00, about 1:00 left"
+    at = [0.0]
+    progress = LiveProgress(("manual/fast", "manual/slow"), now=lambda: at[0])
+    progress.begun(tally)
+    for second in (30.0, 60.0):
+        at[0] = second
+        for system, count in (("manual/fast", 3), ("manual/slow", 1)):
+            tally.row(system, "document").status["answered"] += count
+        progress.counted(tally)
+    assert progress.state()[-1] == "1:00, about 3:00 left"
+    progress.stopped("manual/slow", "no more")
+    assert progress.state()[-1] == "1:00, about 0:20 left"
 
 
 def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixture[str]) -> None:
     """Also before anything came back; the time left goes by what is done at the provider, too."""
     tally = tally_of(SYSTEMS[0], initializations=("document",), each=12)
-    for kind in (ProgressTable, Lines):
+    for kind in (LiveProgress, Lines):
         at = [0.0]
         shown = kind((SYSTEMS[0],), now=lambda at=at: at[0])
         shown.begun(tally)
-        shown.out(SYSTEMS[0], 8, 0)
-        at[0] = 60.0
-        shown.out(SYSTEMS[0], 8, 2)
+        for second, done in ((0.0, 0), (30.0, 1), (60.0, 2)):
+            at[0] = second
+            shown.out(SYSTEMS[0], 8, done)
         state = " · ".join(shown.state())
         assert state.startswith("1 of 12 done · 8 in batches (2 done there) · 2 waiting · 1 failed"), state
-        assert state.endswith("1:00, about 4:30 left"), state
-        assert ("5.0k tokens, 50 % cached" in state) == (kind is Lines), state
+        assert state.endswith("5.0k tokens, 50 % cached · 1:00, about 4:30 left"), state
         shown.out(SYSTEMS[0], 0, 0)
         assert "batches" not in " · ".join(shown.state())
     assert "8 in batches (2 done there)" in capsys.readouterr().err
-
-
-def test_names_are_told_apart() -> None:
-    """A name is cut in its middle, elsewhere where it would look like another, and numbered where no cut helps."""
-    assert told_apart(["gpt-4.1", "extractive"], 10) == ["gpt-4.1", "extractive"]
-    assert told_apart(["openai-api/lab/gpt-4.1", "x"], 11) == ["opena…t-4.1", "x"]
-    assert told_apart(["openai-api/aa/gpt-4.1", "openai-api/bb/gpt-4.1"], 14) == ["open…a/gpt-4.1", "open…b/gpt-4.1"]
-    numbered = told_apart([f"provider/one/{letter}/the-same-model" for letter in "abc"], 12)
-    assert len(set(numbered)) == 3
-    assert max(map(len, numbered)) == 12
 
 
 def test_words_of_time_and_lines() -> None:

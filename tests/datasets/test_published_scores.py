@@ -77,12 +77,16 @@ def test_a_score_knows_where_it_stands() -> None:
     read, *_ = audited()
     where = {(s.experiment, s.document, s.question): s for s in read}
     one = where["robustness", "uber", "T_u1"]
-    assert (one.cell, one.averaged, one.m_all) == (f"C{sorted(IDS).index('T_u1') + 2}", 3, scores("robust")["T_u1"][1])
+    assert (one.cell, one.averaged, one.m_all) == (
+        f"C{sorted(IDS).index('T_u1') + 2}",
+        3,
+        round(10 * scores("robust")["T_u1"][1], 2),
+    )
     assert where["quality", "airbnb", "T_f1"].averaged == 1
     means = where["recall", "", "UC_f2"]
     assert (means.m_all, means.averaged, means.sheet) == (None, 5, "adaptive")
     law = where["regulation", "ccpa", "PR_1"]
-    assert (law.m_all, law.completeness, law.reference) == (7.75, 1.0, -1.0)
+    assert (law.m_all, law.completeness, law.reference) == (77.5, 1.0, -1.0)
 
 
 def test_names_with_subscripts() -> None:
@@ -185,8 +189,8 @@ def test_tables_that_contradict_each_other() -> None:
         ("tables-contradict", "robustness", "UC_f3", ""),
     ]
     assert [f.sheet for f in found] == ["", "robust"]
-    assert f"average {sum(changed['UC_f3']) / 5:.2f}" in found[0].reason
-    assert f"imply {sum(scores('robust')['UC_f3']) / 5:.2f}" in found[0].reason
+    assert f"average {2 * sum(changed['UC_f3']):.1f}" in found[0].reason
+    assert f"imply {2 * sum(scores('robust')['UC_f3']):.1f}" in found[0].reason
     assert all("M_all is taken from the M_all table of robustness, by rule" in f.reason for f in found)
     assert marked == {}
 
@@ -299,7 +303,7 @@ def test_published_scores_that_are_left_out(real: Study) -> None:
 def test_the_default_is_the_published_study_s(real: Study) -> None:
     """The variance that planning takes for granted is that of the published tables of both systems."""
     values = {
-        (score.system, score.experiment, score.question, score.document): score.m_all * 10
+        (score.system, score.experiment, score.question, score.document): score.m_all
         for score in real.scores
         if score.document and score.m_all is not None
     }

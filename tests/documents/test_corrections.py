@@ -76,7 +76,10 @@ def test_a_correction_is_applied_where_it_is_asked_for_and_counted() -> None:
     plain, right = reported(corrected=False), reported(corrected=True)
     assert silence(plain) == {"Q1": "yes", "Q2": "no"}
     assert silence(right) == {"Q1": "no", "Q2": "no"}
-    assert {*right.study.annotated.texts.values()} == {"It never sells it.", "For one year (3)."}
+    assert {answer.answer for answer in right.study.annotated.answers.values()} == {
+        "It never sells it.",
+        "For one year (3).",
+    }
     said = "Annotated answers with a known correction: 1, "
     assert f"{said}not applied (the option corrected applies them): acme Q1." in plain.notable
     assert f"{said}applied (to what is silent, and the annotated answers shown; scores stay" in str(right.notable)

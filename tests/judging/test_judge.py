@@ -12,7 +12,7 @@ from running import latest, lines_of, write
 from genaipa.answers.gather import gather_scored
 from genaipa.judging.name import Judge
 from genaipa.judging.verdict import flaw
-from genaipa.reports.chapters import chapters
+from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_run, run_folders, select
 from genaipa.scoring.answers import Pool
@@ -158,7 +158,7 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     assert set(tidy["scorer"]) == {"machine"}
     assert not tidy["counted"].any()
     # Without people's scores a report has the judge's average as the judge's alone, and no estimate.
-    made = {chapter.name: chapter for chapter in chapters(gathered, gathered.rubric.bands)}
+    made = {chapter.name: chapter for chapter in make_chapters(gathered, gathered.rubric.bands).chapters}
     (alone,) = (table for table in made["judges"].tables if table.name == "people-and-judge")
     assert "overall" not in made
     assert alone.data[["people", "mean"]].isna().to_numpy().all()

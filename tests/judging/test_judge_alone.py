@@ -66,7 +66,7 @@ def test_the_report_has_a_grey_figure(judged, genaipa):
     assert done.code == 0, done.err
     figure = pd.read_csv("out/figures/judge-alone.csv")
     assert list(dict.fromkeys(figure["system"])) == ["scripted/a.yaml", "scripted/b.yaml"]
-    assert figure.groupby("system")["m_all10"].mean().to_dict() == {"scripted/a.yaml": 10, "scripted/b.yaml": 100}
+    assert figure.groupby("system")["m_all"].mean().to_dict() == {"scripted/a.yaml": 10, "scripted/b.yaml": 100}
     assert not Path("out/tables/leaderboard.csv").exists()
 
 

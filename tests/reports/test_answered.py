@@ -32,7 +32,7 @@ def study(*lost: str, experiments: tuple[str, ...] = ("quality",)) -> pd.DataFra
 def first_screen(frame: pd.DataFrame) -> Front:
     """The first screen of a report on it."""
     gathered = study_of(frame)
-    made = overall.chapter(
+    made = overall.OverallChapter().make(
         gathered, Scope.of(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts)
     )
     return front(Report(gathered, gathered.rubric.bands, [made]))
@@ -51,7 +51,7 @@ def test_it_stands_beside_the_average() -> None:
     """In the leaderboard behind M_all, in the matrix of the first screen, and in a sentence below its title."""
     board = overall.board(study("failed"))
     at = board.printed.index("answered")
-    assert board.printed[at - 1] == "m_all10"
+    assert board.printed[at - 1] == "m_all"
     assert dict(zip(board.data["system"], board.data["answered"], strict=True)) == {
         "a/one": "all 64",
         "b/two": "59 of 64",

@@ -87,7 +87,7 @@ def published(system, experiment, question, document="", **values):
 def test_a_comparison_by_hand(frame, compared):
     """Averages, differences, pairs, interval and test are those of the questions' averages."""
     found = compared
-    expected = by_hand(frame) * 10
+    expected = by_hand(frame)
     apart = expected["a/one"] - expected["b/two"]
     first = row(found)
     assert (first["n"], first["pairs"]) == (32, 32 * 2 * 2)
@@ -137,14 +137,14 @@ def scored_cells(values, *, systems=("a/one", "b/two")):
 
 def of_documents(shifts, *, seed=0, questions=QUESTIONS):
     """The comparison of a system with one that differs from it by so much about each document, chance aside."""
-    plain = np.full((len(questions), len(shifts)), 5.0)
-    noise = np.random.default_rng(seed).normal(0, 0.5, plain.shape)
+    plain = np.full((len(questions), len(shifts)), 50.0)
+    noise = np.random.default_rng(seed).normal(0, 5, plain.shape)
     return scored_cells([plain + noise + shifts, plain])
 
 
 def test_the_verdict_is_about_policies_like_these():
     """A difference that is there about each document is found for both targets; one that depends on it, for one."""
-    alike, by_document = of_documents([1.0, 1.1, 0.9, 1.2, 0.8]), of_documents([3.0, 3.0, -0.5, -0.5, -0.5])
+    alike, by_document = of_documents([10, 11, 9, 12, 8]), of_documents([30, 30, -5, -5, -5])
     first = row(alike)
     assert first["policies_low"] < first["low"] < 10 < first["high"] < first["policies_high"]
     assert (first["documents"], first["meaning"]) == (5, "A higher")
@@ -163,7 +163,7 @@ def test_the_verdict_is_about_policies_like_these():
 
 def test_two_documents_say_nothing_about_others():
     """Below three documents there is no second interval, and the verdict says why, and of what it speaks."""
-    two, ten = of_documents([1.0, 1.2]), of_documents([1.0] * 10, questions=QUESTIONS[:6])
+    two, ten = of_documents([10, 12]), of_documents([10] * 10, questions=QUESTIONS[:6])
     assert math.isnan(row(two)["policies_low"])
     assert two.finding[2] == (
         "Verdict, of these documents only: a/one is higher (p < 0.001). "
@@ -236,13 +236,13 @@ def test_a_mean_over_documents_is_paired_by_question():
     """Where one side has published means only, the other's documents are averaged for each question, and it is said."""
     rows = answer_rows(systems=("a/one",), experiments=("quality",))
     means = [
-        published("b/two", "quality", question, m_all=4.0, **dict.fromkeys(METRICS, 0.25)) for question in QUESTIONS
+        published("b/two", "quality", question, m_all=40.0, **dict.fromkeys(METRICS, 0.25)) for question in QUESTIONS
     ]
     frame = tidy_of([*rows, *means], score_rows(rows))
     found = compare_sides(*both(frame))
     first = row(found)
     assert (first["n"], first["pairs"], first["mean_b"]) == (32, 32, 40)
-    assert first["mean_a"] == pytest.approx(10 * by_hand(frame)["a/one"].mean())
+    assert first["mean_a"] == pytest.approx(by_hand(frame)["a/one"].mean())
     said = " ".join(found.finding)
     assert "a pair is a question, and the documents may differ" in said
     assert "about the same document" not in said
@@ -257,7 +257,7 @@ def test_means_alone_make_nothing_surer_for_policies():
     means = [
         published(system, "recall", question, m_all=value, **dict.fromkeys(METRICS, 0.25))
         for question in QUESTIONS
-        for system, value in (("a/one", 9.0), ("b/two", 2.0))
+        for system, value in (("a/one", 90.0), ("b/two", 20.0))
     ]
     alone, mixed = (
         row(compare_sides(*(side(frame, system, documents) for system in ("a/one", "b/two"))))
@@ -274,7 +274,7 @@ def test_cells_are_paired_where_both_have_them():
     rows = answer_rows()
     scores = [s for s in score_rows(rows) if "b/two|spotify" not in s["answer"]]
     frame = tidy_of(rows, scores)
-    shared = by_hand(frame[frame["document"] == "uber"]) * 10
+    shared = by_hand(frame[frame["document"] == "uber"])
     first = row(compare_sides(*both(frame)))
     assert first["pairs"] == 32
     assert first["difference"] == pytest.approx((shared["a/one"] - shared["b/two"]).mean())
@@ -319,14 +319,14 @@ def of_pairs(values):
 
 def test_the_verdict_follows_the_interval_and_ranks_are_beside_it():
     """A side that is a little higher in many questions, and far lower in few, is not the higher one."""
-    found = of_pairs([(8.25, 8.0)] * 29 + [(1.0, 10.0)] * 3)
+    found = of_pairs([(82.5, 80.0)] * 29 + [(10.0, 100.0)] * 3)
     first = row(found)
     assert first["low"] < 0 < first["high"]
     assert first["p"] > 0.05 > first["ranks_p"]
     assert first["meaning"] == "may be chance"
     assert "is higher in M_all" not in found.table.note
     # Equally many are a little higher and lower; one side has the few that are far apart.
-    found = of_pairs([(8.0, 8.25)] * 12 + [(8.25, 8.0)] * 12 + [(10.0, 4.0)] * 6 + [(8.0, 8.25)] * 2)
+    found = of_pairs([(80.0, 82.5)] * 12 + [(82.5, 80.0)] * 12 + [(100.0, 40.0)] * 6 + [(80.0, 82.5)] * 2)
     first = row(found)
     assert first["p"] < 0.05 < first["ranks_p"]
     assert first["low"] > 0
@@ -343,7 +343,7 @@ def test_no_verdict_contradicts_an_interval(seed):
     shift, spread = random.normal(0, 0.6), random.gamma(2, 0.4)
     values = random.normal(5.5, 1.5, (2, 32, 5))
     values[0] += shift + random.normal(0, spread, 5)
-    for _, one in scored_cells(values.clip(1, 10)).frame.iterrows():
+    for _, one in scored_cells(10 * values.clip(1, 10)).frame.iterrows():
         for low, high, p in (("low", "high", "p_holm"), ("policies_low", "policies_high", "policies_p_holm")):
             if not math.isnan(one[low]) and not math.isnan(one[p]):
                 assert (one[low] > 0 or one[high] < 0) == (one[p] < 0.05), one
@@ -375,7 +375,7 @@ def test_a_metric_that_nobody_scored_has_no_row():
     """Published values of M_all alone are compared in M_all alone."""
     scores = [
         published(system, "quality", question, document="uber", m_all=value)
-        for system, value in (("a/one", 9.0), ("b/two", 7.0))
+        for system, value in (("a/one", 90.0), ("b/two", 70.0))
         for question in QUESTIONS
     ]
     data = compare_sides(*both(tidy_of(scores))).frame
@@ -413,7 +413,7 @@ def test_only_what_is_common_is_compared_anyway():
     frame = study()
     first, second = both(frame)
     changed = replace(second, texts={**second.texts, "uber": {"another"}})
-    common = by_hand(frame[frame["document"] == "spotify"]) * 10
+    common = by_hand(frame[frame["document"] == "spotify"])
     found = row(compare_sides(first, changed, anyway=True))
     assert (found["n"], found["pairs"]) == (32, 32)
     assert found["mean_b"] == pytest.approx(common["b/two"].mean())
@@ -424,7 +424,7 @@ def test_only_what_is_common_is_compared_anyway():
 def test_a_mean_over_other_documents_is_not_compared():
     """A published mean over documents counts only if the other side was asked about all of them."""
     rows = answer_rows(systems=("a/one",), documents=("uber",))
-    means = [published("b/two", "quality", question, m_all=4.0) for question in QUESTIONS]
+    means = [published("b/two", "quality", question, m_all=40.0) for question in QUESTIONS]
     frame = tidy_of([*rows, *means], score_rows(rows))
     ours = side(frame, "a/one", ("uber",))
     assert row(compare_sides(ours, side(frame, "b/two", ("uber",))))["n"] == 32

@@ -74,7 +74,7 @@ def test_planned_is_what_could_be_scored() -> None:
     assert plan_share(tidy_of(rows, score_rows(rows))) == (140, 140, False)
     more = [*ONE, *answer_rows(systems=("a/one",), experiments=("recall",))]
     assert plan_share(tidy_of(more, score_rows(ONE))) == (160, 160, False)
-    assert plan_share(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=7.0), *ONE[1:]])) == (0, 0, False)
+    assert plan_share(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=70.0), *ONE[1:]])) == (0, 0, False)
     assert evidence(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
 
 
@@ -147,7 +147,7 @@ def test_tables_say_the_level() -> None:
     assert "in 99.9 of 100 such studies" in early.note
     assert "in 95 of 100 such studies" in ended.note
     assert (early.data["low"] < ended.data["low"]).all()
-    assert early.data["m_all10"].equals(ended.data["m_all10"])
+    assert early.data["m_all"].equals(ended.data["m_all"])
     apart, _ = matches.tables(tidy_of(ROWS, scores))
     assert apart.note.startswith("256 of 320 planned answers are scored: ")
     assert "level" in apart.printed

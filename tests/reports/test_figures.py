@@ -130,7 +130,7 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
         own = points.data[points.data["system"] == system]
         for source, marker in (("faq", "o"), ("user", "D")):
             seen = [*chain.from_iterable(lines(axes, marker=marker))]
-            assert sorted(seen) == sorted(own.loc[own["source"] == source, "m_all10"])
+            assert sorted(seen) == sorted(own.loc[own["source"] == source, "m_all"])
 
 
 def test_the_file_beside_has_every_number_drawn() -> None:
@@ -144,8 +144,7 @@ def test_the_file_beside_has_every_number_drawn() -> None:
         data[data["mark"] == "box"]["median"].tolist() == five.data.query("experiment == 'recall'")["median"].tolist()
     )
     assert (
-        data[data["mark"] == "point"]["m_all10"].tolist()
-        == points.data.query("experiment == 'recall'")["m_all10"].tolist()
+        data[data["mark"] == "point"]["m_all"].tolist() == points.data.query("experiment == 'recall'")["m_all"].tolist()
     )
 
 
@@ -189,7 +188,7 @@ def test_heat_maps_show_where_questions_come_from() -> None:
 def by_question_of(values, **columns):
     """A table of one system's metrics by question."""
     data = pd.DataFrame(values, columns=list(METRICS)).assign(
-        m_all=5.0, system="a/one", experiment="quality", category="T", source="faq", documents=3
+        m_all=50.0, system="a/one", experiment="quality", category="T", source="faq", documents=3
     )
     data["question"] = [f"T_f{number}" for number in range(1, len(data) + 1)]
     return Table("metrics-by-question", "Metrics", "Note.", data.assign(**columns))
@@ -301,7 +300,7 @@ def effort_of(efforts, **columns):
         {"system": systems, "experiment": "quality", "answers": 10, "cost": efforts, "seconds": efforts}
     )
     ends = {"low": 60.0, "high": 80.0, "policies_low": 50.0, "policies_high": 90.0}
-    found = data.assign(m_all10=70.0, **ends).assign(**columns)
+    found = data.assign(m_all=70.0, **ends).assign(**columns)
     return Table("effort", "Effort", "Note.", found)
 
 
@@ -317,7 +316,7 @@ def effort_of(efforts, **columns):
 )
 def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     """Systems of very different cost share a logarithmic axis, on which what costs nothing still has a place."""
-    drawn = cost.against(effort_of(efforts, m_all10=np.linspace(60, 80, len(efforts))), "cost")
+    drawn = cost.against(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
     assert drawn is not None
     assert drawn.name == "effort-cost"
     axes = drawn.plot().axes[0]
@@ -334,16 +333,16 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
 
 def test_effort_leaves_out_what_is_not_known() -> None:
     """A system without a score or a price has no point; nothing is drawn where there is none."""
-    drawn = cost.against(effort_of([0.1, None, 0.2], m_all10=[70.0, 70.0, None]), "cost")
+    drawn = cost.against(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
     assert drawn is not None
     assert drawn.table.data["system"].tolist() == ["s/0"]
-    assert cost.against(effort_of([None, 1.0], m_all10=[50.0, None]), "seconds") is None
+    assert cost.against(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
 
 
 def test_times_of_no_time_are_not_drawn() -> None:
     """Systems that answer from this machine's memory have no time worth a figure; one that takes its time has."""
-    assert cost.against(effort_of([0.0, 0.01], m_all10=[50.0, 60.0]), "seconds") is None
-    assert cost.against(effort_of([0.0, 2.0], m_all10=[50.0, 60.0]), "seconds") is not None
+    assert cost.against(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
+    assert cost.against(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
 
 
 def test_who_has_no_box_is_named() -> None:

@@ -47,7 +47,7 @@ def test_what_a_figure_leaves_out_is_said() -> None:
             "analyst": "published",
             "role": "published",
             "scorer": "human",
-            "m_all": 5.5,
+            "m_all": 55.0,
             "averaged": 1,
         }
         for row in answer_rows(systems=("b/two",), questions=("T_f1", "T_u1"))
@@ -85,7 +85,7 @@ def test_nine_systems_fit_pages() -> None:
 
 def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     """A figure that lacks the first system gives the second the colour and marker that it has elsewhere."""
-    data = {"system": ["a/one", "b/two"], "experiment": "quality", "answers": 10, "m_all10": 70.0}
+    data = {"system": ["a/one", "b/two"], "experiment": "quality", "answers": 10, "m_all": 70.0}
     data |= {
         "low": 60.0,
         "high": 80.0,
@@ -110,7 +110,7 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
     """An experiment whose first row lacks a cost keeps its place among the panels."""
     data = {"system": ["a/one", "a/one", "b/two"], "experiment": ["quality", "recall", "quality"], "answers": 10}
     data |= {
-        "m_all10": 70.0,
+        "m_all": 70.0,
         "low": 60.0,
         "high": 80.0,
         "policies_low": 50.0,
@@ -133,7 +133,7 @@ def test_a_small_cost_is_told_per_thousand_answers() -> None:
         "system": ["a/one"],
         "experiment": "quality",
         "answers": 10,
-        "m_all10": 70.0,
+        "m_all": 70.0,
         "low": 60.0,
         "high": 80.0,
         "policies_low": 50.0,

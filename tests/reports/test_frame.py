@@ -47,7 +47,7 @@ def test_an_answer_has_a_row_for_each_analyst():
     frame = tidy_of(answers, [scored(digest, "ada", "11111"), scored(digest, "bo", "11233")])
     assert len(set(frame["key"])) == 1
     assert frame.set_index("analyst")["m_all"].to_dict() == {
-        "ada": 10.0,
+        "ada": 100.0,
         "bo": pytest.approx(PAPER.m_all(typed("11233"))),
     }
     assert frame.set_index("analyst").loc["bo", ["m_all_positive", "m_all_negative"]].tolist() == [2.5, -2.0]
@@ -97,7 +97,7 @@ def test_a_machines_score_is_never_averaged():
     """A machine's score stays in the table, uncounted, and an unscored answer stays unscored."""
     answers = answer_rows(**ONE)
     frame = tidy_of(answers, [scored(answers[0]["answer"], "judge", "11111", scorer="machine")])
-    assert frame["m_all"].tolist() == [10.0]
+    assert frame["m_all"].tolist() == [100.0]
     assert not frame["counted"].any()
 
 
@@ -114,14 +114,14 @@ def test_a_published_score_brings_its_own_values():
     """M_all alone stays alone; five metrics imply M_all; a document may be empty."""
     frame = tidy_of(
         [
-            published(m_all=7.75, averaged=1),
+            published(m_all=77.5, averaged=1),
             published(document="", **dict.fromkeys(METRICS, 0.5), averaged=5),
         ]
     )
     alone, mean = (frame.iloc[place] for place in range(2))
-    assert alone["m_all"] == 7.75
+    assert alone["m_all"] == 77.5
     assert pd.isna(alone["relevance"])
-    assert mean["m_all"] == pytest.approx(7.75)
+    assert mean["m_all"] == 77.5
     assert mean["document"] == ""
     assert frame["averaged"].tolist() == [1, 5]
     assert frame["key"].tolist() == ["", ""]
@@ -131,8 +131,8 @@ def test_a_published_score_brings_its_own_values():
 def test_published_scores_and_scored_answers_stand_in_one_table():
     """Scores of the desk don't spill over to the rows of published tables, nor the other way round."""
     answers = answer_rows(**ONE)
-    frame = tidy_of([*answers, published(m_all=1.0, averaged=1)], [scored(answers[0]["answer"], "ada", "11111")])
-    assert frame.set_index("unit")["m_all"].to_dict() == {"answer": 10.0, "table": 1.0}
+    frame = tidy_of([*answers, published(m_all=10.0, averaged=1)], [scored(answers[0]["answer"], "ada", "11111")])
+    assert frame.set_index("unit")["m_all"].to_dict() == {"answer": 100.0, "table": 10.0}
 
 
 def test_columns_are_those_that_are_documented():

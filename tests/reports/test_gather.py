@@ -11,7 +11,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.answers.gather import gather
-from genaipa.errors import GenaipaError, UsageError
+from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.reports.notable import notable
 from genaipa.runs import inputs
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
@@ -162,6 +162,17 @@ def test_what_a_run_excludes_is_marked():
     assert gathered(excluded=True).joined()["counted"].sum() == 1
 
 
+def test_a_file_of_exclusions_with_a_slip_is_told():
+    """A key that no answer has is a sentence of the report; a row of an unknown sort is an error that names it."""
+    folder = make_answers(*REPLIES)
+    folder.write_file(EXCLUSIONS, write_exclusions([Exclusion("answer", "a|b", "other-company", "is about Facebook")]))
+    (problem,) = gathered().problems
+    assert problem == f"{folder.path / EXCLUSIONS}: the run has no answer a|b; correct the key."
+    folder.write_file(EXCLUSIONS, b"what,key,kind,reason\nanswers,a|b,other-company,No.\n")
+    with pytest.raises(DataError, match=r"exclusions\.csv: row 2: .*answers"):
+        gathered()
+
+
 def test_published_scores_are_rows_of_their_own():
     """A published cell has its question's category and source; a mean over documents has no document."""
     folder = make_answers(*REPLIES, annotations=SILENT)
@@ -170,16 +181,16 @@ def test_published_scores_are_rows_of_their_own():
         PUBLISHED_SCORES,
         write_published(
             [
-                PublishedScore(system, "quality", "acme", "Q2", 7.75, averaged=1),
+                PublishedScore(system, "quality", "acme", "Q2", 77.5, averaged=1),
                 PublishedScore(system, "quality", "", "Q2", None, 1.0, 1.0, 1.0, 1.0, -1.0, averaged=5),
-                PublishedScore("another", "quality", "acme", "Q2", 1.0),
+                PublishedScore("another", "quality", "acme", "Q2", 10.0),
             ]
         ),
     )
     folder.write_file(EXCLUSIONS, write_exclusions([Exclusion("score", "|Q2", "duplicate-scores", "Of robustness.")]))
     frame = gathered().joined()
     table = frame[frame["unit"] == "table"].set_index("document")
-    assert table["m_all"].to_dict() == {"acme": 7.75, "": pytest.approx(8.2)}
+    assert table["m_all"].to_dict() == {"acme": 77.5, "": 82.0}
     assert table["silent"].to_dict() == {"acme": "yes", "": ""}
     assert set(table["category"]) == {"T"}
     assert table["excluded"].to_dict() == {"acme": "", "": "duplicate-scores: Of robustness."}

@@ -35,9 +35,8 @@ def test_it_is_nearer_to_the_whole_study_than_people_alone():
     (found,) = estimates([study.frame])
     assert set(found.given["scored"]) == {32}
     frames = {"both": found.frame, "alone": study.frame, "whole": study.whole()}
-    measures = [*METRICS, "m_all"]
     rows = {name: averages.policy_questions(of) for name, of in frames.items()}
-    means = {name: some.groupby("system", observed=True)[measures].mean() for name, some in rows.items()}
+    means = {name: some.groupby("system", observed=True)[list(METRICS)].mean() for name, some in rows.items()}
     off = {name: (means[name] - means["whole"]).abs().to_numpy().mean() for name in ("both", "alone")}
     assert off["both"] < 0.8 * off["alone"]
     sure = {name: mean_of(of) for name, of in frames.items()}
@@ -87,14 +86,14 @@ def test_the_worst_answers_beside_a_wave_move_no_average():
     assert estimates([frame])[0].frame is frame
     assert mean_of(more)["mean"] < mean_of(frame)["mean"] - 0.05
     boards = [overall.board(one).data.set_index("system") for one in (frame, more)]
-    assert boards[1].loc["a/one", "m_all10"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
+    assert boards[1].loc["a/one", "m_all"] == pytest.approx(boards[0].loc["a/one", "m_all"])
     assert boards[1].loc["a/one", "scored"] == "64 of 96, 48 of them at random"
     assert boards[1].loc["b/two"].equals(boards[0].loc["b/two"])
     before, after = (
         compare_sides(*(Side(name, one[one["system"] == name], {}, {}) for name in ("a/one", "b/two")), anyway=True)
         for one in (frame, more)
     )
-    assert after.frame.loc[0, "mean_a"] == pytest.approx(boards[0].loc["a/one", "m_all10"])
+    assert after.frame.loc[0, "mean_a"] == pytest.approx(boards[0].loc["a/one", "m_all"])
     assert after.frame.loc[0, "difference"] == pytest.approx(before.frame.loc[0, "difference"])
 
 
@@ -140,7 +139,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     frame = study.frame.copy()
     machine = frame["scorer"] == "machine"
     frame.loc[machine, [*METRICS]] *= -1
-    frame.loc[machine, "m_all"] = 11 - frame.loc[machine, "m_all"]
+    frame.loc[machine, "m_all"] = 110 - frame.loc[machine, "m_all"]
     (found,) = estimates([frame])
     assert set(found.groups["slope"]) == {0.0}
     assert found.groups["why"].str.contains("say nothing about people's").all()
@@ -199,8 +198,8 @@ def test_published_means_over_documents_stand_alone():
     plain = study.frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "object"))
     first = plain[plain["system"] == "a/one"].iloc[:1]
     table = {"unit": "table", "key": "", "answer": "", "role": "published", "scorer": "human", "counted": True}
-    single = first.assign(**table, m_all=7.0, **dict.fromkeys(METRICS, np.nan))
-    whole = first.assign(**table, document="", m_all=7.0, **dict.fromkeys(METRICS, 0.3))
+    single = first.assign(**table, m_all=70.0, **dict.fromkeys(METRICS, np.nan))
+    whole = first.assign(**table, document="", m_all=70.0, **dict.fromkeys(METRICS, 0.3))
     frame = pd.concat([plain, single, whole], ignore_index=True)
     (found,) = estimates([frame.astype(dict.fromkeys(kinds.index[kinds == "category"], "category"))])
     why = found.groups[found.groups["system"] == "a/one"].set_index("measure")["why"]
@@ -232,7 +231,7 @@ def test_a_verdict_that_is_missing_is_no_bias():
     )
     (found,) = estimates([frame])
     assert (found.given["judged"] == 3 * 21).all()
-    assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(study.whole())["mean"], abs=0.3)
+    assert mean_of(found.frame)["mean"] == pytest.approx(mean_of(study.whole())["mean"], abs=3)
 
 
 def test_a_few_questions_without_a_score_are_left_to_the_judge():

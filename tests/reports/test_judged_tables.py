@@ -50,7 +50,7 @@ def test_tables_name_the_basis_of_their_averages(study):
     found = estimated(study.frame)
     alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     assert set(overall.board(alone).data["scored"]) == {"64 of 192, at random"}
-    assert not np.allclose(overall.board(alone).data["m_all10"], board.data["m_all10"])
+    assert not np.allclose(overall.board(alone).data["m_all"], board.data["m_all"])
     assert metrics.by_question(study.frame).data.equals(metrics.by_question(alone).data)
     assert len(found.given) == 24
 
@@ -73,7 +73,7 @@ def test_people_and_judge_stand_beside_people_alone(study):
     assert row["hours"] == pytest.approx(max(row["n_eff"] - 32, 0) * 0.1)
     html = render.as_html(made)
     assert ">judge alone: not an estimate</th>" in html
-    assert f'<span style="color: #767676">{row["judge"] * 10:.2f}</span>' in html
+    assert f'<span style="color: #767676">{row["judge"]:.2f}</span>' in html
     assert "Judges: made-up." in made.note
 
 
@@ -113,7 +113,7 @@ def test_a_comparison_takes_estimates_pair_by_pair(study):
     """The difference is the mean of z of A minus z of B on the same cells; its p belongs to its interval."""
     both = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two"))
     row = both.frame.iloc[0]
-    cells = {name: own["m_all10"].mean() for name, own in _questions(estimated(study.frame).frame)}
+    cells = {name: own["m_all"].mean() for name, own in _questions(estimated(study.frame).frame)}
     assert row["difference"] == pytest.approx(cells["a/one"] - cells["b/two"])
     assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)
     assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
@@ -165,7 +165,7 @@ def test_forecasts_are_rows_and_sentences(study):
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
     assert one.floor < one.half
     data = forecasts(study.frame).data
-    assert list(data.columns) == ["system", "experiment", "scored", "half", "to0.5", "to0.3", "floor"]
+    assert list(data.columns) == ["system", "experiment", "scored", "half", "to5", "to3", "floor"]
     assert len(in_words(study.frame)) == len(data) == 4
     assert in_words(study.frame)[0].startswith("a/one, quality: ±")
     assert "these 32 questions allow ±" in in_words(study.frame)[0]

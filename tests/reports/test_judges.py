@@ -22,7 +22,7 @@ from pages import Shown, desk_here
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
 from genaipa.reports.chapters.agreement import alphas, alphas_apart
-from genaipa.reports.chapters.judges import chapter
+from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.judged.quality import EPSILON, agreement, agreement_apart, alternative, answer_groups
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
@@ -57,7 +57,7 @@ def gathered() -> Study:
 
 def chapter_of(found: Study) -> Chapter:
     """The chapter on judges."""
-    return chapter(found, Scope.of(found.table))
+    return JudgesChapter().make(found, Scope.of(found.table))
 
 
 @pytest.fixture(scope="module")

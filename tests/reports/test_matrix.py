@@ -106,7 +106,7 @@ def test_one_system_has_no_matrix() -> None:
 def test_pairs_are_what_the_leaderboard_counts():
     """Where a judge scored, differences are those of estimates, in the leaderboard's order."""
     frame = judged(size=64).frame
-    means = board(frame).data.set_index("system")["m_all10"]
+    means = board(frame).data.set_index("system")["m_all"]
     (row,) = differences(frame).to_dict("records")
     assert [row["first"], row["second"]] == list(means.index)
     assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])

@@ -57,7 +57,7 @@ def test_each_part_in_its_words():
         {**row, "excluded": "no"} if n < 10 else {**row, "answer": ""} if n < 20 else row for n, row in enumerate(rows)
     ]
     assert told(out, out[20:]) == ("all 76", True)
-    tables = [published("a/one", "quality", "uber", row["question"], m_all=7.0) for row in rows[:32]]
+    tables = [published("a/one", "quality", "uber", row["question"], m_all=70.0) for row in rows[:32]]
     assert part.parts(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
 
 

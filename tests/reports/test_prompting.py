@@ -91,7 +91,7 @@ def test_tables_that_mix_prompts_say_so() -> None:
 
 def of_a_study():
     """Published scores of all questions."""
-    also = {"m_all": 5.0, "prompts": "published", "rubric": "r"}
+    also = {"m_all": 50.0, "prompts": "published", "rubric": "r"}
     return [published("c/old", "quality", d, q, **also) for q in QUESTIONS for d in DOCUMENTS]
 
 

@@ -16,7 +16,7 @@ def test_an_answer_is_averaged_before_its_cell():
     first, second = (answer["answer"] for answer in answers)
     given = [scored(first, "ada", "11111"), scored(first, "bo", "11111"), scored(second, "ada", "33333")]
     found = cells.cells(tidy_of(answers, given))
-    assert found["m_all"].tolist() == [5.5]
+    assert found["m_all"].tolist() == [55]
     assert found[["answers", "scores"]].to_numpy().tolist() == [[2, 3]]
 
 
@@ -43,20 +43,20 @@ def test_questions_are_averaged_over_documents():
     answers = answer_rows(systems=("a/one",), documents=("uber", "spotify"), questions=("T_f1",))
     given = [scored(answers[0]["answer"], "ada", "11111"), scored(answers[1]["answer"], "ada", "33333")]
     found = cells.per_question(cells.cells(tidy_of(answers, given)))
-    assert found[["m_all", "documents"]].to_numpy().tolist() == [[5.5, 2]]
+    assert found[["m_all", "documents"]].to_numpy().tolist() == [[55, 2]]
 
 
 def test_published_means_fill_what_the_documents_lack():
     """M_all comes from the documents where they have it, the metrics from the mean over documents, and only there."""
     rows = [
-        published(m_all=10.0, averaged=1),
-        published(document="spotify", m_all=1.0, averaged=1),
+        published(m_all=100.0, averaged=1),
+        published(document="spotify", m_all=10.0, averaged=1),
         published(document="", **dict.fromkeys(METRICS, 1.0), averaged=5),
         published("T_f2", document="", **dict.fromkeys(METRICS, -1.0), averaged=5),
     ]
     found = cells.per_question(cells.cells(tidy_of(rows))).set_index("question")
-    assert found.loc["T_f1", ["m_all", "relevance", "documents"]].tolist() == [5.5, 1.0, 2]
-    assert found.loc["T_f2", ["m_all", "relevance", "documents"]].tolist() == [1.0, -1.0, 0]
+    assert found.loc["T_f1", ["m_all", "relevance", "documents"]].tolist() == [55, 1.0, 2]
+    assert found.loc["T_f2", ["m_all", "relevance", "documents"]].tolist() == [10, -1.0, 0]
     assert len(cells.by_document(cells.cells(tidy_of(rows)))) == 2
 
 

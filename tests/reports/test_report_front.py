@@ -21,7 +21,7 @@ def first_screen(frame):
     gathered = study_of(frame)
     bounds = gathered.rubric.bands
     with plain_texts:
-        made = overall.chapter(
+        made = overall.OverallChapter().make(
             gathered, Scope.of(frame, gathered.questions.categories, bounds, gathered.questions.texts)
         )
     return front(Report(gathered, bounds, [made] if made else []))

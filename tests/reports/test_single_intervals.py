@@ -14,18 +14,18 @@ from genaipa.reports.chapters import metrics, overall
 from genaipa.stats.intervals import find_interval
 
 SYSTEM, DOCUMENTS = "a/one", ("uber", "spotify", "airbnb", "twitter")
-M_ALL = {"T_f1": (7.0, 8.5, 9.0, 7.75), "T_u1": (10.0, 10.0, 10.0, 10.0), "UC_f1": (4.0, 7.0, 2.5, 6.0)}
+M_ALL = {"T_f1": (70.0, 85.0, 90.0, 77.5), "T_u1": (100.0, 100.0, 100.0, 100.0), "UC_f1": (40.0, 70.0, 25.0, 60.0)}
 
 
 def frame() -> pd.DataFrame:
     """Three questions about four documents each in two experiments, metrics too, and one only as a published mean."""
     rows = [
-        published(SYSTEM, experiment, document, question, m_all=value - easier, metrics=(value - easier - 5.5) / 4.5)
-        for experiment, easier in (("quality", 0.0), ("recall", 1.0))
+        published(SYSTEM, experiment, document, question, m_all=value - easier, metrics=(value - easier - 55) / 45)
+        for experiment, easier in (("quality", 0.0), ("recall", 10.0))
         for question, values in M_ALL.items()
         for document, value in zip(DOCUMENTS, values, strict=True)
     ]
-    return tidy_of([*rows, published(SYSTEM, "quality", "", "PD_f1", m_all=5.0, metrics=0.5)])
+    return tidy_of([*rows, published(SYSTEM, "quality", "", "PD_f1", m_all=50.0, metrics=0.5)])
 
 
 def test_a_question_has_the_interval_over_its_documents() -> None:
@@ -34,8 +34,8 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
     found = made.data[made.data["experiment"] == "quality"].set_index("question")
     for question in ("T_f1", "UC_f1"):
         values, row = M_ALL[question], found.loc[question]
-        assert (row["policies_low"], row["policies_high"]) == pytest.approx(find_interval(values, (1, 10)))
-        ends = find_interval([(value - 5.5) / 4.5 for value in values], (-1, 1))
+        assert (row["policies_low"], row["policies_high"]) == pytest.approx(find_interval(values, (10, 100)))
+        ends = find_interval([(value - 55) / 45 for value in values], (-1, 1))
         assert (row["clarity_policies_low"], row["clarity_policies_high"]) == pytest.approx(ends)
     low, high = scipy.stats.t.interval(0.95, 3, np.mean(M_ALL["UC_f1"]), scipy.stats.sem(M_ALL["UC_f1"]))
     assert found.loc["UC_f1", "policies_low"] < low < high
@@ -45,13 +45,13 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
 
 
 def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
-    """They are those of the table of averages, times ten, in CSV and JSON; people see as many columns as before."""
+    """They are those of the table of averages, in CSV and JSON; people see as many columns as before."""
     made, each = overall.board(frame()), overall.by_measure(frame()).data
     each = each[(each["measure"] == "M_all") & (each["questions"] == "all")].set_index("experiment")
     (row,) = render.as_rows(made)
     for experiment in ("quality", "recall"):
         for end in ("low", "high", "policies_low", "policies_high"):
-            assert row[f"{experiment}_{end}"] == pytest.approx(10 * each.loc[experiment, end])
+            assert row[f"{experiment}_{end}"] == pytest.approx(each.loc[experiment, end])
     assert row["summary_low"] is None
     assert "quality_low" in render.as_csv(made)
     assert [column for column in render.headings(made) if "quality" in column] == ["quality"]

@@ -13,7 +13,6 @@ from framing import study_of
 from size import size
 from tabling import at_the_edges
 
-from genaipa.reports import points
 from genaipa.reports.chapters import (
     agreement,
     closed_book,
@@ -30,6 +29,7 @@ from genaipa.reports.chapters import (
     texts,
 )
 from genaipa.reports.report import Report
+from genaipa_points.tables import tabulate_rates
 from rubrics import PAPER
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ TABLES = {
     "memory-summary": closed_book.summary,
     "effort": lambda frame: cost.by_system(study_of(frame)),
     "answers": lambda frame: outcomes.statuses(study_of(frame)),
-    "points": points.rates,
+    "points": tabulate_rates,
     "silent-questions": lambda frame: silent.silent_questions(study_of(frame)),
     "silent-differences": lambda frame: silent.silent_differences(study_of(frame)),
     "silent-quality": silent.silent_quality,
@@ -82,7 +82,7 @@ def made(name: str, frame: str) -> Table:
 def test_a_table_is_right_whatever_it_is_made_of(name: str) -> None:
     """Each has its name, its columns in their order, no categories, and a text for every cell.
 
-    Averages lie within 1 to 10, 10 to 100 or -1 to 1, shares within 0 to 1, and an interval is about its average.
+    Averages lie within 10 to 100 or -1 to 1, shares within 0 to 1, and an interval is about its average.
     """
     # In small every eighth frame: the other tables take the others.
     step = size(small=8, soak=1)
@@ -110,7 +110,7 @@ def check_form(name: str, frame: str) -> None:
 
 
 _COLUMNS = {
-    "scores-by-question": "system experiment document question category source silent m_all10 answers scores",
+    "scores-by-question": "system experiment document question category source silent m_all answers scores",
     "five-numbers": "system experiment document questions n minimum q1 median q3 maximum mean low high",
     "faq-against-user": "system questions n mean low high policies_low policies_high documents",
     "easiest-and-hardest": "end rank question mean policies_low policies_high n silent",
@@ -128,7 +128,7 @@ _COLUMNS = {
     "positions": "system experiment conversation n first middle last slope low high policies_low policies_high",
     "memory": "system question category source document_shown name_only difference n",
     "memory-summary": "system n mean low high policies_low policies_high documents",
-    "effort": "system experiment answers m_all10 low high policies_low policies_high documents seconds cost "
+    "effort": "system experiment answers m_all low high policies_low policies_high documents seconds cost "
     "cost_low cost_high cost_policies_low cost_policies_high cost_total",
     "answers": "system experiment planned answered truncated refused failed missing excluded scored unscored",
     "points": "system experiment measure answers rate low high policies_low policies_high questions documents",
@@ -136,10 +136,9 @@ _COLUMNS = {
     "documents partly",
     "silent-differences": "first second error questions documents difference low high policies_low policies_high "
     "p_holm policies_p_holm",
-    "silent-quality": "system experiment silent m_all10 low high policies_low policies_high questions documents",
+    "silent-quality": "system experiment silent m_all low high policies_low policies_high questions documents",
     "agreement": "metric alpha low high",
-    "leaderboard": "rank system m_all10 low high policies_low policies_high documents quality robustness recall "
-    "summary",
+    "leaderboard": "rank system m_all low high policies_low policies_high documents quality robustness recall summary",
     "averages": "system experiment measure questions n mean low high policies_low policies_high documents",
 }
 _COLUMNS = {name: columns.split() for name, columns in _COLUMNS.items()}
@@ -148,9 +147,9 @@ _COLUMNS = {name: columns.split() for name, columns in _COLUMNS.items()}
 def check_scales(name: str, frame: str) -> None:
     """Every number of one table is where it can be; pytest shows of which."""
     data = made(name, frame).data
-    tens = name not in ("averages", "easiest-and-hardest", "metrics-by-category", "memory-summary", "consistency")
+    of_m_all = name not in ("averages", "memory-summary", "consistency")
     for column in (
-        "m_all10",
+        "m_all",
         "minimum",
         "q1",
         "median",
@@ -162,14 +161,13 @@ def check_scales(name: str, frame: str) -> None:
         "independent",
     ):
         assert _values(data, column).between(10, 100).all()
-    if tens:
+    if of_m_all:
         assert _values(data, "mean").between(10, 100).all()
-    assert _values(data, "m_all").between(1, 10).all()
     for column in ("relevance", "accuracy", "clarity", "completeness", "reference"):
         assert _values(data, column).between(-1, 1).all()
     for column in ("rate", "same"):
         assert _values(data, column).between(0, 1).all()
-    for column in ("mean", "m_all10", "drop", "spread", "m_all", "rate"):
+    for column in ("mean", "m_all", "drop", "spread", "rate"):
         if {column, "low"} <= set(data):
             known = data.dropna(subset="low")
             assert (known["low"] <= known[column] + 1e-9).all()
@@ -195,7 +193,7 @@ def test_without_a_score_that_counts_there_is_no_average() -> None:
 def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
     """What answers took and claimed is known before anybody scores them; their quality is blank."""
     for frame in NO_SCORE:
-        assert made("effort", frame).data["m_all10"].isna().all(), frame
+        assert made("effort", frame).data["m_all"].isna().all(), frame
         assert not made("silent-quality", frame), frame
 
 
@@ -208,7 +206,7 @@ def test_one_answer_has_a_score_and_no_interval() -> None:
     assert five.data["low"].isna().all()
     assert "n = 1 of the questions: too few for an interval" in five.note
     assert metrics.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
-    assert overall.board(frame).data[["rank", "m_all10", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
+    assert overall.board(frame).data[["rank", "m_all", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
     assert Report.of(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
 
 
@@ -216,18 +214,18 @@ def test_equal_values_have_no_interval() -> None:
     """Where every score is the same, it is the average; how others would differ, nobody can say."""
     frame = frames()["all equal"]
     board = overall.board(frame).data
-    assert board[["rank", "m_all10"]].values.tolist() == [[1, 77.5]] * 2
+    assert board[["rank", "m_all"]].values.tolist() == [[1, 77.5]] * 2
     assert board[["low", "high", "policies_low", "policies_high"]].isna().all(axis=None)
     drops = robustness.drops(frame).data
     assert drops["drop"].eq(0).all()
     assert drops["low"].isna().all()
-    assert metrics.by_category(frame).data["m_all"].tolist() == [7.75] * 16
+    assert metrics.by_category(frame).data["m_all"].tolist() == [77.5] * 16
 
 
 def test_a_metric_that_was_never_scored_is_blank() -> None:
     """A study that published M_all only has no metrics, and its M_all all the same."""
     data = metrics.by_question(frames()["M_all only"]).data
-    assert data["m_all"].tolist() == [7.3] * 3
+    assert data["m_all"].tolist() == [73] * 3
     assert np.isnan(data[["relevance", "reference"]]).all(axis=None)
     assert np.isnan(metrics.by_category(frames()["M_all only"]).data["clarity"]).all()
 

@@ -56,9 +56,9 @@ def test_a_drop_counts_every_question_alike() -> None:
 def test_a_drop_of_published_means_where_there_is_no_document() -> None:
     """The original as a mean only (100) is compared with the paraphrases' own mean (77.5), and n says 0 documents."""
     rows = [
-        published("p/bard", "quality", "uber", "T_f1", m_all=1.0, excluded="A duplicate."),
+        published("p/bard", "quality", "uber", "T_f1", m_all=10.0, excluded="A duplicate."),
         published("p/bard", "quality", "", "T_f1", metrics=1.0),
-        published("p/bard", "robustness", "uber", "T_f1", m_all=1.0),
+        published("p/bard", "robustness", "uber", "T_f1", m_all=10.0),
         published("p/bard", "robustness", "", "T_f1", metrics=0.5),
     ]
     assert robustness.by_question(tidy_of(rows)).data.values.tolist() == [["p/bard", "T_f1", 100, 77.5, 22.5, 0]]
@@ -106,7 +106,7 @@ def test_consistency_counts_every_pair_of_answers() -> None:
     frame = tidy_of(answers, score_rows(answers))
     said = {(a.document, a.question, a.wording): [] for a in frame.itertuples()}
     for a in frame.itertuples():
-        said[a.document, a.question, a.wording].append(a.m_all * 10)
+        said[a.document, a.question, a.wording].append(a.m_all)
     cells = {cell[:2] for cell in said}
     again = {cell: fmean(abs(a - b) for a, b in combinations(values, 2)) for cell, values in said.items()}
     of = {"quality": WORDINGS[:1], "robustness": WORDINGS[1:]}
@@ -116,7 +116,7 @@ def test_consistency_counts_every_pair_of_answers() -> None:
     change = found["other words", "robustness", "mean change"]
     assert change == pytest.approx(fmean(abs(a - b) for a, b in pairs))
     assert found["other words", "robustness", "mean drop"] == pytest.approx(fmean(a - b for a, b in pairs))
-    bands = [{band(one / 10, Bounds().overall) for one in pair} for pair in pairs]
+    bands = [{band(one, Bounds().overall) for one in pair} for pair in pairs]
     assert found["other words", "robustness", "band changes (%)"] == pytest.approx(
         100 * fmean(len(b) > 1 for b in bands)
     )
@@ -145,8 +145,8 @@ def test_other_words_are_no_repetitions() -> None:
 
 def test_published_scores_are_no_repetitions() -> None:
     """The same question published by two runs is not an answer that was given twice."""
-    score = published("p/bard", "quality", "uber", "T_f1", m_all=7.3)
-    assert consistency.cells(tidy_of([score, {**score, "run": "another", "m_all": 1.0}])).empty
+    score = published("p/bard", "quality", "uber", "T_f1", m_all=73.0)
+    assert consistency.cells(tidy_of([score, {**score, "run": "another", "m_all": 10.0}])).empty
 
 
 def test_memory_is_what_showing_the_document_adds() -> None:
@@ -171,7 +171,7 @@ def test_effort_counts_answers_and_not_their_analysts() -> None:
         answer |= {"seconds": seconds, "cost": price}
     given = scored(answers[:1], lambda _: 1) + scored(answers[:1], lambda _: 0.5, analyst="bo")
     data = cost.by_system(study_of(tidy_of(answers, given))).data
-    assert data[["answers", "m_all10", "seconds"]].values.tolist() == [[3, 88.75, 3]]
+    assert data[["answers", "m_all", "seconds"]].values.tolist() == [[3, 88.75, 3]]
     assert data[["cost", "cost_total"]].values.tolist() == [pytest.approx([0.015, 0.03])]
 
 
@@ -225,11 +225,11 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
     """A published score of the question stands for its answers; it is counted as what it is."""
     answers = answer_rows(**ONE, questions=FEW)
     rows = [
-        published("a/one", "quality", "uber", "T_f1", m_all=7.3),
+        published("a/one", "quality", "uber", "T_f1", m_all=73.0),
         published("a/one", "quality", "", "T_u1", metrics=1.0),
     ]
     data = outcomes.statuses(
-        study_of(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=7.3)]))
+        study_of(tidy_of([*answers, *rows, published("a/one", "recall", "uber", "T_f1", m_all=73.0)]))
     ).data
     assert data[["experiment", "planned", "scored", "unscored", "published"]].values.tolist() == [
         ["quality", 3, 0, 1, 2],
@@ -240,7 +240,7 @@ def test_answers_under_a_published_score_are_not_called_unscored() -> None:
 def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     """Somebody did score them: they are neither unscored nor scored, and a report says so."""
     answers = answer_rows(**ONE, questions=FEW)
-    rows = [published("a/one", "quality", "uber", "T_f1", m_all=7.3, excluded="duplicate-table: A copy.")]
+    rows = [published("a/one", "quality", "uber", "T_f1", m_all=73.0, excluded="duplicate-table: A copy.")]
     frame = tidy_of([*answers, *rows])
     data = outcomes.statuses(study_of(frame)).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
@@ -254,7 +254,7 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
 def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
     """Where both are averaged in one cell, a sentence names the systems and in how many."""
     answers = answer_rows(questions=FEW)
-    rows = [published("a/one", "quality", "uber", question, m_all=7.3) for question in FEW[:2]]
+    rows = [published("a/one", "quality", "uber", question, m_all=73.0) for question in FEW[:2]]
     given = scored(answers, lambda _: 1)
     (said,) = (text for text in notable(study_of(tidy_of([*answers, *rows], given))) if "one more answer" in text)
     assert said.endswith("How many, by system: a/one 2.")
@@ -284,7 +284,7 @@ def test_silent_questions_apart() -> None:
     assert (rates["low"] < 1e-6).all()
     assert rates["policies_low"].isna().all()
     quality = silent.silent_quality(frame).data
-    assert quality[["silent", "m_all10"]].values.tolist() == [["silent", 55], ["answers", 77.5]]
+    assert quality[["silent", "m_all"]].values.tolist() == [["silent", 55], ["answers", 77.5]]
 
 
 def test_silence_is_compared_in_pairs() -> None:

@@ -36,7 +36,7 @@ def test_a_point_averages_scores_within_answers_and_then_answers() -> None:
             "category": "T",
             "source": "faq",
             "silent": "yes",
-            "m_all10": 77.5,
+            "m_all": 77.5,
             "answers": 2,
             "scores": 3,
         }
@@ -49,7 +49,7 @@ def test_an_adjudication_takes_the_place_of_the_scores() -> None:
     given = scored(answers, lambda _: 1) + scored(answers, lambda _: -1, analyst="bo")
     given += scored(answers, lambda _: 0.5, analyst="cy", role="adjudication")
     points = documents.points(tidy_of(answers, given)).data
-    assert points[["m_all10", "answers", "scores"]].values.tolist() == [[77.5, 1, 1]]
+    assert points[["m_all", "answers", "scores"]].values.tolist() == [[77.5, 1, 1]]
 
 
 def test_five_numbers_have_linear_quartiles() -> None:
@@ -85,14 +85,14 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     values = {answer["key"]: (1, 0.5, -1)[place % 3] for place, answer in enumerate(answers)}
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
     rows = averages.policy_questions(frame)
-    means = rows.groupby("question", observed=True)["m_all10"].mean()
+    means = rows.groupby("question", observed=True)["m_all"].mean()
     expected = crossed(means, means.index.to_series(), [""] * len(means))
     found = overall.board(frame).data.iloc[0]
-    assert found[["m_all10", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
+    assert found[["m_all", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
     assert found["documents"] == 2
     assert math.isnan(found["policies_low"])
-    assert found["m_all10"] == pytest.approx(rows.groupby("experiment", observed=True)["m_all10"].mean().mean())
-    assert found["low"] < found["m_all10"] < found["high"]
+    assert found["m_all"] == pytest.approx(rows.groupby("experiment", observed=True)["m_all"].mean().mean())
+    assert found["low"] < found["m_all"] < found["high"]
 
 
 def test_experiments_with_other_questions_do_not_weigh_more() -> None:
@@ -104,12 +104,12 @@ def test_experiments_with_other_questions_do_not_weigh_more() -> None:
         return 1 if answer["experiment"] == "recall" else -1
 
     table = overall.board(tidy_of(answers, scored(answers, value)))
-    assert table.data[["m_all10", "quality", "recall"]].values.tolist() == [[85, 10, 100]]
+    assert table.data[["m_all", "quality", "recall"]].values.tolist() == [[85, 10, 100]]
     assert "experiments that it is scored in" in table.note
 
 
 def test_easiest_and_hardest_over_systems_and_wordings() -> None:
-    """T_f1: 10 twice from one system and a published mean of 5.5 for every document are 8.5; recall has no part."""
+    """T_f1: 100 twice from one system and a published mean of 55 for every document are 85; recall has no part."""
     answers = answer_rows(
         systems=("a/one",), questions=FEW, experiments=("quality", "robustness", "recall"), silent=("UC_f1",)
     )
@@ -122,9 +122,9 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
     data = table.data
     assert "Left out" not in table.note
     assert data[["end", "rank", "question", "mean", "n", "silent"]].values.tolist() == [
-        ["easiest", 1, "T_f1", 8.5, 2, "uber"],
-        ["easiest", 2, "T_u1", 7, 2, "none"],
-        ["hardest", 1, "UC_f1", 2.5, 2, "all"],
+        ["easiest", 1, "T_f1", 85, 2, "uber"],
+        ["easiest", 2, "T_u1", 70, 2, "none"],
+        ["hardest", 1, "UC_f1", 25, 2, "all"],
     ]
     assert data["policies_low"].isna().all()
     most = metrics.easiest_and_hardest(tidy_of([*answers, *bard], given), most=1)
@@ -145,11 +145,11 @@ def test_a_question_that_lacks_a_system_is_not_ranked() -> None:
 
 
 def test_a_system_with_more_documents_weighs_no_more_in_a_question() -> None:
-    """One system at 10 about two documents, another at 1 about one of them: 5.5 and not (5.5 + 10) / 2."""
+    """One system at 100 about two documents, another at 10 about one of them: 55 and not (55 + 100) / 2."""
     answers = answer_rows(questions=("T_f1",))
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" else -1 if row["document"] == "uber" else None)
     data = metrics.easiest_and_hardest(tidy_of(answers, given)).data
-    assert data[["mean", "n"]].values.tolist() == [[5.5, 2]]
+    assert data[["mean", "n"]].values.tolist() == [[55, 2]]
 
 
 def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
@@ -157,7 +157,7 @@ def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
     rows = [published("p/bard", "quality", "", question, metrics=0.5) for question in FEW]
     data = metrics.easiest_and_hardest(tidy_of(rows)).data
     assert data["n"].tolist() == [0, 0, 0]
-    assert data["mean"].tolist() == [7.75] * 3
+    assert data["mean"].tolist() == [77.5] * 3
     assert data["policies_low"].isna().all()
 
 
@@ -193,48 +193,45 @@ def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:
 
 
 def test_metrics_of_a_question_are_means_over_documents() -> None:
-    """A document at 1 and one at -1 are 0 in each metric and 5.5 in M_all."""
+    """A document at 1 and one at -1 are 0 in each metric and 55 in M_all."""
     answers = answer_rows(systems=("a/one",), questions=("T_f1",))
     frame = tidy_of(answers, scored(answers, lambda answer: 1 if answer["document"] == "uber" else -1, clarity=0.5))
     data = metrics.by_question(frame).data
-    assert data[["relevance", "clarity", "m_all", "documents"]].values.tolist() == [[0, 0.5, 5.95, 2]] or (
-        data[["relevance", "clarity", "documents"]].values.tolist() == [[0, 0.5, 2]]
-        and data["m_all"].tolist() == pytest.approx([5.95])
-    )
+    assert data[["relevance", "clarity", "m_all", "documents"]].values.tolist() == [[0, 0.5, 59.5, 2]]
 
 
 def test_published_metrics_stand_where_documents_have_only_m_all() -> None:
     """M_all comes from the documents' own scores, the metrics from the published mean over documents."""
     rows = [
-        published("p/bard", "quality", "uber", "T_f1", m_all=7.3),
+        published("p/bard", "quality", "uber", "T_f1", m_all=73.0),
         published("p/bard", "quality", "", "T_f1", metrics=1),
     ]
     data = metrics.by_question(tidy_of(rows)).data
-    assert data[["relevance", "m_all", "m_all_documents"]].values.tolist() == [[1, 7.3, 1]]
+    assert data[["relevance", "m_all", "m_all_documents"]].values.tolist() == [[1, 73, 1]]
 
 
 def test_metrics_of_one_document_do_not_stand_beside_m_all_of_two() -> None:
     """Where not every document with an M_all has metrics of its own, they are the published means, or what there is."""
     answers = answer_rows(systems=("p/bard",), documents=("spotify",), questions=("T_f1", "T_u1"))
     rows = [
-        *(published("p/bard", "quality", "uber", question, m_all=1.0) for question in ("T_f1", "T_u1")),
+        *(published("p/bard", "quality", "uber", question, m_all=10.0) for question in ("T_f1", "T_u1")),
         published("p/bard", "quality", "", "T_f1", metrics=0.0),
     ]
     data = metrics.by_question(tidy_of([*answers, *rows], scored(answers, lambda _: 1))).data
     assert data[["question", "relevance", "m_all", "m_all_documents"]].values.tolist() == [
-        ["T_f1", 0, 5.5, 2],
-        ["T_u1", 1, 5.5, 2],
+        ["T_f1", 0, 55, 2],
+        ["T_u1", 1, 55, 2],
     ]
 
 
 def test_what_an_audit_left_out_leaves_the_published_mean() -> None:
     """With its score by document excluded a question has the published mean over documents, of 0 documents."""
     rows = [
-        published("p/bard", "quality", "uber", "T_f1", m_all=7.3, excluded="A duplicate."),
+        published("p/bard", "quality", "uber", "T_f1", m_all=73.0, excluded="A duplicate."),
         published("p/bard", "quality", "", "T_f1", metrics=1.0),
     ]
     data = metrics.by_question(tidy_of(rows)).data
-    assert data[["m_all", "documents"]].values.tolist() == [[10, 0]]
+    assert data[["m_all", "documents"]].values.tolist() == [[100, 0]]
     assert not documents.five_numbers(tidy_of(rows))
     assert documents.five_numbers(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
 
@@ -244,8 +241,8 @@ def test_metrics_of_a_category_are_means_over_its_questions() -> None:
     answers = answer_rows(**ONE, questions=FEW)
     data = metrics.by_category(tidy_of(answers, scored(answers, by(T_f1=1, T_u1=0.5, UC_f1=-1)))).data
     assert data[["category", "relevance", "m_all", "questions"]].values.tolist() == [
-        ["T", 0.75, 8.875, 2],
-        ["UC", -1, 1, 1],
+        ["T", 0.75, 88.75, 2],
+        ["UC", -1, 10, 1],
     ]
 
 
@@ -258,11 +255,11 @@ def test_regulations_stand_apart() -> None:
     frame = tidy_of(rows, scored([*answers, law], lambda answer: -1 if answer is law else 1))
     table = regulation.scores(frame)
     assert table.data[["system", "document", "question", "accuracy", "m_all", "answers"]].values.tolist() == [
-        ["a/one", "gdpr", "PR_1", -1, 1, 1],
-        ["p/bard", "ccpa", "PR_1", 0.5, 7.75, 1],
+        ["a/one", "gdpr", "PR_1", -1, 10, 1],
+        ["p/bard", "ccpa", "PR_1", 0.5, 77.5, 1],
     ]
     assert documents.points(frame).data["document"].tolist() == ["uber"]
-    assert overall.board(frame).data[["system", "m_all10"]].values.tolist() == [["a/one", 100]]
+    assert overall.board(frame).data[["system", "m_all"]].values.tolist() == [["a/one", 100]]
 
 
 def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
@@ -272,7 +269,7 @@ def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
     given = scored(answers, lambda row: values[row["experiment"]] if row["system"] == "a/one" else 0.5)
     given += scored(answers[:2], lambda _: 1, analyst="bo")
     table = overall.board(tidy_of(answers, given))
-    assert table.data[["rank", "system", "m_all10", "quality", "recall", "answers", "scored_by"]].values.tolist() == [
+    assert table.data[["rank", "system", "m_all", "quality", "recall", "answers", "scored_by"]].values.tolist() == [
         [1, "b/two", 77.5, 77.5, 77.5, 6, "1 analyst"],
         [2, "a/one", 55, 100, 10, 6, "2 analysts"],
     ]
@@ -312,7 +309,7 @@ def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
     few = scored(answers, lambda row: {"quality": 0.5}.get(row["experiment"], 1 if row["question"] == "T_f1" else None))
     table = overall.board(tidy_of(answers, few))
-    assert table.data[["m_all10", "quality", "answers"]].values.tolist() == [[77.5, 77.5, 3]]
+    assert table.data[["m_all", "quality", "answers"]].values.tolist() == [[77.5, 77.5, 3]]
     assert table.data["recall"].isna().all()
     assert (
         "less than 50% of an experiment's questions about a document are scored: a/one recall (1 of 3)." in table.note
@@ -334,4 +331,4 @@ def test_other_experiments_have_their_own_column_on_the_leaderboard() -> None:
     """What a study tried beyond the paper's four counts, and can be seen."""
     answers = [{**row, "experiment": "summary-by-name"} for row in answer_rows(**ONE, questions=FEW)]
     data = overall.board(tidy_of(answers, scored(answers, lambda _: 0.5))).data
-    assert data[["m_all10", "summary-by-name"]].values.tolist() == [[77.5, 77.5]]
+    assert data[["m_all", "summary-by-name"]].values.tolist() == [[77.5, 77.5]]

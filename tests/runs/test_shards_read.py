@@ -67,7 +67,7 @@ def test_reports_have_the_same_table(both: tuple[Path, Path]) -> None:
         frame = (
             gathered.joined().drop(columns=["run", "seconds", "row"]).sort_values(["key", "analyst"], ignore_index=True)
         )
-        frames.append((frame, gathered.statistics, gathered.questions.texts, len(gathered.annotated.texts)))
+        frames.append((frame, gathered.statistics, gathered.questions.texts, len(gathered.annotated.answers)))
     assert frames[0][0].to_csv() == frames[1][0].to_csv()
     assert frames[0][1:] == frames[1][1:]
 

@@ -6,10 +6,9 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
 from queues import make_run, open_queue, save, work
-from running import answers
+from running import answers, repeat_record
 from size import size
 
 from genaipa.runs import journal
@@ -31,10 +30,8 @@ def run() -> RunFolder:
         for record in list(answers(run)):
             for number in range(2, size(small=21, soak=41)):
                 reply = f"{record.reply} {number}"
-                key = record.key.replace("|original|1|", f"|original|{number}|")
                 digest = answer_digest(run.manifest().documents[record.document].digest, record.asked, reply)
-                more = msgspec.structs.replace(record, key=key, repetition=number, reply=reply, digest=digest)
-                file.write(journal.line(more))
+                file.write(journal.line(repeat_record(record, number, reply, digest)))
     return run
 
 

@@ -14,10 +14,11 @@ from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.questions.points import Point
 from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder, RightSections, count
+from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
 from genaipa.scoring.evidence.support import sentence_spans, supporting_sentences
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
+from genaipa_retrieval.counts import RightSections, count
 
 CHUNKS = size(small=300, soak=5000)
 SHIPPED = ("brindlecart", "vpda")

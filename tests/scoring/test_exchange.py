@@ -85,7 +85,7 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
     assert [rows[0][metric] for metric in METRICS] == ["0.5"] * 5
     assert [rows[1][metric] for metric in METRICS] == ["1", "1", "0.5", "0.5", "-1"]
-    assert (rows[0]["m_all"], rows[1]["m_all"]) == ("7.75", "7.3")
+    assert (rows[0]["m_all"], rows[1]["m_all"]) == ("77.5", "73.0")
     about = {name: rows[0][name] for name in ("run", "system", "document", "question", "initialization", "repetition")}
     assert list(about.values()) == ["run-1", "extractive", "acme", "Q1", "document", "1"]
     assert rows[2]["kind"] == "adjudication"
@@ -100,7 +100,7 @@ def test_an_answer_that_came_back_twice_names_both_places() -> None:
     write_scores(file, ".csv", [event(1), event(9, answer=digest(77))], {digest(1): twice}, PAPER)
     known, unknown = csv.DictReader(io.StringIO(file.getvalue().decode("utf-8-sig"), newline=""))
     assert (known["run"], known["system"], known["repetition"]) == ("run-1; run-2", "extractive", "1; 2")
-    assert (unknown["run"], unknown["question"], unknown["m_all"]) == ("", "", "7.3")
+    assert (unknown["run"], unknown["question"], unknown["m_all"]) == ("", "", "73.0")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])

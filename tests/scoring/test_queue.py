@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from queues import ONCE, make_run, open_queue, save, work
-from running import answers
+from running import answers, repeat_record
 from stores import KINDS, empty_database, kept, score, skip, undo, until_the_next_moment
 
 from genaipa.errors import GenaipaError
@@ -88,9 +88,7 @@ def test_a_long_study_is_worked_in_order(run, store):
         for number in range(1200):
             reply = f"See section {number}."
             digest = answer_digest(document, record.asked, reply)
-            key = record.key.replace("|original|1|", f"|original|{number + 2}|")
-            more = msgspec.structs.replace(record, key=key, repetition=number + 2, reply=reply, digest=digest)
-            file.write(journal.line(more))
+            file.write(journal.line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
     assert work(queue, "Anna", answers=3) == queue.order("Anna")[:3]

@@ -46,27 +46,27 @@ a_score = st.sampled_from(EVERY_SCORE)
 @pytest.mark.parametrize(
     ("typed", "overall", "positive", "negative"),
     [
-        ("11111", 10.0, 5.0, 0.0),
-        ("22222", 7.75, 2.5, 0.0),
-        ("33333", 1.0, 0.0, -5.0),
-        ("11123", 7.75, 3.5, -1.0),
-        ("12333", 4.15, 1.5, -3.0),
-        ("11113", 8.2, 4.0, -1.0),
+        ("11111", 100.0, 5.0, 0.0),
+        ("22222", 77.5, 2.5, 0.0),
+        ("33333", 10.0, 0.0, -5.0),
+        ("11123", 77.5, 3.5, -1.0),
+        ("12333", 41.5, 1.5, -3.0),
+        ("11113", 82.0, 4.0, -1.0),
     ],
 )
 def test_m_all_of_a_score(typed: str, overall: float, positive: float, negative: float) -> None:
     """M_all is the normalised sum of the five values."""
     values = PAPER.typed(typed)
-    assert PAPER.m_all(values) == pytest.approx(overall, abs=1e-12)
+    assert PAPER.m_all(values) == overall
     assert PAPER.points({metric: max(values[metric], 0.0) for metric in PAPER.metrics}) == positive
     assert PAPER.points({metric: min(values[metric], 0.0) for metric in PAPER.metrics}) == negative
 
 
 def test_m_all_is_the_papers_formula() -> None:
-    """For each of the 243 possible scores M_all is (sum + 5) / 10 * 9 + 1."""
+    """For each of the 243 possible scores M_all is ten times (sum + 5) / 10 * 9 + 1."""
     for values in EVERY_SCORE:
         points = sum(values[metric] for metric in METRICS)
-        assert PAPER.m_all(values) == pytest.approx((points + 5) / 10 * 9 + 1, abs=1e-12)
+        assert PAPER.m_all(values) == pytest.approx(((points + 5) / 10 * 9 + 1) * 10, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -74,16 +74,16 @@ def test_m_all_is_the_papers_formula() -> None:
     [(1, "Green"), (0.5, "Green"), (0.4999, "Yellow"), (0.25, "Yellow"), (0, "Yellow"), (-0.0001, "Red"), (-1, "Red")],
 )
 def test_bands_of_an_average(value: float, expected: str) -> None:
-    """Green begins at +0.5 and Red just below 0; M_all has the same bands at 7.75 and 5.5."""
+    """Green begins at +0.5 and Red just below 0; M_all has the same bands at 77.5 and 55."""
     assert band(value, Bounds()) == expected
-    assert band(4.5 * value + 5.5, Bounds().overall) == expected
+    assert band(45 * value + 55, Bounds().overall) == expected
 
 
 def test_bounds_of_m_all() -> None:
     """The bounds of M_all follow from those of a metric, and a reader is told both."""
-    assert Bounds().overall == Bounds(green=7.75, red=5.5)
+    assert Bounds().overall == Bounds(green=77.5, red=55)
     stricter = Bounds(green=0.6, red=-0.2)
-    assert (stricter.overall.green, stricter.overall.red) == pytest.approx((8.2, 4.6))
+    assert (stricter.overall.green, stricter.overall.red) == pytest.approx((82, 46))
     assert stricter.in_words == "Green from 0.6 (M_all 82) up, Red below -0.2 (M_all 46), Yellow between"
 
 
@@ -126,7 +126,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     rubric = load_rubric(workspace)
     assert rubric.weights["relevance"] == 2
     assert rubric.digest != PAPER.digest
-    assert rubric.m_all(rubric.typed("13333")) == pytest.approx(1 + 9 * (2 - 4 + 6) / 12)
+    assert rubric.m_all(rubric.typed("13333")) == pytest.approx(10 + 90 * (2 - 4 + 6) / 12)
     (tmp_path / "genaipa.toml").write_text('rubric = "owm"\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"genaipa.toml: rubric: there is no rubric 'owm': did you mean 'own'\?"):
         load_rubric(workspace)

@@ -60,7 +60,7 @@ VALUES = {"1": 1.0, "2": 0.5, "3": 0.0, "4": -1.0}
 def overall(keys: str) -> float:
     """M_all of the values behind six keys, by the weights of the rubric."""
     points = sum(weight * VALUES[key] for weight, key in zip(WEIGHTS, keys, strict=True))
-    return (points + 6.5) / 13 * 9 + 1
+    return (points + 6.5) / 13 * 90 + 10
 
 
 def in_german() -> None:
@@ -128,7 +128,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     assert sorted(float(line[11]) for line in lines) == pytest.approx(sorted(map(overall, typed)), abs=0.01)
     page_text = Path("report/index.html").read_text(encoding="utf-8")
     assert "sachliche Richtigkeit (x 2)" in page_text
-    assert "M_all = (sum + 6.5) / 13 x 9 + 1" in page_text
+    assert "M_all = (sum + 6.5) / 13 x 90 + 10" in page_text
     assert "Green from 0.6 (M_all 82) up, Red below -0.2" in page_text
     done(genaipa("pack", run.name, "-o", "study.zip"))
     assert "each the same as packed" in done(genaipa("unpack", "study.zip", "again"))

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from pages import EDSGER, Shown
 from queues import DOCUMENTS, make_run, work
-from running import answers, carry_out, dated, spec, write
+from running import answers, carry_out, dated, repeat_record, spec, write
 from size import size
 
 from genaipa.runs import journal
@@ -438,9 +438,7 @@ def grow(run: RunFolder, number: int, only: str = "") -> None:
             for place in range(number):
                 reply, time = f"See section {place}, {number}.", 2 + place + number * 10
                 digest = answer_digest(documents[record.document], record.asked, reply)
-                key = record.key.replace("|original|1|", f"|original|{time}|")
-                more = msgspec.structs.replace(record, key=key, repetition=time, reply=reply, digest=digest)
-                file.write(journal.line(more))
+                file.write(journal.line(repeat_record(record, time, reply, digest)))
 
 
 def test_waves_are_the_default_for_what_is_larger(genaipa):

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from genaipa.execution import run as runner
 from genaipa.execution.prepare import PreparedRun
 from genaipa.runs.folder import RunFolder
@@ -140,3 +142,10 @@ def dated(folder: RunFolder, day: str) -> RunFolder:
     manifest.name, manifest.created = path.name, f"{day}T10:00:00Z"
     run.write_manifest(manifest)
     return run
+
+
+def repeat_record(record: Record, repetition: int, reply: str, digest: str) -> Record:
+    """Return the record of another repetition of the same question, with this reply."""
+    key = record.key.replace("|original|1|", f"|original|{repetition}|")
+    coordinates = record.coordinates | {"repetition": str(repetition)}
+    return replace(record, key=key, coordinates=coordinates, reply=reply, digest=digest)

@@ -12,7 +12,7 @@ FEW = ("T_f1", "T_u1", "UC_f1")
 def scored(answers, of, *, analyst="ada", **also):
     """A score for each answer, with the value in all five metrics that `of` gives for it; None for no score.
 
-    All five at 1, 0.5 and -1 are an M_all of 10, 7.75 and 1.
+    All five at 1, 0.5 and -1 are an M_all of 100, 77.5 and 10.
     """
     rows = []
     for answer in answers:
@@ -57,12 +57,12 @@ def at_the_edges():
     nameless = [{**row, "category": "", "source": "", "silent": "", "claims_silence": ""} for row in two]
     audited = [{**row, "excluded": "It is about another company."} for row in two]
     means = [published("p/one", name, "", question, metrics=0.3) for name in ("quality", "recall") for question in FEW]
-    totals = [published("p/one", "quality", "uber", question, m_all=7.3) for question in FEW]
-    bard = [published("p/bard", "quality", "uber", question, m_all=7.3, excluded="A duplicate.") for question in FEW]
+    totals = [published("p/one", "quality", "uber", question, m_all=73.0) for question in FEW]
+    bard = [published("p/bard", "quality", "uber", question, m_all=73.0, excluded="A duplicate.") for question in FEW]
     bard += [
         published("p/bard", name, "", question, metrics=0.5) for name in ("quality", "robustness") for question in FEW
     ]
-    bard += [published("p/bard", "robustness", "uber", question, m_all=5.5) for question in FEW]
+    bard += [published("p/bard", "robustness", "uber", question, m_all=55.0) for question in FEW]
     adjudicated = score_rows(one, analysts=("ada", "bo")) + scored(one, lambda _: 1, analyst="cy", role="adjudication")
     return {
         "empty": tidy_of([]),

@@ -13,12 +13,12 @@ from servers import Behaviour, OpenAIServer
 
 from genaipa.answers.gather import gather
 from genaipa.errors import DataError
-from genaipa.reports.chapters.retrieval import elsewhere
 from genaipa.runs.records import Record
 from genaipa.runs.selection import select
 from genaipa.systems.base import LONGEST, Passage, find_passages
 from genaipa.systems.catalog import resolve
 from genaipa.workspace import find_workspace
+from genaipa_retrieval.chapter import describe_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,13 +118,14 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
         assert done.code == 0, done.err
     here = find_workspace()
-    frame = gather(here, select(here, ("latest",)), None).frame.set_index("document")
+    study = gather(here, select(here, ("latest",)), None)
+    frame = study.joined().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
         "acme": [3, 2, 1],
         "other": [3, 2, 1],
     }
-    (said,) = elsewhere(frame.reset_index())
+    (said,) = describe_elsewhere(study)
     assert said == (
         "bot: 4 of its 6 passages are not in the document that was asked about, "
         "2 of these in another document of the run."

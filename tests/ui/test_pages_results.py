@@ -110,12 +110,12 @@ def test_the_numbers_are_those_of_the_report(scored):
     for line in metrics.by_question(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
-        assert shown["m_all"] == f"{10 * line['m_all']:.1f}"
+        assert shown["m_all"] == f"{line['m_all']:.1f}"
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
     (system,) = overall.board(frame).data.to_dict("records")
     (row,) = page.rows("results systems")
     assert row[0] == "extractive"
-    assert row[1] == f"{system['m_all10']:.1f}"
+    assert row[1] == f"{system['m_all']:.1f}"
     assert row[2] == f"[{system['low']:.1f}, {system['high']:.1f}]"
     assert row[3] == "1 document: too few"
     assert "3 of 4 planned answers are scored: " in page.text()

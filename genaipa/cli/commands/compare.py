@@ -56,8 +56,6 @@ _COLUMNS = {
 """Heading on the terminal → column under it; files have all columns."""
 _ALWAYS = ("measure", "A", "B", "A \u2212 B", "for these documents", "p", "meaning")
 """Headings of the columns that are shown without --all."""
-_UNDER = (4, 3, 2, 6, 7, 8, 9)
-"""Columns that first move under their row where the terminal is narrow: the means, n, then the intervals."""
 
 
 _ExperimentOption = Annotated[
@@ -303,9 +301,7 @@ def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everythi
     caveats([one for one in (found.favoured, found.answered) if one])
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
-    last = len(columns) - 1
-    under = () if short else _UNDER
-    print_table(list(columns), _rows(table, columns), right=range(2, last), flexible=last, under=under)
+    print_table(list(columns), _rows(table, columns), right=range(2, len(columns) - 1))
     if len(table.data) < len(found.frame):
         follow(f"{number(len(found.frame) - len(table.data), 'more row')}: --all")
     if found.judge:
@@ -319,10 +315,9 @@ def _limits(found: Comparison) -> str:
     read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
     said, early = "Nothing can be said about other policies.", str(found.evidence)
     if read["policies_low"]:
-        ends = (
-            found.table.written(name, found.table.readable.iloc[0][name]) for name in ("policies_low", "policies_high")
+        said = (
+            f"For policies like these: {read['policies_low']} to {read['policies_high']}, p {read['policies_p_holm']}."
         )
-        said = f"For policies like these: {' to '.join(ends)}, p {read['policies_p_holm']}."
     power = next(
         (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
     )

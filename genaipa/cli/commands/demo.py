@@ -100,7 +100,7 @@ def _show_ranking(made: Report) -> None:
     ranked, pairs = (made.tables[name].data for name in ("leaderboard", "system-differences"))
     show("Leaderboard (M_all, 10 to 100; 95% interval for this document)")
     rows = [
-        (f"{row.rank:.0f}", row.system, f"{row.m_all10:.1f}", f"{row.low:.1f} to {row.high:.1f}", f"{row.answers}")
+        (f"{row.rank:.0f}", row.system, f"{row.m_all:.1f}", f"{row.low:.1f} to {row.high:.1f}", f"{row.answers}")
         for row in ranked.itertuples()
     ]
     table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))

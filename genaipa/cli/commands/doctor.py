@@ -79,7 +79,7 @@ def _print(topics: dict[str, list[Row]]) -> None:
         rows.append(topic)
         for what, state, detail, remedy in found:
             rows.append((f"  {what}", state, f"{detail}\n-> {remedy}" if remedy else detail))
-    table(("  what", "state", "found, and what to do"), rows, flexible=2)
+    table(("  what", "state", "found, and what to do"), rows)
     if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
         show("genaipa can't work like this: see the lines marked broken.")
     else:

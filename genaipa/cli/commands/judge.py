@@ -14,7 +14,7 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width, write_flags
-from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, option, several
+from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.errors import command
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -46,7 +46,9 @@ _Passes = Annotated[
 _Evidence = Annotated[
     bool, option("--evidence", help="Show the judge what rules found: citations, quotations, silence.")
 ]
-_OwnFamily = Annotated[bool, option("--own-family", help="Allow a judge of the family of a system that it judges.")]
+_OwnFamily = Annotated[
+    bool, option("--own-family", help="Allow a judge of the family of a system that it judges.", panel=SELDOM)
+]
 
 
 @filtered
@@ -221,7 +223,6 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
 
 _SHADES = "░▒▓█"
 _NONE = "·"
-_LOW, _HIGH = 10.0, 100.0
 _LONGEST_NAME = 24
 
 
@@ -255,7 +256,9 @@ def heat_map(
 def _block(value: float | None) -> str:
     if value is None:
         return _NONE
-    place = int((value - _LOW) / (_HIGH - _LOW) * len(_SHADES))
+    from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
+
+    place = int((value - M_ALL_RANGE[0]) / M_ALL_WIDTH * len(_SHADES))
     return _SHADES[max(0, min(place, len(_SHADES) - 1))]
 
 

@@ -73,12 +73,12 @@ def judges(
     sources = select(here, several(run), only)
     check_packages()
     from genaipa.answers.gather import gather_scored
-    from genaipa.reports.chapters.judges import chapter
+    from genaipa.reports.chapters.judges import JudgesChapter
     from genaipa.reports.figures.figure import Scope
     from genaipa.reports.render import as_rows
 
     study = gather_scored(here, sources, excluded=include_excluded, by=by)
-    found = chapter(study, Scope.of(study.table, study.questions.categories))
+    found = JudgesChapter().make(study, Scope.of(study.table, study.questions.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
         _write(found, output, force=force)
@@ -109,14 +109,14 @@ def _show(tables: dict[str, Table], by: str) -> None:
     explain(found.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
-        _print(_AGREEMENT, list(_agreements(agreed)), under=(7, 6, 5, 4))
+        _print(_AGREEMENT, list(_agreements(agreed)))
         if apart is not None and (by or is_explained()):
             show(apart.title if is_explained() else f"By {by}")
             lines = list(_apart(apart, "" if is_explained() else by))
-            _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines, under=())
+            _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines)
         if is_explained():
             show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
-            _print(_LENIENCY, list(_leniencies(lenient)), under=(5,))
+            _print(_LENIENCY, list(_leniencies(lenient)))
         explain(agreed.note, _too_few(lenient), lenient.note)
         explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
@@ -133,7 +133,7 @@ def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
     if of:
         least = min(of.values(), key=lambda row: row["alpha"])
         said += f", weakest on {least['measure']} ({agreed.written('alpha', least['alpha'])})"
-    data = lenient.readable
+    data = lenient.data
     all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
         said += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
@@ -163,14 +163,13 @@ def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
         follow("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
 
 
-def _print(headers: Sequence[str], lines: list[list[str] | str], *, under: Sequence[int]) -> None:
-    """A table without its empty columns; the columns `under` move under their lines first."""
+def _print(headers: Sequence[str], lines: list[list[str] | str]) -> None:
+    """Print a table without its empty columns."""
     cells = [line for line in lines if isinstance(line, list)]
     kept = [place for place in range(len(headers)) if any(line[place] for line in cells)]
     rows = [line if isinstance(line, str) else [line[place] for place in kept] for line in lines]
-    first = [kept.index(place) for place in under if place in kept]
     right = [place for place, column in enumerate(kept) if column and headers[column] != _WHY]
-    table([headers[place] for place in kept], rows, right=right, under=first)
+    table([headers[place] for place in kept], rows, right=right)
 
 
 def _agreements(found: Table) -> Iterator[list[str] | str]:
@@ -203,7 +202,7 @@ def _apart(found: Table, by: str) -> Iterator[list[str] | str]:
 
 def _leniencies(found: Table) -> Iterator[list[str] | str]:
     """A line for each group of answers under each judge, of M_all; groups of too few answers are left out."""
-    data = found.readable[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
+    data = found.data[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):

@@ -84,7 +84,6 @@ def _print_sets(here: Workspace, shown: str) -> None:
     table(
         ("set", "how it asks"),
         [(name, known.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
-        flexible=1,
     )
     show(f"\nMessages of {shown}, with the variables that are filled in:")
 

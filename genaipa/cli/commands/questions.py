@@ -175,7 +175,7 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
                 texts = _texts(chosen, question.id, wordings)
                 rows.append((question.id, texts[0][1]))
                 rows += [("", f"- {text}") for _, text in texts[1:]]
-    table(("id", ", ".join(wordings)), rows, flexible=1)
+    table(("id", ", ".join(wordings)), rows)
     if wordings == ["original"]:
         show(f"The other wordings: genaipa questions {chosen.name} --wording all")
 

@@ -19,6 +19,7 @@ from genaipa.cli.terminal.console import (
     show_tables,
 )
 from genaipa.cli.terminal.options import (
+    SELDOM,
     ExcludedOption,
     ForceOption,
     FormatsOption,
@@ -44,16 +45,23 @@ if TYPE_CHECKING:
 
 _GreenOption = Annotated[
     float | None,
-    option("--green", help="Averages of a metric from here up are Green (by default, as the rubric says)."),
+    option(
+        "--green", help="Averages of a metric from here up are Green (by default, as the rubric says).", panel=SELDOM
+    ),
 ]
 _RedOption = Annotated[
-    float | None, option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).")
+    float | None,
+    option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).", panel=SELDOM),
 ]
 _CorrectedOption = Annotated[
-    bool, option("--corrected", help="Apply the corrections of annotated answers that are known (corrections/).")
+    bool,
+    option(
+        "--corrected", help="Apply the corrections of annotated answers that are known (corrections/).", panel=SELDOM
+    ),
 ]
 _TextsOption = Annotated[
-    bool, option("--with-texts", help="Show answers in the page that may not be passed on: for you alone.")
+    bool,
+    option("--with-texts", help="Show answers in the page that may not be passed on: for you alone.", panel=SELDOM),
 ]
 
 

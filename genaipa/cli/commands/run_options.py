@@ -9,7 +9,6 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.headings import heading_of
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
@@ -68,7 +67,12 @@ Policy = Annotated[
     ),
 ]
 Company = Annotated[
-    str, option("--company", help="Of a file or an address: what questions call its company, if its title doesn't.")
+    str,
+    option(
+        "--company",
+        help="Of a file or an address: what questions call its company, if its title doesn't.",
+        panel="What to ask",
+    ),
 ]
 Documents = Annotated[
     Path | None,
@@ -76,15 +80,27 @@ Documents = Annotated[
         "--documents",
         metavar="FILE",
         help="A corpus instead: a .jsonl or .parquet file of documents (genaipa policies stats --documents).",
+        panel="A corpus",
     ),
 ]
 LimitDocuments = Annotated[
     int | None,
-    option("--limit-documents", metavar="N", help="Of a corpus: a sample of N documents, drawn by --seed.", min=1),
+    option(
+        "--limit-documents",
+        metavar="N",
+        help="Of a corpus: a sample of N documents, drawn by --seed.",
+        min=1,
+        panel="A corpus",
+    ),
 ]
 Stratify = Annotated[
     str | None,
-    option("--stratify", metavar="COLUMN", help="Of a corpus: each group of this column has its share of the sample."),
+    option(
+        "--stratify",
+        metavar="COLUMN",
+        help="Of a corpus: each group of this column has its share of the sample.",
+        panel="A corpus",
+    ),
 ]
 Task = Annotated[
     str,
@@ -92,24 +108,48 @@ Task = Annotated[
         "--task",
         metavar="NAME",
         help="The task: procedure (the paper's), a package's, or your own module:Class.",
+        panel="What to ask",
     ),
 ]
 Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
-Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST)]
-Temperature = Annotated[float | None, option("--temperature", help="Sent if the model takes it.", min=0, max=100)]
-MaxTokens = Annotated[int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST)]
+Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST, panel="How to ask")]
+Temperature = Annotated[
+    float | None,
+    option("--temperature", help="Sent if the model takes it.", min=0, max=100, panel="How to ask"),
+]
+MaxTokens = Annotated[
+    int | None, option("--max-tokens", help="Longest reply, in tokens.", min=1, max=MOST, panel="How to ask")
+]
 SamplingSeed = Annotated[
-    int | None, option("--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST)
+    int | None,
+    option(
+        "--sampling-seed", help="Sent as seed if the model takes it.", min=-_LARGEST, max=_LARGEST, panel="How to ask"
+    ),
 ]
 MaxConnections = Annotated[
     int,
     option(
-        "--max-connections", "-j", help="Calls under way at once, per system; shared out with --on.", min=1, max=1000
+        "--max-connections",
+        "-j",
+        help="Calls under way at once, per system; shared out with --on.",
+        min=1,
+        max=1000,
+        panel="Speed",
     ),
 ]
-MaxRetries = Annotated[int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000)]
+MaxRetries = Annotated[
+    int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000, panel="Speed")
+]
 Timeout = Annotated[
-    float, option("--timeout", metavar="SECONDS", help="Seconds until a call counts as stalled.", min=0.1, max=86_400)
+    float,
+    option(
+        "--timeout",
+        metavar="SECONDS",
+        help="Seconds until a call counts as stalled.",
+        min=0.1,
+        max=86_400,
+        panel="Speed",
+    ),
 ]
 MaxCost = Annotated[
     float | None,
@@ -126,15 +166,23 @@ Batch = Annotated[
         "--batch/--no-batch",
         help="Ask by batches: half the price, within 24 hours; not about documents. By default, as the run was begun.",
         show_default=False,
+        panel="Cost",
     ),
 ]
 NoWait = Annotated[
-    bool, option("--no-wait", help="With batches: leave once they are handed in; the same command collects them.")
+    bool,
+    option(
+        "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
+    ),
 ]
 Shard = Annotated[
     int | None,
     option(
-        "--shard", metavar="DOCUMENTS", help="Keep the run in several folders, each for this many documents.", min=1
+        "--shard",
+        metavar="DOCUMENTS",
+        help="Keep the run in several folders, each for this many documents.",
+        min=1,
+        panel="A corpus",
     ),
 ]
 Part = Annotated[
@@ -144,6 +192,7 @@ Part = Annotated[
         metavar="I/N",
         help="Carry out the I-th part of N of the shards here; other processes have the others.",
         callback=_part,
+        panel="A corpus",
     ),
 ]
 _PLACES = {name: place for name, place in places().items() if place}
@@ -154,6 +203,7 @@ On = Annotated[
         "--on",
         metavar="|".join(f"{name}:N" if place.counted else f"{name}[:N]" for name, place in _PLACES.items()),
         help=f"With shards: have them carried out {', or '.join(place.about for place in _PLACES.values())}.",
+        panel="Speed",
     ),
 ]
 GpusPerWorker = Annotated[
@@ -164,6 +214,7 @@ GpusPerWorker = Annotated[
         help=f"With --on {_OF_GPUS}: GPUs of each worker, which starts its own server for vllm/… models on them.",
         min=0,
         max=1000,
+        panel="Speed",
     ),
 ]
 Replicas = Annotated[
@@ -173,6 +224,7 @@ Replicas = Annotated[
         help="Of vllm/… models: start N servers here, each with its part of the GPUs.",
         min=1,
         max=1000,
+        panel="Speed",
     ),
 ]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
@@ -185,10 +237,16 @@ Resume = Annotated[
         help="Go on with this run (name, part of it, or latest).",
     ),
 ]
-New = Annotated[bool, option("--new", help="Begin a new run even if this very plan was begun before.")]
+New = Annotated[
+    bool,
+    option("--new", help="Begin a new run even if this very plan was begun before.", panel="What to ask"),
+]
 DryRun = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
 Estimate = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
-Yes = Annotated[bool, option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).")]
+Yes = Annotated[
+    bool,
+    option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).", panel="Cost"),
+]
 Config = Annotated[
     Path | None,
     option(
@@ -197,6 +255,7 @@ Config = Annotated[
         help="YAML file with these options, by their names.",
         callback=_config,
         is_eager=True,
+        panel="What to ask",
     ),
 ]
 
@@ -214,15 +273,14 @@ def _of_kinds() -> dict[str, OfKind]:
     for kind in kinds().values():
         if kind.option:
             named = completion.of(kind.task_names)
-            heading = {"rich_help_panel": kind.heading}
-            made = option(f"--{kind.option}", help=kind.about, metavar="NAME", autocompletion=named, **heading)
+            made = option(f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named)
             found[kind.option] = OfKind(Annotated[str | None, made], None, "")
     for name, field in options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
-        heading = {"rich_help_panel": heading_of("run", f"--{before}") or kind_of(field.kind).heading}
+        panel = details.pop("panel", None) or (None if before else kind_of(field.kind).heading)
         complete = getattr(completion, completes) if completes else None
-        made = option(*field.flags, help=field.about, autocompletion=complete, **heading, **details)
+        made = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
         # An empty one is no default to be read on the help page.
         default = field.default if takes in (int, float, str) and field.default else None
         found[name] = OfKind(Annotated[takes | None, made], default, before)

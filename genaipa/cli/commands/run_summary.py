@@ -6,9 +6,9 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import caveat, print_json, say, show, table, width, write_flags
+from genaipa.cli.terminal.console import caveat, print_json, say, show, table, write_flags
 from genaipa.cli.terminal.fitting import whole
-from genaipa.cli.terminal.progress import ENDED, clock, fit, on_run, tokens
+from genaipa.cli.terminal.progress import clock, money, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import DEFAULT, Closing, kind_of
 from genaipa.runs.status import Count
@@ -17,7 +17,7 @@ from genaipa.systems.provider import asked_by, find_provider, short_names
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import CostEstimate, Ready
@@ -192,7 +192,6 @@ def _money(value: float | None) -> str:
     return "?" if value is None else f"${value:.2f}" if value >= _CENT or value == 0 else f"${value:.4f}"
 
 
-_WIDEST = 500
 _MINUTE = 60.0
 
 
@@ -364,14 +363,46 @@ def _enough(outcome: RunOutcome) -> float:
     return math.ceil(expected / size) * size
 
 
-def print_tally(tally: Tally) -> None:
-    """A row for each system and initialization, and one for all; columns of zeros are left out."""
-    from rich.console import Console
+_COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
+    # Of a run that was taken in from elsewhere nothing was planned.
+    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.kept}"),
+    ("refused", lambda row: str(row.status["refused"] or "")),
+    ("cut off", lambda row: str(row.status["truncated"] or "")),
+    ("prompt cut", lambda row: str(row.prompt_cut or "")),
+    ("failed", lambda row: str(row.status["failed"] or "")),
+    ("not asked", lambda row: str(max(0, row.missing - row.status["failed"]) or "")),
+    ("cost", lambda row: money(row.cost) if row.cost else ""),
+    ("tokens in", lambda row: tokens(row.usage.input) if row.usage.input else ""),
+    ("cached", lambda row: f"{100 * row.usage.cached / row.usage.input:.0f} %" if row.usage.input else ""),
+    ("out", lambda row: tokens(row.usage.output) if row.usage.output else ""),
+    ("call time", lambda row: f"{row.seconds:,.1f} s" if row.seconds else ""),
+)
+"""Header → how a count is shown in that column of the closing table."""
 
-    fitted = fit(tally, ENDED, width())
-    Console(highlight=False, width=_WIDEST).print(fitted.table)
-    if fitted.dropped:
-        show(f"No room for: {', '.join(fitted.dropped)}; a wider terminal and --json show them.")
+
+def print_tally(tally: Tally) -> None:
+    """Print a row for each system and initialization, and one for all; columns of zeros are left out."""
+    initializations = {initialization for _, initialization in tally.rows}
+    names = short_names(system for system, _ in tally.rows)
+    rows: list[tuple[str, Count]] = []
+    for system, name in names.items():
+        below = [(f"  {way}", row) for (asked, way), row in tally.rows.items() if asked == system]
+        rows += [(name, _sum_counts(row for _, row in below)), *(below if len(below) > 1 else [])]
+    if len(names) > 1:
+        rows.append(("all", _sum_counts(tally.rows.values())))
+    columns = [(header, [cell(row) for _, row in rows]) for header, cell in _COUNTS]
+    shown = [(header, cells) for header, cells in columns if any(cells)]
+    first = f"system ({initializations.pop()})" if len(initializations) == 1 else "system"
+    cells = zip((name for name, _ in rows), *(cells for _, cells in shown), strict=True)
+    table((first, *(header for header, _ in shown)), cells, right=range(1, 1 + len(shown)))
+
+
+def _sum_counts(counts: Iterable[Count]) -> Count:
+    total = Count()
+    for count in counts:
+        total.add(count)
+        total.planned += count.planned
+    return total
 
 
 def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:

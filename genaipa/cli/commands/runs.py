@@ -138,7 +138,7 @@ def _print(runs: list[_Run]) -> None:
     rows = [_row(*run) for run in runs]
     if not any(row[-1] for row in rows):
         headers, rows = headers[:-1], [row[:-1] for row in rows]
-    table(headers, rows, right=(5, 6), under=(7, 3, 2, 4))
+    table(headers, rows, right=(5, 6))
 
 
 def _out(folder: RunFolder, manifest: Manifest, totals: Totals) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.terminal.console import say, show
-from genaipa.cli.terminal.options import current_workspace, option, several
+from genaipa.cli.terminal.options import SELDOM, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
 from genaipa.errors import UnknownNameError, UsageError, clipped, command
 from genaipa.kinds import kind_of
@@ -30,7 +30,10 @@ _Order = Annotated[
     str | None,
     option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
-_Seed = Annotated[int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.")]
+_Seed = Annotated[
+    int | None,
+    option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM),
+]
 _Sample = Annotated[
     str | None,
     option(
@@ -45,18 +48,22 @@ _Points = Annotated[
         "--points/--no-points",
         help="List the points of annotated answers, to tick what each answer says of them.",
         show_default=False,
+        panel=SELDOM,
     ),
 ]
 _Calibration = Annotated[
     int | None,
-    option("--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0),
+    option(
+        "--calibration", help="Answers of the reference analyst that a new analyst scores first.", min=0, panel=SELDOM
+    ),
 ]
 
 
 _ShowSystems = Annotated[
-    bool, option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.")
+    bool,
+    option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.", panel=SELDOM),
 ]
-_Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.")]
+_Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.", panel=SELDOM)]
 
 
 @filtered
@@ -65,7 +72,8 @@ def score(
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str, option("--host", help="Address to listen at; any but this machine's own needs a login.")
+        str,
+        option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM),
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: _PerAnswer = None,
@@ -73,11 +81,13 @@ def score(
     seed: _Seed = None,
     calibration: _Calibration = None,
     show_systems: _ShowSystems = False,
-    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.")] = False,
+    no_suggestions: Annotated[bool, option("--no-suggestions", help="Suggest no value.", panel=SELDOM)] = False,
     points: _Points = None,
     sample: _Sample = None,
     include_excluded: _Excluded = False,
-    insecure: Annotated[bool, option("--insecure", help="Listen beyond this machine even without a login.")] = False,
+    insecure: Annotated[
+        bool, option("--insecure", help="Listen beyond this machine even without a login.", panel=SELDOM)
+    ] = False,
 ) -> None:
     """Score answers in the browser; scores lists them.
 

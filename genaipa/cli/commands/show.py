@@ -223,8 +223,6 @@ def _print_answers(records: list[Record]) -> None:
             )
             for r in records
         ],
-        flexible=7,
-        under=(3, 4, 1, 0, 2),
     )
 
 
@@ -245,8 +243,6 @@ def _print_items(records: list[Record]) -> None:
             for r in records
         ],
         right=(4,),
-        flexible=5,
-        under=(0, 3),
     )
 
 
@@ -335,7 +331,7 @@ def _in_words(event: Event, rubric: Rubric) -> str:
     assert event.values is not None, "a score or an adjudication has values"
     values = ", ".join(f"{metric} {value:+g}" for metric, value in event.values.items())
     who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
-    overall = 10 * rubric.m_all(event.values)
+    overall = rubric.m_all(event.values)
     return f"{who}: {values}; M_all {overall:.1f}{'; ' + event.note if event.note else ''}\n"
 
 

@@ -136,7 +136,7 @@ def _print_table(rows: list[dict[str, Any]]) -> None:
         alike = sum(other == family for other, _ in groups) == 1
         listed.append(f"{family if alike else ', '.join(row['system'] for row in members)}: {needs}")
         listed += [_cells(row) for row in members if _family(row["system"]) or row["name"] != row["system"]]
-    table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3), under=(4, 1))
+    table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3))
     if any(row["price"] for row in rows):
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
 
@@ -221,7 +221,7 @@ def _print_meanings(rows: list[dict[str, Any]]) -> None:
             named = [(f"  {_own(name)}", kind, about) for name, kind, about in of if name in asked]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
-            table((f"  {provider.name}/", "kind", "its reply"), listed, flexible=2)
+            table((f"  {provider.name}/", "kind", "its reply"), listed)
             show(meanings.legend)
 
 

@@ -67,7 +67,7 @@ def _print_findings(workspace: Workspace, findings: list[FileProblem]) -> None:
         shown = path.relative_to(workspace.home) if path.is_relative_to(workspace.home) else path
         rows.append((shown if finding.path != previous else "", finding.severity, finding.entry, finding.problem))
         previous = finding.path
-    table(("file", "severity", "entry", "problem"), rows, flexible=3)
+    table(("file", "severity", "entry", "problem"), rows)
 
 
 def _print_counts(done: Validation) -> None:

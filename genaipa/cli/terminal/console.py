@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _LEAST = 40
 """Columns below which nothing is fitted any more."""
+_UNBOUNDED = 100_000
+"""Columns of a pipe, where nothing is fitted."""
 _STATES = {
     **dict.fromkeys(("error", "broken", "failed"), "bold red"),
     **dict.fromkeys(("warning", "missing", "interrupted", "partial", "capped", "truncated"), "yellow"),
@@ -47,7 +49,7 @@ def out() -> Console:
     """The console for results."""
     from rich.console import Console
 
-    return Console(highlight=False, width=_width(sys.stdout))
+    return Console(highlight=False, width=_width(sys.stdout) or _UNBOUNDED)
 
 
 @cache
@@ -136,39 +138,27 @@ def print_json(value: Any) -> None:
     sys.stdout.write(escape_unprintable(text) + "\n")
 
 
-def table(
-    headers: Sequence[str],
-    rows: Iterable[Sequence[object] | str],
-    *,
-    right: Iterable[int] = (),
-    flexible: int | None = None,
-    under: Sequence[int] = (),
-) -> None:
-    """A table on stdout, fitted to the terminal as `fitting` does it; a row that is a string is a heading.
+def table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], *, right: Iterable[int] = ()) -> None:
+    """Print a table on stdout, fitted to the terminal; a row that is a string is a heading.
 
-    `right` are the columns that hold numbers, `flexible` the column of mainly text, `under` the first ones to move
-    under their row. Cells are plain text, never markup.
+    `right` are the columns that hold numbers. Cells are plain text, never markup.
     """
     from rich.text import Text
 
-    from genaipa.cli.terminal.fitting import Fit, laid_out, unmarked, wrapped
+    from genaipa.cli.terminal.fitting import lay_out, unmarked
 
     cells: list[list[str] | str] = [
         printable(row) if isinstance(row, str) else ["" if c is None else printable(str(c)) for c in row]
         for row in rows
     ]
-    room = width()
-    rule = "─" if (out().encoding or "").lower().startswith("utf") else "-"
-    fit = Fit(frozenset(right), flexible, tuple(under))
-    layout = laid_out(headers, cells, fit, room, rule=rule, style=_style)
-    if layout.above:
-        above = f"In each row: {layout.above}."
-        show("\n" + "\n".join(wrapped(above, room) if room else [above]))
     shown = Text("\n")
-    for line in layout.lines:
-        pieces = Text.assemble(*((unmarked(text), style) for text, style in line))
-        pieces.rstrip()
-        shown.append_text(pieces).append("\n")
+    options = out().options.update(width=_UNBOUNDED)
+    for part in lay_out(headers, cells, frozenset(right), width(), _style):
+        for line in out().render_lines(part, options, pad=False):
+            pieces = Text.assemble(*((unmarked(piece.text), piece.style or "") for piece in line))
+            pieces.rstrip()
+            if pieces:  # the table's edges above and below are blank
+                shown.append_text(pieces).append("\n")
     out().print(shown, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""The groups and the order in which help pages show the commands, and the options of a command that has many."""
+"""The groups and the order in which help pages show the commands."""
 
 from __future__ import annotations
 
@@ -107,45 +107,6 @@ OLD_OPTIONS: dict[str, dict[str, str]] = {
     "add": {"--replace": "--force"},
 }
 """Command → its options' earlier names, each with the present one."""
-EVERYWHERE = {
-    "--workspace": "Folder with your data and runs.",
-    "--explain": "Say how the result is to be read.",
-    "--quiet": "Print the result alone.",
-    "--help": "Show this page.",
-}
-"""Options of every command, with what help pages say of each."""
-FEW: dict[str, tuple[str, ...]] = {
-    "run": (
-        *("--system", "--policy", "--experiment", "--questions", "--prompts", "--repetitions", "--limit"),
-        *("--conversation", "--max-cost", "--estimate", "--dry-run", "--resume", "--name"),
-    ),
-    "judge": ("--judge", "--passes", "--evidence", "--max-cost", "--estimate", "--dry-run", "--system", "--without"),
-    "report": ("--output", "--by", "--formats", "--frame", "--open", "--system", "--without", "--json"),
-    "score": ("--per-answer", "--order", "--sample", "--port", "--no-browser"),
-}
-"""Command → the options that most people need; `--help-all` shows the others."""
-
-OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
-    "run": {
-        "What to ask": (
-            *("--system", "--policy", "--company", "--task", "--repetitions", "--resume", "--new", "--config"),
-        ),
-        "A corpus": ("--documents", "--limit-documents", "--stratify", "--shard", "--shards"),
-        "How to ask": ("--seed", "--temperature", "--max-tokens", "--sampling-seed"),
-        "Speed": ("--max-connections", "--max-retries", "--timeout", "--on", "--gpus-per-worker", "--replicas"),
-        "Cost": ("--estimate", "--max-cost", "--yes", "--batch", "--no-wait"),
-        "Output": ("--name", "--dry-run", "--json", "--offline"),
-    }
-}
-"""Command → heading → its options, where one list of all of them would be too long.
-
-An option of a kind of tasks is under the heading of the one `before` which it is listed, or under its kind's own.
-"""
-
-
-def heading_of(command: str, flag: str) -> str:
-    """The heading of an option; empty where it has none of its own."""
-    return next((heading for heading, listed in OPTIONS[command].items() if flag in listed), "")
 
 
 STARTS = (

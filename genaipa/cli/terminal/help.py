@@ -1,4 +1,8 @@
-"""Help pages: commands in groups, options under headings, summaries whole, placeholders in capitals.
+"""Help pages: commands in groups, options in panels, summaries whole, placeholders in capitals.
+
+An option that is declared with a panel is under that heading on the page of all options, `--help-all`; `--help` shows
+the options without one. Typer's own pages of panels import for longer than the whole of `--help` takes,
+and cut names and placeholders off on a narrow terminal.
 
 Errors in a command line are said in one sentence, as all other errors are.
 """
@@ -11,20 +15,11 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from typer.core import TyperCommand, TyperGroup
 
-from genaipa.cli.terminal.headings import (
-    EVERYWHERE,
-    FEW,
-    OLD_OPTIONS,
-    OPTIONS,
-    RENAMED,
-    STARTS,
-    list_commands,
-    rare_commands,
-)
+from genaipa.cli.terminal.headings import OLD_OPTIONS, RENAMED, STARTS, list_commands, rare_commands
 from genaipa.errors import closest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 _WHOLE = 1000
 """Characters up to which a summary is never cut: more than any has."""
@@ -68,10 +63,8 @@ class Command(TyperCommand):
         return [self.options_metavar or "", *_arguments(self.get_params(ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write what each argument and option does: the options that most people need, or on the whole page all."""
-        name = self.name or ""
-        few = () if ctx.meta.get(_ALL) else FEW.get(name, ())
-        _write_parameters(ctx, formatter, self.get_params(ctx), OPTIONS.get(name, {}), few)
+        """Write what each argument and option does."""
+        _write_parameters(ctx, formatter, self.get_params(ctx))
 
 
 class Group(TyperGroup):
@@ -88,7 +81,7 @@ class Group(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write what each option does, and the commands."""
-        _write_parameters(ctx, formatter, self.get_params(ctx), {})
+        _write_parameters(ctx, formatter, self.get_params(ctx))
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -144,7 +137,7 @@ class Root(Group):
         """Write the commands, and on the whole page the options."""
         self.format_commands(ctx, formatter)
         if ctx.meta.get(_ALL):
-            _write_parameters(ctx, formatter, self.get_params(ctx), {})
+            _write_parameters(ctx, formatter, self.get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups; the rarer ones on the whole page alone."""
@@ -210,48 +203,34 @@ def _argument(parameter: Any) -> str:
     return name if parameter.nargs == 1 else f"{name}..."
 
 
-def _near(text: str) -> str:
+def _without_far_bounds(text: str) -> str:
     """An option's help without bounds of eight digits and more, which nobody comes near."""
     text = re.sub(r"(-?\d+)<=x<=\d{8,}", r"x>=\1", text)
     return re.sub(r"; x>=-\d{8,}|\s*\[x>=-\d{8,}\]", "", text)
 
 
-def _write_parameters(
-    ctx: Any,
-    formatter: Any,
-    parameters: Sequence[Any],
-    headings: Mapping[str, Sequence[str]],
-    few: Sequence[str] = (),
-) -> None:
-    """Write arguments and options under their headings; only the options `few`, where it names any."""
-    arguments: list[tuple[str, str]] = []
-    options: dict[str, list[tuple[str, str]]] = {heading: [] for heading in headings or ("Options",)}
-    rest, left = [], 0
+def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> None:
+    """Write arguments and options; those of a panel on the page of all options alone."""
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    hidden = 0
     for parameter in parameters:
         record = parameter.get_help_record(ctx)
+        panel = getattr(parameter, "rich_help_panel", None)
         if record is None:
             continue
-        flags = set(parameter.opts)
-        if parameter.param_type_name == "argument":
-            arguments.append((parameter.metavar, record[1]))
-        elif flags & set(EVERYWHERE):
-            rest.append((record[0], EVERYWHERE[next(flag for flag in parameter.opts if flag in EVERYWHERE)]))
-        elif few and not flags & set(few):
-            left += 1
+        if panel and not ctx.meta.get(_ALL):
+            hidden += 1
+        elif parameter.param_type_name == "argument":
+            panels["Arguments"].append((parameter.metavar, record[1]))
         else:
-            under = (heading for heading, listed in headings.items() if flags & set(listed))
-            # A kind of task says itself under which heading its options are.
-            heading = next(under, getattr(parameter, "rich_help_panel", None) or list(headings or ("Options",))[-1])
-            options.setdefault(heading, []).append((record[0], _near(record[1])))
-    if few:
-        options = {"Options": [record for records in options.values() for record in records]}
-    for heading, rows in {"Arguments": arguments, **options, "On every command": rest}.items():
+            panels.setdefault(panel or "Options", []).append((record[0], _without_far_bounds(record[1])))
+    for heading, rows in panels.items():
         if rows:
             with formatter.section(heading):
                 formatter.write_dl(rows)
-    if left:
+    if hidden:
         formatter.write_paragraph()
-        formatter.write_text(f"{left} more options: {ctx.command_path} {_WHOLE_PAGE}")
+        formatter.write_text(f"{hidden} more options: {ctx.command_path} {_WHOLE_PAGE}")
 
 
 _SAID = {

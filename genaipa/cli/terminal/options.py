@@ -27,11 +27,18 @@ _named: ContextVar[Path | None] = ContextVar("_named", default=None)
 """The workspace that the command line names."""
 
 
-def option(*names: str, help: str, **details: Any) -> Any:  # noqa: A002 - typer's word
-    """A typer option that the environment can set too, under the name of its first long flag."""
+SELDOM = "Seldom wanted"
+"""The panel of options that most people never need."""
+
+
+def option(*names: str, help: str, panel: str | None = None, **details: Any) -> Any:  # noqa: A002 - typer's word
+    """Make a typer option that the environment can set too, under the name of its first long flag.
+
+    Only `--help-all` shows an option of a `panel`, under that heading.
+    """
     flag = next(name for name in names if name.startswith("--"))
     variable = "GENAIPA_" + flag.removeprefix("--").partition("/")[0].replace("-", "_").upper()
-    return typer.Option(*names, help=help, envvar=variable, show_envvar=False, **details)
+    return typer.Option(*names, help=help, rich_help_panel=panel, envvar=variable, show_envvar=False, **details)
 
 
 def _note_workspace(context: typer.Context, folder: Path | None) -> Path | None:
@@ -57,15 +64,15 @@ WorkspaceOption = Annotated[
         "--workspace",
         "-w",
         metavar="DIR",
-        help="Folder with your data and runs; else the nearest with a genaipa.toml.",
+        help="Folder with your data and runs.",
         callback=_note_workspace,
     ),
 ]
-ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read, too.")]
+ExplainOption = Annotated[bool, option("--explain", help="Say how the result is to be read.")]
 QuietOption = Annotated[bool, option("--quiet", help="Print the result alone.")]
 ExcludedOption = Annotated[bool, option("--include-excluded", help="Count excluded answers, too.")]
 JsonOption = Annotated[bool, option("--json", help="Print JSON for machines.")]
-OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.")]
+OfflineOption = Annotated[bool, option("--offline", help="Fetch nothing: missing data is an error.", panel=SELDOM)]
 
 
 def _check_points(points: float | None) -> float | None:

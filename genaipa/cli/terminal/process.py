@@ -5,7 +5,6 @@ At Ctrl-C or a termination signal while an event loop runs it stops in order if 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import io
@@ -68,6 +67,8 @@ def promptly() -> Iterator[None]:
 
     asyncio cancels at Ctrl-C, which by itself waits until whatever computes has finished.
     """
+    import asyncio  # as long to import as all of this package that a help page takes
+
     loop, main = asyncio.get_running_loop(), asyncio.current_task()
     at_ctrl_c = signal.getsignal(signal.SIGINT)
     here = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")

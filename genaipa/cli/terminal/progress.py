@@ -1,4 +1,4 @@
-"""The counts of a run as a table that fits where it is shown: live on a terminal, now and then in a line elsewhere."""
+"""The progress of a run: bars that rich draws on a terminal, now and then a line elsewhere."""
 
 from __future__ import annotations
 
@@ -22,32 +22,16 @@ from genaipa.words import number, printable
 from genaipa.workspace import elsewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from rich.console import Console, ConsoleOptions, ConsoleRenderable
-    from rich.progress_bar import ProgressBar
-    from rich.table import Table
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.progress import Progress, TaskID
 
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.procedure import ProcedurePlan
     from genaipa.runs.records import Record
-
-_GAP = 2
-_NARROWEST = 12
-"""Characters that names are cut to at least."""
-_INDENT = "  "
-_NARROWEST_BAR, _WIDEST_BAR = 8, 20
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column; where there is no room for all, those with the highest `leaves` are left out first."""
-
-    header: str
-    cell: Callable[[Count], str]
-    leaves: int = 0
 
 
 def tokens(count: int) -> str:
@@ -72,222 +56,95 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _share(row: Count) -> str:
-    return f"{100 * row.usage.cached / row.usage.input:.0f} %" if row.usage.input else ""
-
-
-# Of a run that was taken in from elsewhere nothing was planned.
-_ANSWERED = _Column("answered", lambda row: f"{row.status['answered']}/{row.planned or row.kept}")
-_FEWER = (
-    _Column("refused", lambda row: str(row.status["refused"] or "")),
-    _Column("cut off", lambda row: str(row.status["truncated"] or "")),
-    _Column("prompt cut", lambda row: str(row.prompt_cut or "")),
-    _Column("failed", lambda row: str(row.status["failed"] or "")),
-)
-_NOT_ASKED = _Column("not asked", lambda row: str(max(0, row.missing - row.status["failed"]) or ""))
-_SPENT = (
-    _Column("tokens in", lambda row: tokens(row.usage.input) if row.usage.input else "", leaves=3),
-    _Column("cached", _share, leaves=5),
-    _Column("out", lambda row: tokens(row.usage.output) if row.usage.output else "", leaves=4),
-    _Column("cost", lambda row: money(row.cost) if row.cost else "", leaves=1),
-)
-_CALL_TIME = _Column("call time", lambda row: f"{row.seconds:,.1f} s" if row.seconds else "", leaves=2)
-
-RUNNING = (_ANSWERED, *_FEWER, *_SPENT)
-"""The columns while a run goes on."""
-ENDED = (_ANSWERED, *_FEWER, _NOT_ASKED, *_SPENT, _CALL_TIME)
-"""The columns once it has ended."""
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A table, the headers that there was no room for, and the systems that there were no lines for."""
-
-    table: Table
-    dropped: tuple[str, ...]
-    hidden: int
-
-
-def fit(
-    tally: Tally, columns: Sequence[_Column], width: int | None, height: int | None = None, *, bars: bool = False
-) -> Fitted:
-    """The table within this many columns and lines (None for as many as it takes), with `bars` where they have room.
-
-    Columns that are empty, or that there is no room for, are left out. Too many lines lose the
-    initializations first; then systems are left out, complete ones first.
-    """
-    names, rows, hidden = _lines(tally, height)
-    total = _sum(tally.rows.values()) if len({system for system, _ in tally.rows}) > 1 else None
-    counted = [*rows, *([total] if total else [])]
-    cells = {c: [c.cell(row) for row in counted] for c in columns}
-    shown = [c for c in columns if any(cells[c])]
-    dropped = []
-    labels = [*names, _header(tally), *(["all"] if total else [])]
-    room = max(map(len, labels))
-
-    def broad() -> int:
-        return sum(_GAP + max(len(c.header), *map(len, cells[c])) for c in shown)
-
-    while width is not None and broad() + min(room, max(_NARROWEST, width // 3)) > width:
-        least = max(shown, key=lambda c: c.leaves)
-        if not least.leaves:
-            break
-        shown.remove(least)
-        dropped.append(least)
-    if width is not None:
-        room = min(room, max(_NARROWEST, width - broad()))
-    made = _table(shown, _header(tally), total=bool(total))
-    drawn = [_bar(row, width - broad() - room - _GAP) for row in counted] if bars and width is not None else []
-    if drawn and drawn[0] is not None:
-        made.add_column("")
-    for index, name in enumerate(told_apart(names, room)):
-        made.add_row(name, *(cells[c][index] for c in shown), *(bar for bar in drawn[index : index + 1] if bar))
-    if total:
-        for column, text in zip(made.columns, ("all", *(cells[c][-1] for c in shown), *drawn[-1:]), strict=False):
-            column.footer = text or ""
-    return Fitted(made, tuple(c.header for c in columns if c in dropped), hidden)
-
-
-def _bar(row: Count, room: int) -> ProgressBar | None:
-    """A progress bar of at most this many characters; None if that is too few."""
-    from rich.progress_bar import ProgressBar
-
-    wide = min(_WIDEST_BAR, room)
-    return ProgressBar(max(1, row.planned), row.kept, width=wide) if wide >= _NARROWEST_BAR else None
-
-
-def _table(columns: Sequence[_Column], header: str, *, total: bool) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    made = Table(box=box.SIMPLE, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_edge=False, show_footer=total)
-    made.add_column(header, no_wrap=True)
-    for column in columns:
-        made.add_column(column.header, justify="right", no_wrap=True)
-    return made
-
-
-def _header(tally: Tally) -> str:
-    """The header of the column of names, with the initialization if it is the same for all."""
-    used = {initialization for _, initialization in tally.rows}
-    return f"system ({used.pop()})" if len(used) == 1 else "system"
-
-
-def _lines(tally: Tally, height: int | None) -> tuple[list[str], list[Count], int]:
-    """The names and counts of the lines, and how many systems there was no line for."""
-    systems: dict[str, list[tuple[str, Count]]] = {}
-    names = short_names(system for system, _ in tally.rows)
-    for (system, initialization), row in tally.rows.items():
-        systems.setdefault(printable(names[system]), []).append((_INDENT + initialization, row))
-    each = {system: _sum(row for _, row in below) for system, below in systems.items()}
-    if any(len(below) > 1 for below in systems.values()):
-        lines = [pair for system, below in systems.items() for pair in ((system, each[system]), *below)]
-        if height is None or len(lines) <= height:
-            return [name for name, _ in lines], [row for _, row in lines], 0
-    kept = sorted(each, key=lambda system: not each[system].missing)[: None if height is None else max(1, height)]
-    lines = [(system, row) for system, row in each.items() if system in kept]
-    return [name for name, _ in lines], [row for _, row in lines], len(each) - len(lines)
-
-
-def _sum(rows: Iterable[Count]) -> Count:
-    total = Count()
-    for row in rows:
-        total.add(row)
-        total.planned += row.planned
-    return total
-
-
-def told_apart(names: Sequence[str], room: int) -> list[str]:
-    """The names in at most this many characters, cut where they stay as different as they were.
-
-    The middle goes first, since a model's name says most at its two ends; a number follows names not kept
-    apart by any one cut.
-    """
-    if all(len(name) <= room for name in names):
-        return list(names)
-    wanted = len(set(names))
-    for head in sorted(range(room), key=lambda head: abs(2 * head - room + 1)):
-        cut = [_cut(name, head, room) for name in names]
-        if len(set(cut)) == wanted:
-            return cut
-    numbers = {name: f"~{number}" for number, name in enumerate(dict.fromkeys(names), 1)}
-    room -= max(map(len, numbers.values()))
-    return [_cut(name, room // 2, room) + numbers[name] for name in names]
-
-
-def _cut(name: str, head: int, room: int) -> str:
-    if len(name) <= room:
-        return name
-    tail = room - 1 - head
-    return f"{name[:head]}…{name[-tail:] if tail else ''}"
-
-
 ASK_FROM = 1.0
 """Dollars from which a person at a terminal is asked first."""
 LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 _LONGEST_REASON = 300
 _MOST_NOTES = 6
-_AROUND = 6
-"""Lines around the table's rows: its head, its total, the count of hidden rows, and the cursor's line."""
-_SETTLED = 2.0
-"""Seconds before which nothing is said about the time left."""
+_PACE = 600.0
+"""Seconds back to which a system's pace is taken from."""
 _LINES_OF_FILES = 5
 """Lines on the files of a pull where there is no terminal."""
 
 
 @dataclass(eq=False)
-class Progress(Observer):
-    """Progress that every display shows: elapsed time, replies so far, and an estimate of the rest."""
+class RunProgress(Observer):
+    """Progress that every display shows: counts, money, elapsed time, and an estimate of the rest."""
 
     asked: Sequence[str]
     cap: float | None = None
     now: Callable[[], float] = time.monotonic
     _since: float = field(default=0.0, init=False)
     _tally: Tally = field(default_factory=Tally, init=False)
-    _before: dict[str, int] = field(default_factory=dict, init=False)
-    _stopped: dict[str, str] = field(default_factory=dict, init=False)
+    _stopped: set[str] = field(default_factory=set, init=False)
     _out: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
+    _bars: Progress = field(init=False)
+    _tasks: dict[str, TaskID] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._since = self.now()
+        self._since, self._bars = self.now(), _make_bars(self.now)
 
     def begun(self, tally: Tally) -> None:
-        """Start the clock."""
+        """Start the clock, with a bar for each system."""
         self._since, self._tally = self.now(), tally
-        self._before = {system: kept for system, (kept, _) in self._counts().items()}
+        names = short_names(self.asked)
+        for system in self.asked:
+            count = self._count(system)
+            self._tasks[system] = self._bars.add_task(
+                printable(names[system]), total=count.planned, completed=count.kept, failed=""
+            )
+            self._advance(system)
+
+    def recorded(self, record: Record, tally: Tally) -> None:
+        """Show these counts from now on."""
+        self._tally = tally
+        self._advance(record.system)
 
     def counted(self, tally: Tally) -> None:
         """Show these counts from now on."""
         self._tally = tally
+        for system in self._tasks:
+            self._advance(system)
 
     def said(self, sentence: str) -> None:
         """Say it."""
         say(sentence)
 
-    def stopped(self, system: str, reason: str) -> None:
+    def stopped(self, system: str, reason: str) -> None:  # noqa: ARG002 - what the displays show
         """Expect no more of it."""
-        self._stopped[system] = reason
+        self._stopped.add(system)
 
     def out(self, system: str, asked: int, done: int) -> None:
         """Show what is out in batches."""
-        if system not in self._out:
-            # Another process may have handed it in: its pace is not this one's.
-            self._before[system] = self._before.get(system, 0) + done
         self._out[system] = asked, done
+        self._advance(system)
 
-    def _counts(self) -> dict[str, tuple[int, int]]:
-        """System → answers in and answers missing, of the questions asked here and now."""
-        counts = dict.fromkeys(self.asked, (0, 0))
-        for (system, _), row in self._tally.rows.items():
-            if system in counts:
-                kept, missing = counts[system]
-                counts[system] = (kept + row.kept, missing + row.missing)
-        return counts
+    def _advance(self, system: str) -> None:
+        """Move the bar of a system to where it is now; what its provider has done counts."""
+        if system in self._tasks:
+            count, (_, done) = self._count(system), self._out.get(system, (0, 0))
+            failed = count.status["failed"]
+            self._bars.update(
+                self._tasks[system],
+                total=count.planned,
+                completed=count.kept + done,
+                failed=f"{failed:,} failed" if failed else "",
+            )
+
+    def _count(self, system: str) -> Count:
+        """Return the count of a system over its initializations."""
+        total = Count()
+        for (name, _), row in self._tally.rows.items():
+            if name == system:
+                total.add(row)
+                total.planned += row.planned
+        return total
 
     def state(self) -> list[str]:
         """The whole run in a few words each: answers, batches, failures, money, time."""
         rows = [row for (system, _), row in self._tally.rows.items() if system in self.asked]
+        usage = sum((row.usage for row in self._tally.rows.values()), Usage())
         counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
         said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
         said += [
@@ -299,6 +156,8 @@ class Progress(Observer):
         cost = self._tally.cost
         if cost or self.cap is not None:
             said.append(money(cost) + (f" of {_cap(self.cap)}" if self.cap is not None else ""))
+        if usage.input:
+            said.append(f"{tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached")
         elapsed, left = self.now() - self._since, self._left()
         return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
 
@@ -312,21 +171,18 @@ class Progress(Observer):
         return [running, *([f"{waiting:,} waiting"] if waiting else [])]
 
     def _left(self) -> float | None:
-        """Seconds that the slowest system will need at its pace so far; None while there is no telling."""
-        elapsed, longest = self.now() - self._since, 0.0
-        for system, (kept, missing) in self._counts().items():
-            there = self._out.get(system, (0, 0))[1]
-            done, missing = kept + there - self._before.get(system, 0), missing - there  # noqa: PLW2901
-            if not missing or system in self._stopped:
-                continue
-            if done <= 0 or elapsed < _SETTLED:
-                return None
-            longest = max(longest, elapsed * missing / done)
-        return longest
+        """Return the seconds that the slowest system needs at its pace so far; None while there is no telling."""
+        open_tasks = [
+            task
+            for system, place in self._tasks.items()
+            if system not in self._stopped and not (task := self._bars.tasks[place]).finished
+        ]
+        times = [task.time_remaining for task in open_tasks]
+        return None if None in times else max(filter(None, times), default=None)
 
 
 @dataclass(eq=False)
-class Lines(Progress):
+class Lines(RunProgress):
     """Plain lines on stderr: at the start, every few seconds, and for each warning."""
 
     _next: float = field(default=0.0, init=False)
@@ -335,14 +191,15 @@ class Lines(Progress):
     def begun(self, tally: Tally) -> None:
         """Say how much there is to do."""
         super().begun(tally)
-        kept = sum(kept for kept, _ in self._counts().values())
-        missing = sum(missing for _, missing in self._counts().values())
+        counts = [self._count(system) for system in self.asked]
+        kept = sum(count.kept for count in counts)
+        missing = sum(count.missing for count in counts)
         say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept:,}" if kept else ""))
         self._next = self.now() + LINE_EVERY
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Say each new kind of failure once, and the state every few seconds."""
-        self._tally = tally
+        super().recorded(record, tally)
         if record.error is not None:
             self._once(_about(record.system, record.error.message))
         self._now_and_then()
@@ -364,16 +221,6 @@ class Lines(Progress):
         if before not in (None, (asked, done)):
             self._now_and_then()
 
-    def state(self) -> list[str]:
-        """Add the tokens, which a table has in columns."""
-        *said, when = super().state()
-        usage = Usage()
-        for row in self._tally.rows.values():
-            usage += row.usage
-        if usage.input:
-            said.append(f"{tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached")
-        return [*said, when]
-
     def waiting(self, system: str, reason: str) -> None:
         """Say it once."""
         self._once(_about(system, reason), key=f"{system}{reason.partition(';')[0]}")
@@ -390,15 +237,15 @@ class Lines(Progress):
 
 
 @dataclass(eq=False)
-class ProgressTable(Progress):
-    """A live table of systems and initializations, with the reasons for waiting, and the whole run in the last line."""
+class LiveProgress(RunProgress):
+    """A live display: the whole run first, then the reasons for waiting, and a bar for each system."""
 
     _notes: dict[str, str] = field(default_factory=dict, init=False)
     _failed: dict[str, str] = field(default_factory=dict, init=False)
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Show the last failure of a system."""
-        self._tally = tally
+        super().recorded(record, tally)
         if record.error is not None:
             self._failed[record.system] = record.error.message
         else:
@@ -413,26 +260,31 @@ class ProgressTable(Progress):
         super().stopped(system, reason)
         self._failed[system] = f"asked no more: {reason}"
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[ConsoleRenderable]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        width = options.max_width
-        last = [Text(line, style="bold") for line in joined(self.state(), width)]
-        room = console.size.height - len(last) - _AROUND
-        shown: list[Text] = []
-        notes = [_about(*found) for kind in (self._notes, self._failed) for found in kind.items()]
-        for note in notes[:_MOST_NOTES]:
-            text = Text(printable(write_flags(note))[:_LONGEST_REASON], style="yellow")
-            taken = len(text.wrap(console, width))
-            if taken < room:
-                shown.append(text)
-                room -= taken
-        fitted = fit(self._tally, RUNNING, width, room, bars=True)
-        yield fitted.table
-        if fitted.hidden:
-            yield Text(f"and {number(fitted.hidden, 'more system')}")
-        yield from shown
-        yield from last
+        for line in joined(self.state(), options.max_width):
+            yield Text(line, style="bold")
+        for note in [_about(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][:_MOST_NOTES]:
+            yield Text(printable(write_flags(note))[:_LONGEST_REASON], style="yellow")
+        yield self._bars.get_renderable()
+
+
+def _make_bars(now: Callable[[], float]) -> Progress:
+    """Make the bars of the systems, which know their pace; a name is folded rather than cut."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.table import Column
+
+    return Progress(
+        TextColumn("{task.description}", markup=False, table_column=Column(overflow="fold")),
+        BarColumn(12),
+        MofNCompleteColumn(table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[failed]}", style="red", table_column=Column(no_wrap=True)),
+        TimeRemainingColumn(table_column=Column(no_wrap=True)),
+        auto_refresh=False,
+        get_time=now,
+        speed_estimate_period=_PACE,
+    )
 
 
 def _at_once(plan: ProcedurePlan, documents: int, repetitions: int) -> int:
@@ -527,9 +379,9 @@ class TerminalObserver(Observer):
             return
         from rich.live import Live
 
-        table = ProgressTable(asked, cap)
-        with Live(table, console=err(), refresh_per_second=4, transient=True):
-            yield table
+        progress = LiveProgress(asked, cap)
+        with Live(progress, console=err(), refresh_per_second=4, transient=True):
+            yield progress
 
 
 def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:

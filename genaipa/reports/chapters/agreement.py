@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.chapters.judges import alpha_axes
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.quality import answer_groups
+from genaipa.reports.ratings import load_ratings, tabulate_people
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
@@ -180,18 +181,24 @@ def _draw(data: pd.DataFrame) -> Canvas:
     return drawn
 
 
-def chapter(study: Study, _scope: Scope) -> Chapter:
+class AgreementChapter(ChapterMaker):
     """Krippendorff's alpha of the analysts."""
-    found = alphas(study.log.counted, study.rubric)
-    beside = tabulate_suggested(study.log.counted, study.rubric)
-    guidelines = guidelines_digest(study.workspace) if study.workspace else ""
-    return Chapter(
-        "agreement",
-        "Agreement of the analysts",
-        "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-        present(found, alphas_apart(study), beside),
-        drawn(alphas_figure(found)),
-        [] if found else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
-        method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
-        references=_REFERENCES,
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
+        """Make the chapter."""
+        found = alphas(study.log.counted, study.rubric)
+        beside = tabulate_suggested(study.log.counted, study.rubric)
+        rated = [tabulate_people(ratings, study) for ratings in load_ratings()]
+        guidelines = guidelines_digest(study.workspace) if study.workspace else ""
+        return Chapter(
+            "agreement",
+            "Agreement of the analysts",
+            "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
+            present(found, alphas_apart(study), *rated, beside),
+            drawn(alphas_figure(found)),
+            []
+            if found
+            else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
+            method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
+            references=_REFERENCES,
+        )

@@ -1,26 +1,25 @@
 """A chapter of a report, what the files of this folder need to make one, and what a kind brings that has its own.
 
-A file defines `chapter(study, scope) -> Chapter`, and is listed in `CHAPTERS`. `scope` knows what the figures of one
-report share: the order of systems and questions, the names of categories, the bounds of the bands. A kind whose answers
-people don't score has `Results`.
+A file has a subclass of `ChapterMaker`, which `OWN` lists; a package names its own by an entry point. A kind whose
+answers people don't score has `Results`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import short_repr
 from genaipa.kinds import kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     import pandas as pd
 
     from genaipa.answers.study import Study
-    from genaipa.reports.figures.figure import Figure
+    from genaipa.reports.figures.figure import Figure, Scope
     from genaipa.reports.table import Table
     from genaipa.runs.selection import Source
     from genaipa.workspace import Workspace
@@ -56,6 +55,31 @@ class Chapter:
     def changed(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
         """The chapter with its tables and figures as these two make them."""
         return replace(self, tables=list(map(table, self.tables)), figures=list(map(figure, self.figures)))
+
+
+class ChapterMaker:
+    """Base of what makes a chapter; a subclass overrides `make`, and what else it has."""
+
+    needs: ClassVar[frozenset[str]] = frozenset()
+    """The names of facts: where nothing is known of one of them, there is no chapter."""
+    needs_scores: ClassVar[bool] = False
+    """Whether there is no chapter where no score counts."""
+    after: ClassVar[str] = ""
+    """The name of the chapter after which a package's stands; without one it stands at the end."""
+    is_urgent: ClassVar[bool] = False
+    """Whether its notable sentences come before the core's, since they change what a reader does."""
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - for subclasses
+        """Make the chapter; None, or one without contents, where there is nothing to say.
+
+        `scope` is what the figures of one report share: the order of systems and questions, the names of categories,
+        the bounds of the bands.
+        """
+        return None
+
+    def notable(self, study: Study) -> Iterable[str]:  # noqa: ARG002 - for subclasses
+        """Return sentences that no reader may miss, for the page's head, the terminal and JSON."""
+        return ()
 
 
 def present(*tables: Table) -> list[Table]:

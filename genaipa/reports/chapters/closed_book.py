@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
@@ -146,20 +146,25 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reac
         axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class ClosedBookChapter(ChapterMaker):
     """Answers with the document shown, against answers by the company's name alone."""
-    frame = study.table
-    differences = by_question(frame)
-    asked = tried(frame, "recall") and tried(frame, "quality")
-    why = "no question is scored both ways" if asked else (
-        "it takes answers with the document shown and with the company's name alone "
-        "(genaipa run --experiment quality and --experiment recall)"
-    )  # fmt: skip
-    return Chapter(
-        "memory",
-        "Closed book",
-        "A system's answers from the document, against its answers when only the company is named.",
-        present(summary(frame), differences),
-        scope.pages([partial(differences_figure, differences)]),
-        [] if differences else [f"Closed book against document is not shown: {why}."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        differences = by_question(frame)
+        asked = tried(frame, "recall") and tried(frame, "quality")
+        why = "no question is scored both ways" if asked else (
+            "it takes answers with the document shown and with the company's name alone "
+            "(genaipa run --experiment quality and --experiment recall)"
+        )  # fmt: skip
+        return Chapter(
+            "memory",
+            "Closed book",
+            "A system's answers from the document, against its answers when only the company is named.",
+            present(summary(frame), differences),
+            scope.pages([partial(differences_figure, differences)]),
+            [] if differences else [f"Closed book against document is not shown: {why}."],
+        )

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
+from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.repeats import compare_repeats, compare_sides
 
 if TYPE_CHECKING:
@@ -27,14 +28,12 @@ if TYPE_CHECKING:
 WORDS, AGAIN = "other words", "asked again"
 DROP, CHANGE, BANDS = "mean drop", "mean change", "band changes (%)"
 BEYOND, SPREAD, SAME = "change beyond asking again", "standard deviation", "all the same (%)"
-_WIDTH = 90.0
-"""Of the scale of M_all."""
 _MEASURES: dict[str, tuple[str, tuple[float, float]]] = {
-    DROP: ("drop", (-_WIDTH, _WIDTH)),
-    CHANGE: ("change", (0.0, _WIDTH)),
-    BEYOND: ("beyond", (-_WIDTH, _WIDTH)),
+    DROP: ("drop", (-M_ALL_WIDTH, M_ALL_WIDTH)),
+    CHANGE: ("change", (0.0, M_ALL_WIDTH)),
+    BEYOND: ("beyond", (-M_ALL_WIDTH, M_ALL_WIDTH)),
     BANDS: ("bands", (0.0, 100.0)),
-    SPREAD: ("spread", (0.0, _WIDTH)),
+    SPREAD: ("spread", (0.0, M_ALL_WIDTH)),
     SAME: ("same", (0.0, 100.0)),
 }
 """Measure → its column of the cells, and the ends of its scale."""
@@ -67,8 +66,8 @@ def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     rows = averages.about_policies(averages.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["document"] != "")]
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
-    points = (rows["m_all"] * SCALE).round(9)
-    edges = np.round(np.array([bounds.overall.red, bounds.overall.green]) * SCALE, 9)
+    points = rows["m_all"].round(9)
+    edges = np.round([bounds.overall.red, bounds.overall.green], 9)
     rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
     again, words = _again(rows[rows["unit"] == "answer"]), _words(rows)
     twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
@@ -217,23 +216,32 @@ def _named(over: str, experiment: str) -> str:
     return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class ConsistencyChapter(ChapterMaker):
     """Distance between answers that ought to be alike."""
-    found = cells(study.table, scope.bounds)
-    summary = consistency(found)
-    absent = [
-        f"How far answers move {what} is not shown: {why}."
-        for over, what, why in (
-            (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
-            (AGAIN, "when asked again", "nothing was answered and scored more than once (genaipa run --repetitions)"),
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        found = cells(study.table, scope.bounds)
+        summary = consistency(found)
+        absent = [
+            f"How far answers move {what} is not shown: {why}."
+            for over, what, why in (
+                (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
+                (
+                    AGAIN,
+                    "when asked again",
+                    "nothing was answered and scored more than once (genaipa run --repetitions)",
+                ),
+            )
+            if over not in set(summary.data["over"])
+        ]
+        return Chapter(
+            "consistency",
+            "Consistency",
+            "How far the answer to a question moves when it is put in other words, or asked again.",
+            present(summary, by_question(found)),
+            scope.pages([partial(consistency_figure, summary)]),
+            absent,
         )
-        if over not in set(summary.data["over"])
-    ]
-    return Chapter(
-        "consistency",
-        "Consistency",
-        "How far the answer to a question moves when it is put in other words, or asked again.",
-        present(summary, by_question(found)),
-        scope.pages([partial(consistency_figure, summary)]),
-        absent,
-    )

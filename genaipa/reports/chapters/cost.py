@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
@@ -59,13 +59,13 @@ def by_system(study: Study) -> Table:
     longest = asked.groupby(by, observed=True)["seconds"].transform("max")
     asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
     spent = averages.summed_up(asked, by, _spent)
-    scored = averages.weighted(study.table, "m_all10")
-    quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all10"))
-    columns = [*by, "answers", "m_all10", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
+    scored = averages.weighted(study.table, "m_all")
+    quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all"))
+    columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
-        data = data.rename(columns={"mean": "m_all10"})
+        data = data.rename(columns={"mean": "m_all"})
     found = table("effort", "Time and money", _note(data), data, columns, aside=list(_SECONDS.values()))
     empty = {column for column in columns if found.data[column].isna().all()} if found else set()
     return replace(found, aside=found.aside | empty)
@@ -78,7 +78,7 @@ def _note(data: pd.DataFrame) -> str:
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
         "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document."
     )
-    if data["m_all10"].notna().any():
+    if data["m_all"].notna().any():
         said += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
         said += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
@@ -102,7 +102,7 @@ def _spent(rows: pd.DataFrame) -> dict[str, object]:
 
 def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
     """A panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
-    data = table.data.dropna(subset=["m_all10", effort])
+    data = table.data.dropna(subset=["m_all", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
     systems = style.labels(style.ordered(data["system"]), 34)
@@ -155,7 +155,7 @@ def _draw(
 
 
 def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
-    at, mean = float(row[effort]), float(row["m_all10"])
+    at, mean = float(row[effort]), float(row["m_all"])
     for end, line in _LINES.items():
         low, high = row[end], row[end.replace("low", "high")]
         if not pd.isna(low):
@@ -170,7 +170,7 @@ def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) ->
         f"n={row['answers']:.0f}",
         xy=(
             at,
-            row[["m_all10", "high", "policies_high"]].max() if above else row[["m_all10", "low", "policies_low"]].min(),
+            row[["m_all", "high", "policies_high"]].max() if above else row[["m_all", "low", "policies_low"]].min(),
         ),
         xytext=(0, 4 if above else -4),
         textcoords="offset points",
@@ -207,14 +207,17 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
 _UNKNOWN = "Time and cost are not shown: neither time nor cost is known of any answer."
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class CostChapter(ChapterMaker):
     """The chapter on the time, tokens and cost of the answers."""
-    spent, pace = by_system(study), throughput(study)
-    return Chapter(
-        "effort",
-        "Time and cost",
-        "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
-        present(spent, pace),
-        drawn(*(against(spent, effort, scope) for effort in _PER)),
-        [] if spent or study.table.empty else [_UNKNOWN],
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        spent, pace = by_system(study), throughput(study)
+        return Chapter(
+            "effort",
+            "Time and cost",
+            "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
+            present(spent, pace),
+            drawn(*(against(spent, effort, scope) for effort in _PER)),
+            [] if spent or study.table.empty else [_UNKNOWN],
+        )

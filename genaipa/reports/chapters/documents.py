@@ -12,7 +12,7 @@ import pandas as pd
 from genaipa.reports import averages, matches
 from genaipa.reports.analysts import other_people
 from genaipa.reports.averages import THESE
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.evidence import evidence
 from genaipa.reports.figures import style
@@ -50,7 +50,7 @@ _N_AT, _ROOM = 104.0, 17.0
 _COMPARED = 30
 """Most documents whose pairs are compared; of more, no rank would be known."""
 _OTHERS = "Between documents that other people scored no difference is known. "
-_SCORED = ("silent", "m_all10", "answers", "scores")
+_SCORED = ("silent", "m_all", "answers", "scores")
 
 
 def points(frame: pd.DataFrame) -> Table:
@@ -76,12 +76,12 @@ def five_numbers(frame: pd.DataFrame) -> Table:
         {
             **dict(zip(by, key, strict=True)),
             "questions": group,
-            **_five_numbers(some["m_all10"]),
+            **_five_numbers(some["m_all"]),
             **mean,
         }
         for key, those in found.groupby(by, observed=True, sort=True)
         for group, some in averages.groups_of_questions(those)
-        for mean in [averages.mean_of(some, "m_all10")]
+        for mean in [averages.mean_of(some, "m_all")]
     ]
     columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
     data = pd.DataFrame(rows, columns=columns)
@@ -105,7 +105,7 @@ def documents_ranked(frame: pd.DataFrame) -> Table:
     """Documents by their M_all over all systems, experiments and questions."""
     scored = averages.by_document(averages.policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
-    found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all10"))
+    found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all"))
     data, others = pd.DataFrame(columns=columns), False
     if len(found):
         data = found.sort_values("mean", ascending=False, kind="stable")
@@ -133,7 +133,7 @@ def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bo
     """
     people = {str(name): rows for name, rows in frame[frame["counted"]].groupby("document", observed=True)}
     cells = scored.astype({"document": "str"}).pivot_table(
-        index=["system", "experiment", "question"], columns="document", values="m_all10", observed=True
+        index=["system", "experiment", "question"], columns="document", values="m_all", observed=True
     )
     rows, needed = [], evidence(averages.about_policies(frame))
     for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
@@ -172,7 +172,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     boxes = scope.only(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
-    dots = scope.only(_of(points, experiment).dropna(subset=["m_all10"]))
+    dots = scope.only(_of(points, experiment).dropna(subset=["m_all"]))
     systems = style.labels(style.ordered(boxes["system"]))
     documents = style.labels(style.ordered(boxes["document"]), 16)
     reading = (
@@ -209,12 +209,12 @@ def _high(groups: list[str], documents: dict[Any, str]) -> float:
 
 def _of(table: Table, experiment: str) -> pd.DataFrame:
     if not table:
-        return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all10", *_NUMBERS])
+        return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all", *_NUMBERS])
     return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
 
 
 def _drawn(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
-    columns = ["mark", "system", "document", "questions", "question", "m_all10", "n", *_NUMBERS]
+    columns = ["mark", "system", "document", "questions", "question", "m_all", "n", *_NUMBERS]
     parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
     rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]
     return pd.concat(rows, ignore_index=True)
@@ -269,7 +269,7 @@ def _draw_panel(
 
 def _draw_points(axes: Axes, points: pd.DataFrame, place: float, look: dict[str, Any]) -> None:
     """The points of one box."""
-    values = points["m_all10"].to_numpy()
+    values = points["m_all"].to_numpy()
     fill = {"alpha": 0.75, "markeredgewidth": 0}
     axes.plot(values, place + _spread(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3)
 
@@ -318,16 +318,21 @@ def _entries(groups: list[str]) -> Iterator[Any]:
             yield box, name
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class DocumentsChapter(ChapterMaker):
     """Box plots, one for each experiment."""
-    frame = study.table
-    found, five = points(frame), five_numbers(frame)
-    figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
-    return Chapter(
-        "documents",
-        "By document",
-        "How the questions' scores spread for each document: a box holds the middle half of them.",
-        present(documents_ranked(frame), found),
-        figures,
-        [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        found, five = points(frame), five_numbers(frame)
+        figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
+        return Chapter(
+            "documents",
+            "By document",
+            "How the questions' scores spread for each document: a box holds the middle half of them.",
+            present(documents_ranked(frame), found),
+            figures,
+            [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
+        )

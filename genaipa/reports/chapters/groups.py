@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import crossed
 from genaipa.reports.table import Table, table
 from genaipa.words import number
@@ -63,12 +63,12 @@ def quality(frame: pd.DataFrame, groups: Groups) -> Table:
     found, apart = [], []
     for group in sorted(set(groups.of.values())):
         within = frame[frame["document"].astype(str).map(groups.of) == group]
-        cells = averages.weighted(within, "m_all10")
+        cells = averages.weighted(within, "m_all")
         if len(cells):
-            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all10"))
+            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all"))
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
             found.append(data.assign(group=group, rank=averages.places(data["mean"])))
-            if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all10")):
+            if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all")):
                 apart.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
     data = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*columns])
@@ -94,14 +94,17 @@ def _unlike(groups: list[str]) -> str:
     )
 
 
-def chapter(study: Study, _scope: Scope) -> Chapter | None:
+class GroupsChapter(ChapterMaker):
     """The groups of a column, where one is asked for."""
-    groups = study.groups
-    if groups is None:
-        return None
-    return Chapter(
-        "groups",
-        f"By {groups.by}",
-        f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
-        present(quality(study.table, groups), answers(study, groups)),
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:  # noqa: ARG002 - without figures
+        """Make the chapter."""
+        groups = study.groups
+        if groups is None:
+            return None
+        return Chapter(
+            "groups",
+            f"By {groups.by}",
+            f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
+            present(quality(study.table, groups), answers(study, groups)),
+        )

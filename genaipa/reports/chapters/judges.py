@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
@@ -29,8 +29,8 @@ from genaipa.reports.judged.quality import (
     leniency,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.reports.points import judged_rates, judges_agreement
-from genaipa.reports.table import SCALE, Table
+from genaipa.reports.ratings import load_ratings, tabulate_judges_and_people
+from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,53 +51,58 @@ _REFERENCES = {
 }
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class JudgesChapter(ChapterMaker):
     """The judges beside people; nothing where no judge has scored an answer."""
-    given = Verdicts.of(study)
-    if not given:
-        return Chapter("judges", "How good the judges are", "")
-    agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
-    against = quality.compare_judges(given)
-    found = findings(given, agreed, against, lenient, tested)
-    enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-    apart = agreement_apart(given, answer_groups(study))
-    tables = (
-        [
-            agreed,
-            against,
-            apart,
-            judges_agreement(study, given),
-            lenient,
-            quality.confusion(given),
-            quality.drift(given),
-            tested,
-        ]
-        if enough
-        else []
-    )
-    if not study.table["counted"].any():
-        # Else it is beside people's averages.
-        tables.append(beside(study.table))
-    points = {
-        judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])] for judge in enough
-    }
-    return Chapter(
-        "judges",
-        "How good the judges are",
-        "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
-        f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-        present(found, *tables, judged_rates(study, given)),
-        [
-            *alone_figures(given, study.table, scope),
-            *drawn(agreement_figure(agreed)),
-            *leniency_figures(lenient, scope),
-            *drawn(scatter_figure(points, _correlations(agreed))),
-        ],
-        _absent(given),
-        method=_METHOD,
-        references=_REFERENCES,
-        first=(found.name,),
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        given = Verdicts.of(study)
+        if not given:
+            return Chapter("judges", "How good the judges are", "")
+        agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
+        against = quality.compare_judges(given)
+        found = findings(given, agreed, against, lenient, tested)
+        enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
+        apart, ratings = agreement_apart(given, answer_groups(study)), load_ratings()
+        tables = (
+            [
+                agreed,
+                against,
+                apart,
+                *(tabulate_judges_and_people(each, study, given) for each in ratings),
+                lenient,
+                quality.confusion(given),
+                quality.drift(given),
+                tested,
+            ]
+            if enough
+            else []
+        )
+        if not study.table["counted"].any():
+            # Else it is beside people's averages.
+            tables.append(beside(study.table))
+        tables += filter(None, [each.tabulate_judges(study, given) for each in ratings])
+        points = {
+            judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])]
+            for judge in enough
+        }
+        return Chapter(
+            "judges",
+            "How good the judges are",
+            "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
+            f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
+            present(found, *tables),
+            [
+                *alone_figures(given, study.table, scope),
+                *drawn(agreement_figure(agreed)),
+                *leniency_figures(lenient, scope),
+                *drawn(scatter_figure(points, _correlations(agreed))),
+            ],
+            _absent(given),
+            method=_METHOD,
+            references=_REFERENCES,
+            first=(found.name,),
+        )
 
 
 def _correlations(agreed: Table) -> dict[str, str]:
@@ -120,7 +125,7 @@ _ACROSS = 3
 """Panels beside each other."""
 _MOST = 9
 """Panels on a page."""
-_JITTER = 0.12
+_JITTER = 1.2
 """Points of M_all by which a mark may be moved so that others are seen."""
 
 _SPARSE = 200
@@ -214,8 +219,8 @@ def _leniency_page(
         f"the name, mark a system of the judge's own family. {forest.READING}{style.in_full({**labels, **systems})} "
         f"{found.note}"
     )
-    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside, tenfold=found.tenfold)
-    return Figure(name, title, note, shown, lambda: _draw_leniency(shown.readable, labels, systems))
+    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside)
+    return Figure(name, title, note, shown, lambda: _draw_leniency(shown.data, labels, systems))
 
 
 def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
@@ -265,7 +270,7 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
         ignore_index=True,
     )
     table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
-                  dict.fromkeys(("people", "verdict"), ".1f"), tenfold=frozenset(("people", "verdict")))  # fmt: skip
+                  dict.fromkeys(("people", "verdict"), ".1f"))  # fmt: skip
     caption = "M_all of each answer: people's mean across, the judge's up; above the line the judge is more lenient."
     return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations), caption=caption)
 
@@ -295,7 +300,7 @@ def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) ->
     axes.plot([10, 100], [10, 100], color=style.FAINT, linewidth=0.8, zorder=1)
     moved = random.uniform(-_JITTER, _JITTER, (2, len(rows)))
     axes.plot(
-        (rows["people"] + moved[0]) * SCALE, (rows["verdict"] + moved[1]) * SCALE, "o", color=style.COLOURS[0],
+        rows["people"] + moved[0], rows["verdict"] + moved[1], "o", color=style.COLOURS[0],
         markersize=4.5 if len(rows) <= _SPARSE else 2.6, alpha=0.45, markeredgewidth=0, zorder=2,
     )  # fmt: skip
     axes.set_xlim(7, 103)
@@ -325,10 +330,10 @@ def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) ->
     found = []
     judges = {name: side for name, side in given.judges.items() if given.both[name].sum() < LEAST}
     for number, (judge, side) in enumerate(judges.items(), 1):
-        values = pd.Series(side.means[:, 0] * SCALE, given.answers, name="m_all10")
-        rows = places.join(values, "answer").dropna(subset="m_all10")
+        values = pd.Series(side.means[:, 0], given.answers, name="m_all")
+        rows = places.join(values, "answer").dropna(subset="m_all")
         by = ["system", "question", "category", "source"]
-        data = rows.groupby(by, as_index=False).agg(m_all10=("m_all10", "mean"), answers=("answer", "size"))
+        data = rows.groupby(by, as_index=False).agg(m_all=("m_all", "mean"), answers=("answer", "size"))
         if not data.empty:
             name = NAME if len(judges) == 1 else f"{NAME}-{number}"
             found += scope.pages([partial(_map, name, judge, data)])
@@ -338,7 +343,7 @@ def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) ->
 def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     data = scope.only(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
     groups, _ = style.questions(data, scope.in_order(dict.fromkeys(data["question"])))
-    means = data.groupby("system")["m_all10"].mean().to_dict()
+    means = data.groupby("system")["m_all"].mean().to_dict()
     short = style.brief(sorted(map(str, means)), 26)
     labels, systems = style.labels(groups, 12), {system: f"{short[system]}  {means[system]:.0f}" for system in short}
     title = f"{style.one_line(judge)}: {SAID}"
@@ -352,9 +357,9 @@ def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
         title,
         about,
         data,
-        {"m_all10": SAID},
-        {"m_all10": ".1f"},
-        faint=frozenset({"m_all10"}),
+        {"m_all": SAID},
+        {"m_all": ".1f"},
+        faint=frozenset({"m_all"}),
     )
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     return Figure(
@@ -376,7 +381,7 @@ def _draw(
     wide, letters = heatmap.across(labels, systems, texts)
     drawn = style.canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
     axes = drawn.subplots()
-    values = data.pivot_table(index="question", columns="system", values="m_all10")
+    values = data.pivot_table(index="question", columns="system", values="m_all")
     values = values.reindex(index=list(labels), columns=list(systems))
     shades = np.ma.masked_invalid(_LIGHTEST - (values.to_numpy() - 10) / 90 * (_LIGHTEST - _DARKEST))
     axes.pcolormesh(shades, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)

@@ -13,11 +13,12 @@ from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
-from genaipa.reports.table import SCALE, Table, metric_formats, table
+from genaipa.reports.table import Table, metric_formats, table
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.intervals import find_interval
 
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ def by_question(frame: pd.DataFrame) -> Table:
         ),
         headings=names_of(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
         formats=metric_formats(frame),
-        tenfold=["m_all", *_ENDS],
         aside=[*_ENDS, *(f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS)],
     )
 
@@ -56,7 +56,7 @@ def _over_documents(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
     """The intervals of each question's metrics and M_all, where its mean is one over documents."""
     cells = averages.policy_cells(frame)
     single = cells[cells["document"] != ""]
-    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in metrics_of(frame)}, "m_all": ("", (1.0, 10.0))}
+    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in metrics_of(frame)}, "m_all": ("", M_ALL_RANGE)}
     values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
     scored = (single["scores"] > 0).to_numpy()
     shown = means.set_index(_ASKED)[list(scales)].to_dict("index")
@@ -101,7 +101,6 @@ def by_category(frame: pd.DataFrame) -> Table:
         columns,
         headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
         formats=metric_formats(frame),
-        tenfold=["m_all", *BOTH[:-1]],
     )
 
 
@@ -146,7 +145,6 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         f"{averages.how_few(data['n'], 'documents')}{averages.corrections(frame)}",
         data,
         columns,
-        tenfold=["mean", "policies_low", "policies_high"],
     )
 
 
@@ -256,9 +254,9 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
         "documents, or 'mean' where the source gives only the mean over its documents."
         f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
     )
-    columns = ["system", "experiment", "question", "category", "source", "m_all10", "documents"]
-    shown = data.assign(m_all10=data["m_all"] * SCALE, documents=data.get("m_all_documents", data["documents"]))
-    drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all10": "M_all"}, {"m_all10": ".1f"})
+    columns = ["system", "experiment", "question", "category", "source", "m_all", "documents"]
+    shown = data.assign(documents=data.get("m_all_documents", data["documents"]))
+    drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all": "M_all"}, {"m_all": ".1f"})
     grid = Grid(shown, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}"
@@ -290,25 +288,30 @@ def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) ->
     return scope.without(data["system"], _METRICS) + asked
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class MetricsChapter(ChapterMaker):
     """Heat maps, one for each experiment."""
-    frame = study.table
-    questions, categories = by_question(frame), by_category(frame)
-    figures = scope.pages(
-        (
-            *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
-            *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),
-            *(partial(category_map, categories, experiment) for experiment in experiments_of(categories)),
-        ),
-    )
-    return Chapter(
-        "metrics",
-        "By metric and question",
-        f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
-        present(easiest_and_hardest(frame), questions, categories),
-        figures,
-        [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        questions, categories = by_question(frame), by_category(frame)
+        figures = scope.pages(
+            (
+                *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
+                *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),
+                *(partial(category_map, categories, experiment) for experiment in experiments_of(categories)),
+            ),
+        )
+        return Chapter(
+            "metrics",
+            "By metric and question",
+            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
+            present(easiest_and_hardest(frame), questions, categories),
+            figures,
+            [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
+        )
 
 
 def _compared(questions: Table) -> list[str]:

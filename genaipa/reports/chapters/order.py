@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.stats.trend import estimate_slope
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers about policies whose conversation and place are known, with their M_all as `points`."""
     rows = averages.about_policies(averages.answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
-    return rows.assign(points=(rows["m_all"] * SCALE).round(9))
+    return rows.assign(points=rows["m_all"].round(9))
 
 
 def conversations(frame: pd.DataFrame) -> Table:
@@ -170,31 +170,36 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     return drawn
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class OrderChapter(ChapterMaker):
     """Dependence of answers on the questions before them."""
-    asked, placed = conversations(study.table), positions(study.table)
-    absent = [
-        f"{what} not shown: {why}."
-        for table, what, why in (
-            (
-                asked,
-                "Shared against independent conversations are",
-                "no system's answers to the same questions are scored in both (genaipa run --conversation)",
-            ),
-            (
-                placed,
-                "Effects of the place in a conversation are",
-                "no question is scored at two places of an order (it takes several documents, or repetitions)",
-            ),
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        asked, placed = conversations(study.table), positions(study.table)
+        absent = [
+            f"{what} not shown: {why}."
+            for table, what, why in (
+                (
+                    asked,
+                    "Shared against independent conversations are",
+                    "no system's answers to the same questions are scored in both (genaipa run --conversation)",
+                ),
+                (
+                    placed,
+                    "Effects of the place in a conversation are",
+                    "no question is scored at two places of an order (it takes several documents, or repetitions)",
+                ),
+            )
+            if not table
+        ]
+        return Chapter(
+            "order",
+            "Order effects",
+            "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, "
+            "and early or late in the shuffled order.",
+            present(asked, placed),
+            scope.pages([partial(order_figure, asked, placed)]),
+            absent,
         )
-        if not table
-    ]
-    return Chapter(
-        "order",
-        "Order effects",
-        "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, and "
-        "early or late in the shuffled order.",
-        present(asked, placed),
-        scope.pages([partial(order_figure, asked, placed)]),
-        absent,
-    )

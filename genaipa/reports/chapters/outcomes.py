@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.movements import movement_tables
 from genaipa.reports.table import Table, table
@@ -94,13 +94,16 @@ def questions(study: Study) -> Table:
     )
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class OutcomesChapter(ChapterMaker):
     """The chapter on the outcomes of all questions asked, and on the answers that moved between systems."""
-    moved = movement_tables(study, scope, study.once())
-    return Chapter(
-        "asked",
-        "What was asked, and what came back",
-        "Every question planned is counted once, whatever became of it. One without an answer, and an answer without a "
-        "score, is part of no average.",
-        present(statuses(study), *moved, questions(study)),
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        moved = movement_tables(study, scope, study.once())
+        return Chapter(
+            "asked",
+            "What was asked, and what came back",
+            "Every question planned is counted once, whatever became of it. One without an answer, and an answer "
+            "without a score, is part of no average.",
+            present(statuses(study), *moved, questions(study)),
+        )

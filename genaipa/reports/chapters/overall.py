@@ -17,7 +17,7 @@ from genaipa.reports import averages, matches, part
 from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
@@ -51,28 +51,28 @@ def board(frame: pd.DataFrame) -> Table:
     """
     few, needed = thin(frame), part.board_level(frame)
     frame = enough(frame)
-    mean_of = functools.partial(averages.mean_of, column="m_all10", confidence=needed.confidence)
+    mean_of = functools.partial(averages.mean_of, column="m_all", confidence=needed.confidence)
     policies, estimate = averages.about_policies(frame), estimated(frame)
     shown = estimate.frame
-    found = averages.policy_questions(shown).dropna(subset="m_all10")
-    cells = averages.weighted(shown, "m_all10")
+    found = averages.policy_questions(shown).dropna(subset="m_all")
+    cells = averages.weighted(shown, "m_all")
     data = averages.summed_up(cells, ["system"], mean_of)
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
-    columns = ["rank", "system", "m_all10", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
+    columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
     judged = {name: estimate.basis(name) for name in estimate.given["system"].unique()}
     partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
-        means = found.pivot_table(index="system", columns="experiment", values="m_all10", observed=True)
-        data = data.rename(columns={"mean": "m_all10"}).merge(means.reset_index(), on="system")
+        means = found.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
+        data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
         data["scored"] = data["system"].map(part.of_systems(policies) | judged)
         each = averages.summed_up(cells, _BY, mean_of)
         for name, rows in each.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
             data = data.merge(sure, on="system", how="left")
-        data = data.sort_values("m_all10", ascending=False, kind="stable")
-        data["rank"] = averages.places(data["m_all10"])
+        data = data.sort_values("m_all", ascending=False, kind="stable")
+        data["rank"] = averages.places(data["m_all"])
     made = table(
         "leaderboard",
         "Leaderboard",
@@ -96,8 +96,8 @@ def board(frame: pd.DataFrame) -> Table:
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weighted(estimated(enough(frame)).frame, "m_all10").dropna(subset="m_all10")
-    means = cells["m_all10"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
+    cells = averages.weighted(estimated(enough(frame)).frame, "m_all").dropna(subset="m_all")
+    means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
     known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
     return [*known, *(name for name in frame["system"].cat.categories if name not in set(known))]
@@ -106,7 +106,7 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
 def unlike(frame: pd.DataFrame) -> str:
     """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
     shown = estimated(enough(frame)).frame
-    if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all10")):
+    if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all")):
         return ""
     return (
         "Systems were scored on different questions and documents: compare them by their differences, which rest on "
@@ -164,10 +164,10 @@ def by_source(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over users' questions, by system."""
     estimate = estimated(frame)
     frame = estimate.frame
-    found = averages.policy_questions(frame).dropna(subset="m_all10")
+    found = averages.policy_questions(frame).dropna(subset="m_all")
     rows = [
-        {"system": system, "questions": group, **averages.mean_of(some, "m_all10")}
-        for system, those in averages.weighted(frame, "m_all10").groupby("system", observed=True, sort=True)
+        {"system": system, "questions": group, **averages.mean_of(some, "m_all")}
+        for system, those in averages.weighted(frame, "m_all").groupby("system", observed=True, sort=True)
         for group, some in averages.groups_of_questions(those)
         if group != "all"
     ]
@@ -210,7 +210,6 @@ def by_measure(frame: pd.DataFrame) -> Table:
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
-        tenfold=["mean", *BOTH[:-1]],
         aside=columns[len(printed) :],
     )
 
@@ -224,24 +223,29 @@ def _named(found: pd.DataFrame) -> str:
     return "; ".join(f"{own} ({name})" for name, own in names.items())
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class OverallChapter(ChapterMaker):
     """The first picture, the leaderboard, the differences, and M_all in five numbers and by source."""
-    frame = study.table
-    ranked, few = board(frame), too_few(frame)
-    cells = averages.weighted(estimated(enough(frame)).frame, "m_all10")
-    shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
-    return Chapter(
-        "overall",
-        "Overall quality",
-        "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
-        present(
-            *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
-            *(beside(frame, study.log.counted), forecasts(frame)),
-            *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
-        ),
-        drawn(overview(shown, scope)),
-        [] if ranked or not few else [f"There is no leaderboard. {few}"],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        ranked, few = board(frame), too_few(frame)
+        cells = averages.weighted(estimated(enough(frame)).frame, "m_all")
+        shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
+        return Chapter(
+            "overall",
+            "Overall quality",
+            "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
+            present(
+                *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
+                *(beside(frame, study.log.counted), forecasts(frame)),
+                *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
+            ),
+            drawn(overview(shown, scope)),
+            [] if ranked or not few else [f"There is no leaderboard. {few}"],
+        )
 
 
 OVERVIEW = "overview"
@@ -263,8 +267,8 @@ def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVE
     """
     systems = list(board.data["system"])[:_MOST]
     columns = ["system", "category", "mean", *BOTH]
-    whole = board.data.head(_MOST).rename(columns={"m_all10": "mean"}).assign(category="all")
-    mean_of = functools.partial(averages.mean_of, column="m_all10", confidence=confidence)
+    whole = board.data.head(_MOST).rename(columns={"m_all": "mean"}).assign(category="all")
+    mean_of = functools.partial(averages.mean_of, column="m_all", confidence=confidence)
     rows = averages.summed_up(cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
     found = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]

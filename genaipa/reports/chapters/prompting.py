@@ -9,8 +9,8 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.table import Table, table
 from genaipa.scoring.rubric import Bounds, band
 from genaipa.tasks.prompts import PUBLISHED, SETS
 
@@ -114,7 +114,7 @@ def changes(frame: pd.DataFrame) -> Table:
     """Move of M_all from one set of prompts to another, by system and group of questions."""
     rows = []
     for about, some in _groups(_pairs(frame)):
-        before, after = some["m_all"] * SCALE, some["m_all_others"] * SCALE
+        before, after = some["m_all"], some["m_all_others"]
         # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
         each = some.assign(before=before, after=after, difference=(after - before).round(9))
         change = averages.mean_of(each, "difference")
@@ -159,17 +159,22 @@ def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
     )
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class PromptingChapter(ChapterMaker):
     """Changes that other prompts make; nothing where no system was asked with two sets of them."""
-    frame = study.table
-    tables = present(changes(frame), band_changes(frame, scope.bounds))
-    asked = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
-    why = ["What other prompts change is not shown: no question is scored with two sets of them."]
-    return Chapter(
-        "prompting",
-        "Prompts",
-        "Whether the same questions about the same documents are answered as well with other prompts.",
-        tables,
-        [],
-        why if (asked > 1).any() and not tables else [],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        tables = present(changes(frame), band_changes(frame, scope.bounds))
+        asked = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
+        why = ["What other prompts change is not shown: no question is scored with two sets of them."]
+        return Chapter(
+            "prompting",
+            "Prompts",
+            "Whether the same questions about the same documents are answered as well with other prompts.",
+            tables,
+            [],
+            why if (asked > 1).any() and not tables else [],
+        )

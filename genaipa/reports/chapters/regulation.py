@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, metric_formats, table
@@ -31,7 +31,6 @@ def scores(frame: pd.DataFrame) -> Table:
         ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
         headings=names_of(frame),
         formats=metric_formats(frame),
-        tenfold=["m_all"],
     )
 
 
@@ -60,18 +59,23 @@ def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     return heatmap.figure("regulation", "regulation", about, table, grid, scope.bounds)
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class RegulationChapter(ChapterMaker):
     """Questions about regulations, put by their names."""
-    frame = study.table
-    found = scores(frame)
-    why = "no answer about one is scored" if tried(frame, "regulation") else (
-        "none was asked about (genaipa run --experiment regulation)"
-    )  # fmt: skip
-    return Chapter(
-        "regulation",
-        "Regulations",
-        "Questions about data-protection laws, put by the name of the law alone.",
-        present(found),
-        scope.pages([partial(scores_map, found)]),
-        [] if found else [f"Regulations are not shown: {why}."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        found = scores(frame)
+        why = "no answer about one is scored" if tried(frame, "regulation") else (
+            "none was asked about (genaipa run --experiment regulation)"
+        )  # fmt: skip
+        return Chapter(
+            "regulation",
+            "Regulations",
+            "Questions about data-protection laws, put by the name of the law alone.",
+            present(found),
+            scope.pages([partial(scores_map, found)]),
+            [] if found else [f"Regulations are not shown: {why}."],
+        )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, table
@@ -156,19 +156,24 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
         axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class RobustnessChapter(ChapterMaker):
     """Whether questions in other words are answered as well."""
-    frame = study.table
-    dropped = drops(frame)
-    tables = present(dropped, by_question(frame))
-    why = "no pair of an original and a paraphrased question is scored" if tried(frame, "robustness") else (
-        "no question was asked in other wordings (genaipa run --experiment robustness)"
-    )  # fmt: skip
-    return Chapter(
-        "robustness",
-        "Robustness",
-        "Whether the same question in other words is answered as well.",
-        tables,
-        scope.pages([partial(drops_figure, dropped)]),
-        [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        dropped = drops(frame)
+        tables = present(dropped, by_question(frame))
+        why = "no pair of an original and a paraphrased question is scored" if tried(frame, "robustness") else (
+            "no question was asked in other wordings (genaipa run --experiment robustness)"
+        )  # fmt: skip
+        return Chapter(
+            "robustness",
+            "Robustness",
+            "Whether the same question in other words is answered as well.",
+            tables,
+            scope.pages([partial(drops_figure, dropped)]),
+            [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -11,31 +10,27 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import crossed, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.recognition import recognition, spoken
-from genaipa.reports.table import SCALE, Table, table
-from genaipa.scoring.objections import filed
+from genaipa.reports.table import Table, table
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
 from genaipa.stats.tests import adjust_holm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.answers.study import Study
-    from genaipa.scoring.events import Event
-    from genaipa.scoring.objections import Status
     from genaipa.stats.intervals import CrossedMean
 
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
-_STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
-"""States of objections to annotated answers, beside withdrawn ones."""
 _ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these. "
 MUTE = "none"
 """`claims_silence` of an answer that says nothing, neither one nor the other."""
@@ -149,7 +144,7 @@ def _sure(found: CrossedMean) -> dict[str, object]:
 def silent_quality(frame: pd.DataFrame) -> Table:
     """How well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
-    columns = [*by, "m_all10", *_SURE]
+    columns = [*by, "m_all", *_SURE]
     cells = averages.by_document(averages.policy_cells(frame))
     data = averages.summed_up(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
@@ -167,8 +162,8 @@ def silent_quality(frame: pd.DataFrame) -> Table:
 
 
 def _quality(rows: pd.DataFrame) -> dict[str, object]:
-    found = crossed(rows["m_all10"], rows["question"], rows["document"], limits=(SCALE, 10 * SCALE))
-    return {"m_all10": found.mean, **_sure(found)}
+    found = crossed(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
+    return {"m_all": found.mean, **_sure(found)}
 
 
 NAME = "silence"
@@ -213,36 +208,25 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     return drawn
 
 
-def objections(events: Iterable[Event]) -> Table:
-    """Counts of objections to annotated answers by document and state; empty where there is none."""
-    found = [one for one in filed(events) if one.status != "withdrawn"]
-    documents = sorted({one.said.document for one in found})
-    counts = Counter((one.said.document, one.status) for one in found)
-    columns = ["document", *_STATES]
-    data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
-    return table(
-        "objections",
-        "Objections to annotated answers",
-        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, with the "
-        "passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. The annotated answers "
-        "count as they are, until a correction is exported and applied.",
-        data,
-        columns,
-    )
-
-
-def chapter(study: Study, scope: Scope) -> Chapter:
+class SilentChapter(ChapterMaker):
     """The questions on which a document is silent, apart."""
-    frame = study.table
-    known = (frame["silent"] == "yes").any()
-    rates = silent_questions(study)
-    tables = present(rates, silent_differences(study), silent_quality(frame))
-    return Chapter(
-        "silent",
-        "Where the document is silent",
-        "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
-        "something all the same, and how often it claims silence where the document is not silent.",
-        [*tables, *present(objections(study.log.counted))],
-        scope.pages([partial(figure, rates)]) if known else [],
-        [] if tables and known else ["No question that was asked is annotated as one on which its document is silent."],
-    )
+
+    needs_scores = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        frame = study.table
+        known = (frame["silent"] == "yes").any()
+        rates = silent_questions(study)
+        tables = present(rates, silent_differences(study), silent_quality(frame))
+        return Chapter(
+            "silent",
+            "Where the document is silent",
+            "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
+            "something all the same, and how often it claims silence where the document is not silent.",
+            tables,
+            scope.pages([partial(figure, rates)]) if known else [],
+            []
+            if tables and known
+            else ["No question that was asked is annotated as one on which its document is silent."],
+        )

@@ -10,7 +10,7 @@ import pandas as pd
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.table import Table, table
 
@@ -96,22 +96,27 @@ def _key(cited: str) -> str:
     return f"{cited.split(maxsplit=1)[0].strip(',').lower()}-{cited[-4:]}"
 
 
-def chapter(study: Study, _scope: Scope) -> Chapter:
+class TextsChapter(ChapterMaker):
     """The chapter on the documents' length and readability."""
-    found = statistics(study.statistics, study.table)
-    formulas = [one for _, one in _formulas(study.statistics) if one.cited]
-    measures = [
-        f'{one.formula} {"grade" if one.grades else "ease"} <a href="#{_key(one.cited)}">[{one.cited}]</a>'
-        for one in formulas
-    ]
-    method = f"How hard a text is to read is its {' or its '.join(measures)}; the table's note says how it was counted."
-    return Chapter(
-        "texts",
-        "The documents",
-        "How long and how hard to read the documents are.",
-        present(found),
-        [],
-        [] if found else ["The documents' statistics are not shown: none of their texts is here."],
-        method=method if measures else "",
-        references={_key(one.cited): one.published for one in formulas},
-    )
+
+    def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
+        """Make the chapter."""
+        found = statistics(study.statistics, study.table)
+        formulas = [one for _, one in _formulas(study.statistics) if one.cited]
+        measures = [
+            f'{one.formula} {"grade" if one.grades else "ease"} <a href="#{_key(one.cited)}">[{one.cited}]</a>'
+            for one in formulas
+        ]
+        method = (
+            f"How hard a text is to read is its {' or its '.join(measures)}; the table's note says how it was counted."
+        )
+        return Chapter(
+            "texts",
+            "The documents",
+            "How long and how hard to read the documents are.",
+            present(found),
+            [],
+            [] if found else ["The documents' statistics are not shown: none of their texts is here."],
+            method=method if measures else "",
+            references={_key(one.cited): one.published for one in formulas},
+        )

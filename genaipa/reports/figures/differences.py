@@ -16,6 +16,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.fonts import families
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, percent
+from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _TARGETS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "for policies like these": ("policies_low", "policies_high", {"linewidth": 0.8, "marker": "|", "markersize": 5.0}),
 }
 """Target of an interval → its columns, and its line: thick, or thin with caps."""
-_SCALES = {OVERALL: 90.0}
+_SCALES = {OVERALL: M_ALL_WIDTH}
 """Measure → the length of its scale; a metric's is `_METRIC`."""
 _METRIC = 2.0
 

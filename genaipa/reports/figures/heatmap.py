@@ -16,7 +16,7 @@ from genaipa.answers.tidy import metrics_of
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
-from genaipa.scoring.rubric import band
+from genaipa.scoring.rubric import M_ALL_RANGE, band
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
     systems = (style.brief if grid.texts else style.labels)(style.ordered(grid.data["system"]), 26)
     title = f"{style.headline(experiment)}{_KINDS.get(name.rpartition('-')[2], '')}"
     data = grid.data.reset_index(drop=True)
-    drawn = Table(name, title, about, data, table.headings, table.formats, table.aside, tenfold=table.tenfold)
+    drawn = Table(name, title, about, data, table.headings, table.formats, table.aside)
     return Figure(
         name,
         title,
@@ -188,15 +188,15 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     drawn = style.canvas(wide, grid.high + tall + _FOOT + 0.45)
     style.head(drawn, experiment, grid.all_n)
     axes = drawn.subplots()
-    values = grid.data.pivot_table(index="question", columns="system", values="m_all10", sort=False)
+    values = grid.data.pivot_table(index="question", columns="system", values="m_all", sort=False)
     values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
-    at = style.tenfold(bounds)
+    at = bounds.overall
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}" if value == 100 else f"{value:.1f}")  # noqa: PLR2004 - the highest there is
     _draw_cells(
         axes,
         values.to_numpy(),
         written.to_numpy(),
-        _shades(10.0, at.red, at.green, 100.0),
+        _shades(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
         lambda value: band(value, at),
     )
     if not grid.n:
@@ -222,9 +222,9 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
 
 def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
     """A cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
-    at = style.tenfold(bounds)
+    at = bounds.overall
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
-    shades = _shades(10.0, at.red, at.green, 100.0)
+    shades = _shades(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
     _draw_cells(axes, values.to_numpy(), written, shades, lambda value: band(value, at))
 
 

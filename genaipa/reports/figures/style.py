@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.reports.figures.fonts import families, has_glyph
-from genaipa.reports.table import SCALE
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
 from genaipa.systems.provider import short_names
@@ -338,14 +337,9 @@ def stem(experiment: str, shown: str) -> str:
 # Bands
 
 
-def tenfold(bounds: Bounds) -> Bounds:
-    """The bounds on the axis of M_all."""
-    return Bounds(bounds.overall.green * SCALE, bounds.overall.red * SCALE)
-
-
 def bands_in_words(bounds: Bounds) -> str:
     """The bands of an axis of M_all, for a note."""
-    axis = tenfold(bounds)
+    axis = bounds.overall
     return (
         f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
         "(in every metric's average: "
@@ -358,7 +352,7 @@ def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 
 
     `room` is left behind 100 for what is written beside the marks.
     """
-    at = tenfold(bounds)
+    at = bounds.overall
     edges = (10.0, min(max(at.red, 10.0), 100.0), min(max(at.green, 10.0), 100.0), 100.0)
     span, line = (axes.axvspan, axes.axvline) if along == "x" else (axes.axhspan, axes.axhline)
     for band, low, high in zip(BANDS, edges, edges[1:], strict=False):

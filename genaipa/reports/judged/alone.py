@@ -17,7 +17,6 @@ from genaipa.judging.name import NAME, Judge, akin
 from genaipa.reports.averages import answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
-from genaipa.reports.table import SCALE
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_system, short_names
 from genaipa.words import listed, number
@@ -136,7 +135,7 @@ def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: 
 def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
     """Return the M_all (10 to 100) of each system, by name: over answers, then over questions, as `genaipa judge`."""
     by_answer = answers(frame).astype({"system": "str"})
-    each = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean() * SCALE
+    each = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean()
     return {str(system): float(mean) for system, mean in each.groupby(level=0).mean().items()}
 
 

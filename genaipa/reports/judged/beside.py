@@ -16,8 +16,9 @@ from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.scoring.current import in_effect
+from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.estimates import count_effective_scores
 from genaipa.stats.forecast import forecast_scores
 
@@ -88,7 +89,6 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
             "hours": ".1f",
         },
         faint=("judge",),
-        tenfold=("people", "people_low", "people_high", "mean", *_ENDS, *_ANSWERS, "judge"),
     )
 
 
@@ -106,7 +106,7 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
     groups = groups.sort_values([*_BY, "place"], kind="stable")
     for row in groups[groups["judged"] > 0].to_dict("records"):
         system, experiment, measure, why = (row[name] for name in (*_BY, "measure", "why"))
-        limits = (1.0, 10.0) if measure == "m_all" else (-1.0, 1.0)
+        limits = M_ALL_RANGE if measure == "m_all" else (-1.0, 1.0)
         people, both, judge = (
             averages.mean_of(rows[(rows["system"] == system) & (rows["experiment"] == experiment)], measure, limits)
             for rows in (cells[kind, measure] for kind in ("people", "both", "judge"))
@@ -148,8 +148,8 @@ def _worth(scored: int, people: dict[str, Any], both: dict[str, Any], pace: floa
     return {"n_eff": worth, "hours": (worth - scored) * pace / 3600}
 
 
-TARGETS = (0.5, 0.3)
-"""Halves of intervals of M_all, from 1 to 10, that are asked for."""
+TARGETS = (5.0, 3.0)
+"""Halves of intervals of M_all that are asked for."""
 
 
 def explain_forecast(forecast: Forecast, target: float) -> str:
@@ -198,7 +198,7 @@ def forecasts(frame: pd.DataFrame) -> Table:
         }
         for system, experiment, one in known
     ]
-    names = {f"to{target:g}": f"±{target * SCALE:g}" for target in TARGETS}
+    names = {f"to{target:g}": f"±{target:g}" for target in TARGETS}
     columns = ["system", "experiment", "scored", "half", *names, "floor"]
     return table(
         "forecast",
@@ -211,7 +211,6 @@ def forecasts(frame: pd.DataFrame) -> Table:
         columns,
         headings={"half": "now ±", "floor": "all scored ±", **names},
         formats=dict.fromkeys(("half", "floor"), ".1f"),
-        tenfold=("half", "floor"),
     )
 
 
@@ -220,8 +219,8 @@ def in_words(frame: pd.DataFrame) -> list[str]:
     said = []
     for system, experiment in estimated(frame).given[_BY].drop_duplicates().itertuples(index=False):
         if one := find_forecast(frame, system, experiment):
-            parts = [f"±{target * SCALE:g}: {explain_forecast(one, target)}" for target in TARGETS]
-            allow = f"these {one.questions} questions allow ±{one.floor * SCALE:.1f}"
+            parts = [f"±{target:g}: {explain_forecast(one, target)}" for target in TARGETS]
+            allow = f"these {one.questions} questions allow ±{one.floor:.1f}"
             beyond = "; more questions or documents would do it" if any("not by" in each for each in parts) else ""
-            said.append(f"{system}, {experiment}: ±{one.half * SCALE:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
+            said.append(f"{system}, {experiment}: ±{one.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
     return said

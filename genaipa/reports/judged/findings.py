@@ -41,7 +41,7 @@ def findings(given: Verdicts, agreement: Table, against: Table, leniency: Table,
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
     for judge, both in given.both.items():
-        tables = (agreement.data, against.data, leniency.readable, alternative.data)
+        tables = (agreement.data, against.data, leniency.data, alternative.data)
         said = _words(judge, int(both.sum()), *tables)
         own = given.judges[judge]
         counts = (len(own.scorers), int((own.often > 0).sum()), int(both.sum()))

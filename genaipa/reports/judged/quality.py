@@ -22,7 +22,7 @@ from genaipa.reports.crossed import crossed, why
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import describe_agreement, explain_alpha
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import M_ALL_WIDTH, shown
 from genaipa.stats.agreement import count_confusion
 from genaipa.stats.annotators import FEWEST_PEOPLE, compare_annotators
 from genaipa.stats.correlation import correlate
@@ -362,7 +362,7 @@ _GROUPS = ("system", "document", "category", "silent")
 _EACH = (ALL, FAMILY, "system")
 """The groups with each metric; the others have M_all alone."""
 _SILENT = {"yes": "silent", "partly": "partly silent", "no": "not silent"}
-_LIMITS = {OVERALL: (-9.0, 9.0)}
+_LIMITS = {OVERALL: (-M_ALL_WIDTH, M_ALL_WIDTH)}
 _METRIC = (-2.0, 2.0)
 
 
@@ -389,7 +389,6 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
         headings={"mean": "leniency", "family": "own family", "reason": "why blank"},
         formats=dict.fromkeys(("mean", *BOTH[:-1]), "+.2f"),
         aside=aside,
-        tenfold=("mean", *BOTH[:-1]),
     )
 
 

@@ -134,6 +134,15 @@ class Verdicts:
         return bool(self.judges)
 
     @cached_property
+    def _names(self) -> dict[tuple[str, str], str]:
+        return {(self.models[name], self.prompts[name]): name for name in self.judges}
+
+    def name_scorer(self, analyst: str) -> str:
+        """Return the name of the judge who scores as this analyst; empty for anybody else."""
+        judge = Judge.parse(analyst)
+        return self._names.get((judge.model, judge.prompt), "") if judge else ""
+
+    @cached_property
     def measures(self) -> dict[str, str]:
         """M_all and the metrics → their names; in the order of the sides' columns."""
         return {OVERALL: "M_all", **self.rubric.names}

@@ -15,7 +15,7 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
 from genaipa.runs.experiments import experiment_of
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import M_ALL_RANGE, shown
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
@@ -160,7 +160,7 @@ def _board(found: ResultsView) -> None:
     came = ["answered"] if "answered" in board.printed else []
     columns = [
         "system",
-        *numbers(board.headings["m_all10"]),
+        *numbers(board.headings["m_all"]),
         *came,
         *sure,
         *numbers(*experiments, "answers"),
@@ -170,7 +170,7 @@ def _board(found: ResultsView) -> None:
         ListRow(
             (
                 str(row["system"]),
-                board.written("m_all10", row["m_all10"]),
+                board.written("m_all", row["m_all"]),
                 *(str(row[name]) for name in came),
                 _interval(board, row, "low", "high"),
                 _interval(board, row, "policies_low", "policies_high"),
@@ -193,7 +193,7 @@ def _estimates(found: ResultsView) -> None:
     heading("People and judge")
     ends = {name: (f"{name}_low", f"{name}_high") for name in ("people",)} | {"mean": ("low", "high")}
     rows = []
-    for row in made.readable[made.data["measure"] == "M_all"].to_dict("records"):
+    for row in made.data[made.data["measure"] == "M_all"].to_dict("records"):
         written = {str(name): made.written(str(name), value) for name, value in row.items()}
         sure = (f"{written[name]} [{written[low]}, {written[high]}]" for name, (low, high) in ends.items())
         means = (said if written[name] else "-" for name, said in zip(ends, sure, strict=True))
@@ -210,7 +210,7 @@ def _estimates(found: ResultsView) -> None:
 
 
 def _interval(board: Table, row: charts.Line, low: str, high: str) -> ListCell:
-    value, scale = row["m_all10"], (10.0, 100.0)
+    value, scale = row["m_all"], M_ALL_RANGE
     if board.written(low, row[low]):
         written = f"[{board.written(low, row[low])}, {board.written(high, row[high])}]"
         return ListCell(written, low=row[low], value=value, high=row[high], scale=scale)

@@ -241,9 +241,9 @@ class Index:
         people = decided[-1:] or [event.values for event in given if event.scorer == "human" and event.values]
         overall, judged = (_mean([self.rubric.m_all(values) for values in those]) for those in (people, judges))
         return ShownScores(
-            people=None if overall is None else 10 * overall,
+            people=overall,
             analysts=len(people),
-            judges=None if judged is None else 10 * judged,
+            judges=judged,
             values={metric: _mean([one[metric] for one in people]) or 0.0 for metric in self.rubric.metrics if people},
             band="" if overall is None else band(overall, self.rubric.bands.overall).lower(),
         )

@@ -17,14 +17,14 @@ from tabling import scored
 from benchmarks.passages import MISSES, held
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather
-from genaipa.answers.passages import Passages
 from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
-from genaipa.reports.chapters import retrieval
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.notable import notable
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
+from genaipa_retrieval import chapter as retrieval
+from genaipa_retrieval.fact import Passages
 
 if TYPE_CHECKING:
     from genaipa.reports.chapters.chapter import Chapter
@@ -52,9 +52,10 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
     return {str(name): tuple(row) for name, row in rows[list(Passages.columns)].iterrows()}
 
 
-def chapter_of(found: Study) -> Chapter:
-    """The chapter on retrieval, empty where there is none."""
-    return retrieval.chapter(found, Scope.of(found.joined()))
+def chapter_of(found: Study) -> Chapter | None:
+    """Make the chapter on retrieval, where there is one."""
+    made = retrieval.RetrievalChapter()
+    return made.make(found, Scope.of(found.table)) if found.has(*made.needs) else None
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
@@ -129,7 +130,9 @@ def test_an_experiment_without_a_document_says_nothing_of_the_retriever() -> Non
 
 def test_the_right_section_among_the_first_passages() -> None:
     """By how many passages it is shown, as far as a system gives so many."""
-    found = retrieval.by_number(study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))).data
+    found = retrieval.tabulate_by_number(
+        study_of(frame_of((1, 3, None), (1, 1, None), (1, 0, None), (0, 0, None)))
+    ).data
     assert dict(zip(found["first"], found["mean"].round(3), strict=True)) == {1: 0.333, 2: 0.333, 3: 0.667}
 
 

@@ -19,14 +19,14 @@ import pandas as pd
 from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import other_people
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import SCALE, Table, table
+from genaipa.reports.table import Table, table
 from genaipa.runs.selection import occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -132,7 +132,7 @@ def judged_again(study: Study) -> pd.DataFrame:
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
         if judge and event.values is not None and event.rubric == study.rubric.digest:
             who = event.answer, family(judge.model), judge.prompt
-            points = SCALE * study.rubric.m_all(event.values)
+            points = study.rubric.m_all(event.values)
             values.setdefault(judge.day, {}).setdefault(who, []).append(points)
     then = values.pop("", {})
     rows = [
@@ -154,8 +154,8 @@ def _answers(
         return pd.DataFrame(columns=[*_CELL, "occasion"])
     key = ["run", "key"]
     answers = rows.drop_duplicates(key).set_index(key)
-    by_people = rows[rows["counted"]].groupby(key, observed=True)["m_all"].mean() * SCALE
-    by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean() * SCALE
+    by_people = rows[rows["counted"]].groupby(key, observed=True)["m_all"].mean()
+    by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean()
     came = answers["status"].isin(["answered", "truncated", "refused"])
     stance = answers["claims_silence"]
     known: dict[str, pd.Series[Any]] = {
@@ -189,7 +189,7 @@ def _answers(
 
 
 def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
-    """In %, how many of the first occasion's other replies to the same question each reply equals, word for word."""
+    """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
     began = (answers["occasion"] == first) & answers["reply"].notna()
     replies = cells[began].to_frame("cell").assign(reply=answers.loc[began, "reply"])
@@ -279,21 +279,32 @@ _TICKS = 4
 _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
+class OverTimeChapter(ChapterMaker):
     """Changes between the days on which a system was asked the same."""
-    found = occasions(study.sources)
-    made = changes(study.joined(), found, judged_again(study), study.languages) if found else None
-    days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
-    return Chapter(
-        "over-time",
-        "Over time",
-        f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
-        "tests. Averages of the other chapters take these days for repetitions."
-        if found
-        else "",
-        present(made) if made is not None else [],
-        scope.pages([partial(over_time_figure, made)]) if made is not None else [],
-    )
+
+    after = "consistency"
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:
+        """Make the chapter; None where no system was asked the same on two days."""
+        systems = occasions(study.sources)
+        if not systems:
+            return None
+        table = changes(study.joined(), systems, judged_again(study), study.languages)
+        days = ", ".join(f"{system} on {len(each)} days" for system, each in systems.items())
+        return Chapter(
+            "over-time",
+            "Over time",
+            f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
+            "tests. Averages of the other chapters take these days for repetitions.",
+            present(table),
+            scope.pages([partial(over_time_figure, table)]),
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Yield a sentence where days are averaged as if they were repetitions."""
+        if systems := occasions(study.sources):
+            days = "; ".join(f"{name} on {', '.join(one.day for one in each)}" for name, each in systems.items())
+            yield f"Asked the same on several days, which averages take for repetitions: {days}."
 
 
 def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
@@ -335,12 +346,12 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
 
 
 def _dates(days: Iterable[str]) -> list[int]:
-    """Days as numbers, so that months without an occasion are as long as others."""
+    """Return days as numbers, so that months without an occasion are as long as others."""
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
 def _draw_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
-    """One system's differences, day by day."""
+    """Draw one system's differences, day by day."""
     days = _dates(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)
     ends = rows[["low", "high"]].to_numpy(dtype=float)

@@ -1,37 +1,40 @@
-"""The points of an annotated answer, and what a score ticked of them."""
+"""The points of annotated answers, and what a score ticked of them: a fact about scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
+from genaipa.questions.points import points_digest
+from genaipa.runs.manifest import LEFT_OUT, withheld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeGuard
 
     import pandas as pd
 
-    from genaipa.answers.fact import Row, StudyInputs
+    from genaipa.answers.fact import Place, Row, StudyInputs
+    from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.questions.points import Point, Ticks
+    from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
 
 
 @dataclass(frozen=True)
-class PointsOf:
-    """The points of an annotated answer, and their `digest`; `has_words` says whether these may be shown."""
+class KnownPoints:
+    """The points of an annotated answer, and the `digest` of their words, also where a pack leaves these out."""
 
     digest: str
     points: tuple[Point, ...]
-    has_words: bool = True
 
-    def are_in(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
+    def match(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
         """Whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
-    def counts(self, ticks: Ticks) -> dict[str, Any]:
-        """The columns of a score with these ticks (`PointCounts`)."""
+    def count(self, ticks: Ticks) -> dict[str, Any]:
+        """Return the columns of a score with these ticks (`PointCounts`)."""
         vital = {point.id for point in self.points if point.weight == "vital"}
         harm = {point.id for point in self.points if point.if_wrong}
         numbers = (
@@ -46,7 +49,7 @@ class PointCounts(ScoreFact):
     """The points that a score ticked, of those of its question's annotated answer."""
 
     name = "points"
-    columns = {
+    columns: ClassVar = {
         "points": Column(
             "float64",
             "points of the annotated answer that the score ticked; empty, as the next six, for a score without ticks, "
@@ -66,19 +69,38 @@ class PointCounts(ScoreFact):
 
     def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
         """Return what counts a score's ticks; None where no annotated answer has points."""
-        pointed = points_of(study, answers)
+        pointed = match_points(study.sources, study.annotated, answers)
 
         def count(event: Event) -> Row:
             points = pointed.get(event.answer)
-            return points.counts(event.ticks) if points is not None and points.are_in(event.ticks) else {}
+            return points.count(event.ticks) if points is not None and points.match(event.ticks) else {}
 
         return count if pointed else None
 
 
-def points_of(study: StudyInputs, answers: pd.DataFrame) -> dict[str, PointsOf]:
+def match_points(
+    sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
+) -> dict[str, KnownPoints]:
     """Return the points of its question's annotated answer for each answer's digest that has any."""
-    if not study.points:
+    known = find_points(sources, annotated)
+    if not known:
         return {}
     columns = (answers[name] for name in ("answer", "run", "document", "question"))
-    placed = ((answer, study.points.get((*place,))) for answer, *place in zip(*columns, strict=True))
+    placed = ((answer, known.get((*place,))) for answer, *place in zip(*columns, strict=True))
     return {answer: points for answer, points in placed if answer and points}
+
+
+def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]) -> dict[Place, KnownPoints]:
+    """Return the points of these annotated answers; of runs in a pack by the digests that it keeps."""
+    folders, kept = {source.folder.name: source.folder for source in sources}, {}
+    known = {}
+    for (run, document, question), answer in annotated.items():
+        if not answer.points:
+            continue
+        digest = points_digest(answer.points)
+        if any(point.text == LEFT_OUT for point in answer.points):
+            if run not in kept:
+                kept[run] = withheld(folders[run]).points
+            digest = kept[run].get(document, {}).get(question, "")
+        known[run, document, question] = KnownPoints(digest, answer.points)
+    return known

@@ -20,17 +20,18 @@ from size import size
 
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_scored
-from genaipa.answers.points import PointCounts, PointsOf
 from genaipa.answers.study import Study
 from genaipa.questions.points import Point, points_digest, ticked
-from genaipa.reports.chapters.judges import chapter as judges_chapter
-from genaipa.reports.chapters.points import MOST, chapter, missed_map
+from genaipa.reports.chapters.agreement import AgreementChapter
+from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.page import front
-from genaipa.reports.points import HARM, RECALL, by_point, harm_in_words, rates
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
+from genaipa_points.chapter import MOST, PointsChapter, draw_missed
+from genaipa_points.counts import KnownPoints, PointCounts, find_points
+from genaipa_points.tables import HARM, RECALL, describe_harm, measure_points, tabulate_rates
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -67,9 +68,14 @@ def gathered(**options: bool) -> Study:
     return gather_scored(here, select(here, ()), **options)
 
 
-def chapter_of(found: Study) -> Chapter:
-    """The chapter on points."""
-    return chapter(found, Scope.of(found.table))
+def chapter_of(found: Study) -> Chapter | None:
+    """Make the chapter on points."""
+    return PointsChapter().make(found, Scope.of(found.table))
+
+
+def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
+    """Return the points of a study's annotated answers."""
+    return find_points(found.sources, found.annotated.answers)
 
 
 def tables(made: Chapter) -> dict[str, Table]:
@@ -98,9 +104,9 @@ def scores() -> list[Any]:
     """The events of the study."""
     found = gathered()
     given: list[Any] = []
-    frame = found.table.sort_values(["system", "document", "question"])
+    frame, points = found.table.sort_values(["system", "document", "question"]), points_in(found)
     for n, row in enumerate(frame.to_dict("records")):
-        of = found.annotated.points.get((row["run"], row["document"], row["question"]))
+        of = points.get((row["run"], row["document"], row["question"]))
         best = (0,) * 5
         events = [human("ada", row["answer"], best, n), verdict("kind", row["answer"], best)]
         if row["document"] == "acme":
@@ -168,13 +174,13 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     """As its values do: of a settled answer what the adjudicator ticked, else the mean over analysts."""
     answer = next(event.answer for event in study.log.counted if event.analyst == "bo" and event.ticks)
     place = study.table.loc[study.table["answer"] == answer, ["run", "document", "question"]].iloc[0]
-    points = study.annotated.points[tuple(place)].points
+    points = points_in(study)[tuple(place)].points
     settled = msgspec.structs.replace(
         human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=ticked(points, [], [points[0].id])
     )
     for found, expected in ((study, None), (study.rescored([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
-        own = by_point(found)
+        own = measure_points(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
         own = own[own["system"] == rows["system"].iloc[0]]
         if expected is None:
@@ -194,14 +200,14 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
 
 def test_rates_are_what_loops_find(study: Study) -> None:
     """By system: each question's mean over documents, of answers' means over analysts; judges' ticks are in none."""
-    found = rates(study.table).data
+    found, points = tabulate_rates(study.table).data, points_in(study)
     system_of = dict(study.table[["answer", "system"]].astype(str).itertuples(index=False, name=None))
     asked = {row["answer"]: row for row in study.table.drop_duplicates("answer").to_dict("records")}
     for system, measure in itertools.product(study.table["system"].unique(), (RECALL, HARM)):
         cells: dict[str, dict[str, list[float]]] = {}
         for event in study.log.counted:
             row = asked[event.answer]
-            of = study.annotated.points.get((row["run"], row["document"], row["question"]))
+            of = points.get((row["run"], row["document"], row["question"]))
             if event.scorer == "machine" or of is None or system_of[event.answer] != system:
                 continue
             vital = [p.id for p in of.points if p.weight == "vital"]
@@ -235,7 +241,7 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
         asked, held = frame["question"].cat.codes.to_numpy(), []
         for _ in range(studies):
             chance = random.beta(3, 7, len(QUESTIONS))[asked]
-            data = rates(frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))).data
+            data = tabulate_rates(frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))).data
             (row,) = data[data["measure"] == HARM].to_dict("records")
             held.append([row[f"{target}low"] <= 0.3 <= row[f"{target}high"] for target in ("", "policies_")])
         these, policies = np.mean(held, axis=0)
@@ -266,7 +272,7 @@ def test_the_points_missed_most_come_first(study: Study) -> None:
     harm = tables(made)["points-harm"].data
     assert set(harm["text"]) == {"Second.", "=Fourth."}
     assert set(harm.loc[harm["text"] == "Second.", "why"]) == {"It hurts."}
-    assert missed_map(by_point(study).assign(said=1.0), "quality") is None
+    assert draw_missed(measure_points(study).assign(said=1.0), "quality") is None
 
 
 def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
@@ -294,12 +300,12 @@ def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
 
 def test_agreement_on_points_is_the_packages(study: Study) -> None:
     """Alpha over answers and points is krippendorff's; its interval leaves out whole answers; a judge is a side."""
-    (row,) = tables(chapter_of(study))["points-agreement"].data.to_dict("records")
+    (row,) = tables(AgreementChapter().make(study, Scope()))["points-agreement"].data.to_dict("records")
     asked = {r["answer"]: (r["run"], r["document"], r["question"]) for r in study.table.to_dict("records")}
     rank = {"said": 2, "": 1, "denied": 0}
     sides: dict[str, dict[tuple[str, str], int]] = {"ada": {}, "bo": {}, "judge": {}}
     for event in study.log.counted:
-        if of := study.annotated.points.get(asked[event.answer]):
+        if of := points_in(study).get(asked[event.answer]):
             for point in of.points:
                 state = (
                     "said" if point.id in event.ticks.said else "denied" if point.id in event.ticks.contradicted else ""
@@ -313,7 +319,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(judges_chapter(study, Scope.of(study.table)))["judges-points"].data
+    judged = tables(JudgesChapter().make(study, Scope.of(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -323,7 +329,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(mean(same))
     alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(judges_chapter(alone, Scope.of(alone.table)))["points-judged"]
+    of_judges = tables(JudgesChapter().make(alone, Scope.of(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 
@@ -334,17 +340,17 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
 def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
     report = Report.of(study)
-    (said,) = harm_in_words(study.table)
+    (said,) = describe_harm(study.table)
     assert front(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")
-    worst = rates(study.table).data
+    worst = tabulate_rates(study.table).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
     low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
     assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
-    assert not harm_in_words(study.table.assign(harm="no"))
-    assert not harm_in_words(study.table.assign(points=np.nan, harm=""))
+    assert not describe_harm(study.table.assign(harm="no"))
+    assert not describe_harm(study.table.assign(points=np.nan, harm=""))
 
 
 def test_points_without_a_digest_match_no_ticks() -> None:
@@ -352,7 +358,7 @@ def test_points_without_a_digest_match_no_ticks() -> None:
     points = POINTS["Q1"]
     ticks = ticked(points, ["a"])
     bare = tuple(msgspec.structs.replace(point, text="") for point in points)
-    assert PointsOf(points_digest(points), bare).are_in(ticks)
-    assert not PointsOf(points_digest(bare), bare).are_in(ticks)
-    assert not PointsOf("", bare).are_in(ticks)
-    assert not replace(PointsOf(points_digest(points), bare)).are_in(None)
+    assert KnownPoints(points_digest(points), bare).match(ticks)
+    assert not KnownPoints(points_digest(bare), bare).match(ticks)
+    assert not KnownPoints("", bare).match(ticks)
+    assert not replace(KnownPoints(points_digest(points), bare)).match(None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import msgspec
 import pandas as pd
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from genaipa.answers.fact import Row, RunInputs
     from genaipa.runs.records import MeasuredHead
-    from genaipa.scoring.evidence.passages import RunPassages
     from genaipa.systems.base import Passage
+    from genaipa_retrieval.counts import RunPassages
 
 _MEANINGS = {
     "passages": "passages that the system gave along; empty, as the next seven, where it gave none with any answer of "
@@ -32,10 +32,10 @@ _MEANINGS = {
 
 
 class Passages(Fact):
-    """The retrieved passages of an answer (`scoring.evidence.passages`)."""
+    """The retrieved passages of an answer (`counts`)."""
 
     name = "passages"
-    columns = {name: Column("float64", meaning) for name, meaning in _MEANINGS.items()}
+    columns: ClassVar = {name: Column("float64", meaning) for name, meaning in _MEANINGS.items()}
     texts = frozenset({"reply", "passages", "document", "annotation"})
 
     def read(self, run: RunInputs, record: MeasuredHead) -> Row:
@@ -60,6 +60,6 @@ class Passages(Fact):
 
 
 def _make_counter(run: RunInputs) -> RunPassages:
-    from genaipa.scoring.evidence.passages import RunPassages  # its expressions take long to compile
+    from genaipa_retrieval.counts import RunPassages  # its expressions take long to compile
 
     return RunPassages(run.inputs, corrected=run.corrected)

@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.chapters.chapter import Chapter, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
-from genaipa.reports.points import agreement, by_point, contradicted, missed, rates, worst_first
 from genaipa.reports.table import Table
+from genaipa_points.tables import (
+    describe_harm,
+    measure_points,
+    sort_worst_first,
+    tabulate_contradicted,
+    tabulate_missed,
+    tabulate_rates,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import pandas as pd
     from matplotlib.figure import Figure as Canvas
@@ -27,22 +34,35 @@ _METHOD = """Points are the statements of a complete answer, by the annotated on
 contradicted."""
 
 
-def chapter(study: Study, scope: Scope) -> Chapter:
-    """Recall of vital points, the harm rate, and the points missed most; nothing where no person ticked any."""
-    found = rates(study.table)
-    if not found:
-        return Chapter("points", "Points said, and harm", "")
-    each = by_point(study)
-    of_points = missed(each)
-    return Chapter(
-        "points",
-        "Points said, and harm",
-        "How much of what a complete answer says a system says, and how often it contradicts what would hurt a reader.",
-        present(found, contradicted(each), of_points, agreement(study)),
-        scope.pages([partial(missed_map, each, experiment) for experiment in experiments_of(of_points)]),
-        method=_METHOD,
-        first=(found.name,),
-    )
+class PointsChapter(ChapterMaker):
+    """Recall of vital points, the harm rate, and the points missed most, by people's ticks."""
+
+    needs = frozenset({"points"})
+    needs_scores = True
+    after = "metrics"
+    is_urgent = True
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:
+        """Make the chapter; None where no person ticked any point."""
+        table = tabulate_rates(study.table)
+        if not table:
+            return None
+        points = measure_points(study)
+        of_points = tabulate_missed(points)
+        return Chapter(
+            "points",
+            "Points said, and harm",
+            "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
+            "reader.",
+            present(table, tabulate_contradicted(points), of_points),
+            scope.pages([partial(draw_missed, points, experiment) for experiment in experiments_of(of_points)]),
+            method=_METHOD,
+            first=(table.name,),
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence on systems that contradict what would hurt a reader."""
+        return describe_harm(study.table)
 
 
 MOST = 24
@@ -55,12 +75,12 @@ _MISSED, _SAID = "#d9793d", "#fdf6f1"
 _POINT = ["document", "question", "number"]
 
 
-def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """The points of an experiment (rows of `points.by_point`) that are missed most; None without one."""
+def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """Draw the points of an experiment (rows of `measure_points`) that are missed most; None without one."""
     own = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
-    shares = worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
+    shares = sort_worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
     worst = shares[shares < 1].head(MOST).index
     data = scope.only(own.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index())
     if data.empty:
@@ -98,7 +118,7 @@ def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> F
 
 
 def _name(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
-    """The place of a point beside its words."""
+    """Name a point by its place, beside its words."""
     parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
     return " ".join(style.short(part, 16) for part in parts)
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import SHARES, crossed
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -17,7 +17,7 @@ from genaipa.reports.table import Table, table
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
@@ -51,8 +51,33 @@ _HOW = (
 )
 
 
+class RetrievalChapter(ChapterMaker):
+    """Whether systems that retrieve were shown the right section."""
+
+    needs = frozenset({"passages"})
+    after = "silent"
+
+    def make(self, study: Study, scope: Scope) -> Chapter:
+        """Make the chapter."""
+        table = shown(study)
+        return Chapter(
+            NAME,
+            "Retrieval",
+            "Whether the passages that a system retrieved show the section that the right answer rests on.",
+            present(table, tabulate_by_number(study), passages(study)),
+            scope.pages([partial(shown_figure, table)]),
+            []
+            if table
+            else ["No question with passages has an annotated answer that rests on a section of the document."],
+        )
+
+    def notable(self, study: Study) -> Iterable[str]:
+        """Return a sentence on each system some of whose passages are not in the document."""
+        return describe_elsewhere(study)
+
+
 def answers(study: Study) -> pd.DataFrame:
-    """One row for each answer of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
+    """Return the answers of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
 
     An answer is right if the average of its accuracy is above 0: entirely or in part.
     """
@@ -68,7 +93,7 @@ def answers(study: Study) -> pd.DataFrame:
 
 
 def shown(study: Study) -> Table:
-    """How often a right section was shown, and of the scored answers, how often each went with a right answer."""
+    """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
     data = averages.summed_up(_with_sections(answers(study)), _BY, _shown)
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
@@ -95,7 +120,7 @@ def shown(study: Study) -> Table:
 
 
 def _with_sections(rows: pd.DataFrame) -> pd.DataFrame:
-    """The answers that there were right sections for, of the experiments in which the system retrieved at all."""
+    """Return the answers that there were right sections for, of experiments in which the system retrieved."""
     retrieved = rows.groupby(_BY, observed=True)["passages"].transform("max") > 0
     return rows[retrieved & (rows["sections"] > 0)]
 
@@ -117,8 +142,8 @@ def _shown(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def by_number(study: Study) -> Table:
-    """How often a right section was shown by the first passages, for several numbers of them."""
+def tabulate_by_number(study: Study) -> Table:
+    """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
     rows = _with_sections(answers(study))
     most = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
@@ -145,7 +170,7 @@ def _among(rows: pd.DataFrame, first: int) -> dict[str, object]:
 
 
 def passages(study: Study) -> Table:
-    """Counts of the passages: how many are annotated, how many of another text, and how many silent questions got."""
+    """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
     data = averages.summed_up(answers(study), _BY, _passages)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
@@ -186,8 +211,8 @@ def _passages(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def elsewhere(study: Study) -> list[str]:
-    """A sentence for each system some of whose passages are not in the document that was asked about."""
+def describe_elsewhere(study: Study) -> list[str]:
+    """Say of each system how many of its passages are not in the document that was asked about, if any."""
     counts = answers(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]
     ]
@@ -201,7 +226,7 @@ def elsewhere(study: Study) -> list[str]:
 
 
 def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
-    """Systems and their experiments down: the share with its intervals, and the parts of the scored answers."""
+    """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
     data = scope.only(found.data.dropna(subset=["mean"]))
     if data.empty:
         return None
@@ -254,18 +279,3 @@ def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
             text = axes.text(at + share / 2, place, f"{share:.0%}", ha="center", va="center", fontsize=style.TINY)
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
         at += share
-
-
-def chapter(study: Study, scope: Scope) -> Chapter:
-    """Whether systems that retrieve were shown the right section."""
-    if not study.has("passages"):
-        return Chapter(NAME, "Retrieval", "")
-    found = shown(study)
-    return Chapter(
-        NAME,
-        "Retrieval",
-        "Whether the passages that a system retrieved show the section that the right answer rests on.",
-        present(found, by_number(study), passages(study)),
-        scope.pages([partial(shown_figure, found)]),
-        [] if found else ["No question with passages has an annotated answer that rests on a section of the document."],
-    )

@@ -1,0 +1,163 @@
+"""What packages have people and judges rate in an answer beside its metrics, part by part, and who agrees on it.
+
+Ratings are an object of a package, found by an entry point of the group `genaipa.agreements`. What is made of them is
+the same for all: a table of the people's agreement with each other, and one of each judge's with people.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from genaipa.plugins import load_each
+from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
+from genaipa.reports.table import table
+from genaipa.scoring.agreement import describe_agreement
+from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.stats.agreement import measure_agreement, measure_agreement_between
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.judged.verdicts import Verdicts
+    from genaipa.reports.table import Table
+    from genaipa.scoring.events import Event
+    from genaipa.stats.agreement import ScaleAgreement
+
+    Part = tuple[str, Hashable]
+    """An answer's digest, and which part of it."""
+    Counts = Mapping[Part, NDArray[np.int64]]
+    """Part → how often each value was given."""
+
+GROUP = "genaipa.agreements"
+_MEASURES = ("alpha", "low", "high", "ac2", "commonest", "agreement")
+_HEADINGS = {
+    "low": "interval",
+    "ac2": "AC2",
+    "commonest": "commonest value",
+    "agreement": "same value",
+    "reason": "why blank",
+}
+
+
+class Ratings:
+    """Base of what a package has rated in answers, part by part."""
+
+    noun: ClassVar[str]
+    """The parts of an answer in words; part of the names of tables, and a column of them."""
+    values: ClassVar[Mapping[str, float]]
+    """What may be said of a part → its place on a scale, which rises."""
+
+    def count(self, study: Study, events: Iterable[Event]) -> Counts:
+        """Count what these events say of each part of the study's answers; a part of which none says anything lacks."""
+        raise NotImplementedError
+
+    def tabulate_judges(self, study: Study, judges: Verdicts) -> Table | None:  # noqa: ARG002 - may be left out
+        """Tabulate what judges alone say of systems, which is no estimate of what people would say."""
+        return None
+
+
+def load_ratings() -> list[Ratings]:
+    """Return the ratings that installed packages bring."""
+    return [*load_each(GROUP, Ratings).values()]
+
+
+def tabulate_people(ratings: Ratings, study: Study) -> Table:
+    """Tabulate the agreement of people with each other; nothing until two have rated the same part."""
+    people = ratings.count(study, independent_scores(study.log.counted))
+    parts = [part for part, counts in people.items() if counts.sum() > 1]
+    agreement = measure_agreement(_stack(ratings, people, parts), _scale(ratings), _number_answers(parts))
+    return _make_table(
+        ratings,
+        f"{ratings.noun}-agreement",
+        f"Agreement on {ratings.noun}",
+        f"{_describe_measures(ratings)} Over the {ratings.noun} that two or more people rated before they saw any "
+        "other's.",
+        [_make_row(ratings, parts, agreement)] if parts else [],
+    )
+
+
+def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts) -> Table:
+    """Tabulate the agreement of each judge with people; nothing where no judge rated a part."""
+    people = ratings.count(study, independent_scores(study.log.counted))
+    rows = []
+    for judge, events in _group_verdicts(study, judges).items():
+        own = ratings.count(study, events)
+        parts = [part for part in own if part in people]
+        if own:
+            given, known = (_stack(ratings, side, parts) for side in (own, people))
+            agreement = measure_agreement_between(given, known, _scale(ratings), _number_answers(parts))
+            rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least=LEAST)})
+    return _make_table(
+        ratings,
+        f"judges-{ratings.noun}",
+        f"How far judges agree with people on {ratings.noun}",
+        f"{_describe_measures(ratings)} Each person and each pass counts alike. Not meaningful, and blank, below "
+        f"{LEAST} answers with {ratings.noun} that both rated.",
+        rows,
+        "judge",
+    )
+
+
+def _group_verdicts(study: Study, judges: Verdicts) -> dict[str, list[Event]]:
+    """Return the verdicts in effect of each judge."""
+    verdicts: dict[str, list[Event]] = {name: [] for name in judges.judges}
+    for event in in_effect(event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"):
+        if name := judges.name_scorer(event.analyst):
+            verdicts[name].append(event)
+    return verdicts
+
+
+def _scale(ratings: Ratings) -> NDArray[np.float64]:
+    return np.array([*ratings.values.values()])
+
+
+def _stack(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
+    return np.array([counts[part] for part in parts], dtype=np.int64).reshape(-1, len(ratings.values))
+
+
+def _number_answers(parts: Sequence[Part]) -> NDArray[np.int64]:
+    """Number the answer of each part."""
+    numbers = {answer: number for number, answer in enumerate(dict.fromkeys(answer for answer, _ in parts))}
+    return np.array([numbers[answer] for answer, _ in parts], dtype=np.int64)
+
+
+def _make_row(ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement, least: int = 0) -> dict[str, object]:
+    answers = len({answer for answer, _ in parts})
+    about: dict[str, object] = {"answers": answers, ratings.noun: len(parts)}
+    if answers < least:
+        return {**about, "reason": not_meaningful(answers)}
+    row = {**about, **describe_agreement(agreement)}
+    return {**row, "reason": f"all {ratings.noun} were rated alike"} if isnan(agreement.alpha) else row
+
+
+def _describe_measures(ratings: Ratings) -> str:
+    values = ", ".join([*ratings.values][::-1])
+    return (
+        f"Krippendorff's alpha over answers and {ratings.noun} ({values}, in this order), with its interval for other "
+        "answers; Gwet's AC2, and the shares of the commonest value and of equal ones."
+    )
+
+
+def _make_table(
+    ratings: Ratings, name: str, title: str, note: str, rows: list[dict[str, object]], *about: str
+) -> Table:
+    columns = [*about, "answers", ratings.noun, *_MEASURES, "reason"]
+    data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_MEASURES, "float64"))
+    aside = without_value(data, "reason")
+    return table(
+        name,
+        title,
+        note,
+        data,
+        [column for column in columns if column not in aside],
+        headings=_HEADINGS,
+        formats=dict.fromkeys(("low", "high"), ".2f"),
+        aside=aside,
+    )

@@ -1,0 +1,162 @@
+"""Count the right sections that the passages of an answer show, by their places in the document."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from genaipa.errors import GenaipaError
+from genaipa.scoring.evidence.examine import annotated_targets
+from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, find_runs, fold_words
+from genaipa.scoring.evidence.section_finder import shares
+from genaipa.scoring.evidence.support import sentence_spans, supporting_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from genaipa.policies.document import Document
+    from genaipa.runs.inputs import Inputs
+    from genaipa.scoring.evidence.quotations import Span
+    from genaipa.systems.base import Passage
+
+_DOCUMENTS = 32  # whose indices are kept; ten times as many are searched for passages that are elsewhere
+
+
+class RightSections:
+    """The sections of a document that an annotated answer rests on, by their sentences.
+
+    A section is shown by a sentence of `support`, and by half of its sentences where it has none of these.
+    """
+
+    def __init__(self, document: Document, targets: Iterable[Span], support: Collection[Span] = ()) -> None:
+        self._support = frozenset(support)
+        sentences = sentence_spans(document.text)
+        self.sections = [
+            [one for one in sentences if target[0] <= one[0] and one[1] <= target[1]] or [target]
+            for target in dict.fromkeys(targets)
+        ]
+
+    def has(self, passage: Span) -> bool:
+        """Tell whether a passage has a sentence of these sections, or is of one."""
+        return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
+
+    def shown(self, passages: Sequence[Span]) -> int:
+        """Count the sections that these passages show."""
+        return sum(self._is_shown(sentences, passages) for sentences in self.sections)
+
+    def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
+        covered = {sentence for sentence in sentences if _is_covered(sentence, passages)}
+        known = self._support.intersection(sentences)
+        return not known.isdisjoint(covered) if known else 2 * len(covered) >= len(sentences)
+
+
+def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
+    """Tell whether the passages together have at least half of a sentence."""
+    start, end = sentence
+    covered, reached = 0, start
+    for first, last in sorted(passages):
+        covered += max(0, min(last, end) - max(first, reached))
+        reached = max(reached, last)
+    return 2 * covered >= end - start
+
+
+class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Counts of an answer's passages, and of the sections that its annotated answer rests on.
+
+    Of `passages`, `passages_annotated` have a sentence of these sections, `passages_elsewhere` are not in the document,
+    and `passages_other` of these are in another document of the run. `sections` is how many there are, `sections_shown`
+    how many the passages show, and `shown_at` the number of passages by which the first of them is shown, 0 if none is.
+    `quotes` is 1 if the reply is made of its passages: at least half of its words are in runs that these have.
+    """
+
+    passages: int = 0
+    passages_annotated: int = 0
+    passages_elsewhere: int = 0
+    passages_other: int = 0
+    sections: int = 0
+    sections_shown: int = 0
+    shown_at: int = 0
+    quotes: int = 0
+
+
+def count(
+    passages: Sequence[Passage],
+    finder: PassageFinder,
+    right: RightSections,
+    others: OtherDocuments,
+    asked: str = "",
+    reply: str = "",
+) -> Retrieval:
+    """Count an answer's passages by place, and the right sections that they show; `asked` is its document's name.
+
+    With its `reply`, tell whether it is made of its passages.
+    """
+    placed = [finder.place(passage.text).span for passage in passages]
+    elsewhere = [passage for passage, span in zip(passages, placed, strict=True) if span is None]
+    shown_at, here = 0, list[tuple[int, int]]()
+    for number, span in enumerate(placed, 1):
+        here += [span] if span else []
+        if span and not shown_at and right.has(span) and right.shown(here):
+            shown_at = number
+    return Retrieval(
+        passages=len(passages),
+        passages_annotated=sum(right.has(span) for span in here),
+        passages_elsewhere=len(elsewhere),
+        passages_other=sum(others.have(passage.text, asked) for passage in elsewhere),
+        sections=len(right.sections),
+        sections_shown=right.shown(here),
+        shown_at=shown_at,
+        quotes=int(_repeats_passages(reply, passages)),
+    )
+
+
+def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
+    """Tell whether at least half of a reply's words are in runs that its passages have."""
+    words = fold_words(reply) if passages else []
+    having = {run for passage in passages for run in find_runs(fold_words(passage.text))}
+    taken = {at + step for at, run in enumerate(find_runs(words)) if run in having for step in range(RUN)}
+    return bool(words) and len(taken) >= SAME * len(words)
+
+
+class RunPassages:
+    """Counts the passages of one run's answers; `corrected` goes by the corrected annotated answers."""
+
+    def __init__(self, inputs: Inputs, *, corrected: bool = False) -> None:
+        self._inputs, self._corrected = inputs, corrected
+        # Of a corpus only the latest documents stay: records of one are close together.
+        self._finder = lru_cache(maxsize=_DOCUMENTS)(self._make_finder)
+        self._right = lru_cache(maxsize=_DOCUMENTS * 100)(self._find_right)
+
+    def count(
+        self, document: str, question: str, passages: Sequence[Passage] = (), reply: str = ""
+    ) -> Retrieval | None:
+        """Count the passages of an answer, which may have none; None if the document can't be read."""
+        try:
+            finder, right = self._finder(document), self._right(document, question)
+        except GenaipaError:
+            return None  # which is said elsewhere
+        return count(passages, finder, right, self._others, document, reply)
+
+    def _make_finder(self, document: str) -> PassageFinder:
+        return PassageFinder(self._inputs.document(document).text)
+
+    def _find_right(self, document: str, question: str) -> RightSections:
+        about = self._inputs.document(document)
+        annotated, part_set = self._inputs.annotated(document, question, corrected=self._corrected)
+        if annotated is None:
+            return RightSections(about, ())
+        targets = annotated_targets(annotated, about, part_set)
+        support = supporting_sentences(about, annotated, part_set)
+        return RightSections(about, [span for _, span in targets if span], support)
+
+    @cached_property
+    def _others(self) -> OtherDocuments:
+        texts = {}
+        for name in islice(self._inputs.manifest.documents, _DOCUMENTS * 10):
+            with suppress(GenaipaError):
+                texts[name] = self._inputs.document(name).text
+        return OtherDocuments(texts)
