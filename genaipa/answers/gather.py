@@ -15,7 +15,7 @@ from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_fa
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import kind_of
-from genaipa.runs.exclusions import read_exclusions
+from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import published_scores
 from genaipa.runs.inputs import Inputs
@@ -29,6 +29,7 @@ from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
+from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -143,7 +144,7 @@ class _Reading:
         self.facts = without_texts() if scores_alone else facts()
         self.gathering = Gathering()
         self.shared: Shared = {}
-        self.cache: dict[Hashable, Row] = {}
+        self.cache: dict[Hashable, dict[str, Row]] = {}
         self.documents: dict[str, Document | Statistics] = {}
         self.questions: dict[str, str] = {}
         self.categories: dict[str, str] = {}
@@ -219,6 +220,11 @@ class _Run:
             gathering.update(values)
         for row in self._published():
             self._reading.gathering.published.add(row)
+        excluded = read_exclusions(self._source.folder, "answer")
+        if unknown := sorted(excluded.keys() - kept.keys()):
+            self._reading.problems.append(
+                f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {some(unknown, 3)}; correct the key."
+            )
         lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 

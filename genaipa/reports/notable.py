@@ -55,7 +55,7 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
         *_translated(study),
         *filter(None, [prompting.unlike(study.table)]),
         *_corrected(study),
-        *_excluded(study.table),
+        *_count_exclusions(study.table),
         *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
         *_unannotated(study),
         *chapter_sentences(study, urgent=False),
@@ -94,7 +94,7 @@ def weighty(study: Study) -> list[str]:
         *_mixed(study.table),
         *_model_changes(study.table),
         *_reworded(study),
-        *_excluded(study.table),
+        *_count_exclusions(study.table),
     ]
 
 
@@ -200,7 +200,7 @@ def _translated(study: Study) -> list[str]:
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
 
-def _excluded(frame: pd.DataFrame) -> list[str]:
+def _count_exclusions(frame: pd.DataFrame) -> list[str]:
     """Return a sentence on the answers and scores that are excluded, or counted all the same, and why."""
     rows = frame[frame["excluded"] != ""]
     rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
@@ -209,8 +209,10 @@ def _excluded(frame: pd.DataFrame) -> list[str]:
     scores = int((rows["unit"] == "table").sum())
     kinds = Counter(str(excluded).partition(": ")[0] for excluded in rows["excluded"])
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    told = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
-    return [f"{told}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."]
+    beginning = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
+    return [
+        f"{beginning}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."
+    ]
 
 
 _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",), ("accuracy", "completeness")

@@ -6,12 +6,14 @@ import datetime as dt
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
 import numpy as np
 import pandas as pd
 
 from genaipa.reports.table import Table, table
 from genaipa.runs.batches import was_batched
-from genaipa.runs.records import MeasuredHead
+from genaipa.runs.records import RecordKind, Status
+from genaipa.systems.base import Usage
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -31,8 +33,15 @@ _FORMATS = {
 }
 
 
-class _Call(MeasuredHead, frozen=True, kw_only=True):
+class _Call(msgspec.Struct):
+    """What throughput needs of a record."""
+
+    kind: RecordKind
+    system: str
+    status: Status
     started: str
+    seconds: float
+    usage: Usage | None = None
 
 
 class Calls(NamedTuple):
@@ -50,7 +59,7 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     for source in study.sources:
         facts = source.manifest.systems
         asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
-        for _, call in source.folder.read(_Call):
+        for _, call in source.folder.entries(_Call):
             if call.system in asked:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"

@@ -156,7 +156,7 @@ def repack(folder: Path, place: Path) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for command in (("pack", "-o", place / "study.zip"), ("unpack", place / "study.zip", place / "unpacked")):
-            finished = call(*command)
+            finished = call(*command, timeout=600)
             assert finished.code == 0, finished.err
     return place / "unpacked"
 

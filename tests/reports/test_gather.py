@@ -11,7 +11,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score, undo
 
 from genaipa.answers.gather import gather
-from genaipa.errors import GenaipaError, UsageError
+from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.reports.notable import notable
 from genaipa.runs import inputs
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
@@ -160,6 +160,17 @@ def test_what_a_run_excludes_is_marked():
     assert found.joined().set_index("question").loc["Q1", "excluded"] == "other-company: is about Facebook"
     assert not found.joined()["counted"].any()
     assert gathered(excluded=True).joined()["counted"].sum() == 1
+
+
+def test_a_file_of_exclusions_with_a_slip_is_told():
+    """A key that no answer has is a sentence of the report; a row of an unknown sort is an error that names it."""
+    folder = make_answers(*REPLIES)
+    folder.write_file(EXCLUSIONS, write_exclusions([Exclusion("answer", "a|b", "other-company", "is about Facebook")]))
+    (problem,) = gathered().problems
+    assert problem == f"{folder.path / EXCLUSIONS}: the run has no answer a|b; correct the key."
+    folder.write_file(EXCLUSIONS, b"what,key,kind,reason\nanswers,a|b,other-company,No.\n")
+    with pytest.raises(DataError, match=r"exclusions\.csv: row 2: .*answers"):
+        gathered()
 
 
 def test_published_scores_are_rows_of_their_own():

@@ -82,7 +82,7 @@ def made(name: str, frame: str) -> Table:
 def test_a_table_is_right_whatever_it_is_made_of(name: str) -> None:
     """Each has its name, its columns in their order, no categories, and a text for every cell.
 
-    Averages lie within 1 to 10, 10 to 100 or -1 to 1, shares within 0 to 1, and an interval is about its average.
+    Averages lie within 10 to 100 or -1 to 1, shares within 0 to 1, and an interval is about its average.
     """
     # In small every eighth frame: the other tables take the others.
     step = size(small=8, soak=1)

@@ -47,8 +47,9 @@ def test_a_run_ends_with_its_figures(genaipa: Cli) -> None:
     assert (ceiling["figures"]["em"], empty["figures"]["em"], empty["figures"]["share_empty"]) == (100, 0, 100)
 
 
-def test_a_run_is_listed_and_shown_by_its_items(genaipa: Cli) -> None:
+def test_a_run_is_listed_and_shown_by_its_items(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """With split, sample and wording; an item is found by its id."""
+    monkeypatch.setenv("COLUMNS", "160")
     done(genaipa(*RUN, "--system", "baseline/ceiling", "--limit", "5", "--wording", "2"))
     listed = done(genaipa("runs"))
     assert "sample, 5 items, wording 2" in " ".join(listed.split())

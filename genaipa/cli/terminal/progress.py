@@ -126,7 +126,10 @@ class RunProgress(Observer):
             count, (_, done) = self._count(system), self._out.get(system, (0, 0))
             failed = count.status["failed"]
             self._bars.update(
-                self._tasks[system], completed=count.kept + done, failed=f"{failed:,} failed" if failed else ""
+                self._tasks[system],
+                total=count.planned,
+                completed=count.kept + done,
+                failed=f"{failed:,} failed" if failed else "",
             )
 
     def _count(self, system: str) -> Count:

@@ -22,7 +22,7 @@ _EVERY = "all"
 _WITHOUT, _WITH = "without_excluded", "with_excluded"
 
 
-def excluded(frame: pd.DataFrame) -> Table:
+def count_exclusions(frame: pd.DataFrame) -> Table:
     """Count the excluded answers and published scores, by kind and reason."""
     rows = frame[frame["excluded"] != ""].astype({"excluded": "str"})
     rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
@@ -40,10 +40,10 @@ def excluded(frame: pd.DataFrame) -> Table:
     )
 
 
-def with_and_without(frame: pd.DataFrame) -> Table:
+def compare_averages(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
-    could, out = countable(frame), frame["excluded"] != ""
-    lost = averages.about_policies(frame[could & out])
+    countable_rows, excluded = countable(frame), frame["excluded"] != ""
+    lost = averages.about_policies(frame[countable_rows & excluded])
     groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
     affected = {
         (system, where, group)
@@ -54,8 +54,12 @@ def with_and_without(frame: pd.DataFrame) -> Table:
     concerned = frame["system"].isin(lost["system"].unique())
     by = ["system", "experiment", "questions"]
     sides = []
-    for name, counted in ((_WITHOUT, could & ~out), (_WITH, could)):
-        rows = [(*key, mean, n) for key, mean, n in _means(frame.assign(counted=counted)[concerned]) if key in affected]
+    for name, counted in ((_WITHOUT, countable_rows & ~excluded), (_WITH, countable_rows)):
+        rows = [
+            (*key, mean, n)
+            for key, mean, n in _average_groups(frame.assign(counted=counted)[concerned])
+            if key in affected
+        ]
         sides.append(pd.DataFrame(rows, columns=[*by, name, f"{name}_n"]))
     return table(
         "with-excluded",
@@ -69,7 +73,7 @@ def with_and_without(frame: pd.DataFrame) -> Table:
     )
 
 
-def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
+def _average_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
     """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
     questions = averages.policy_questions(frame).dropna(subset="m_all")
     for system, own in questions.groupby("system", observed=True, sort=True):
@@ -80,7 +84,7 @@ def _means(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, i
 
 
 class ExclusionsChapter(ChapterMaker):
-    """Return the chapter on what is excluded; empty where nothing is."""
+    """What is excluded, by its reasons, and averages without and with it."""
 
     needs = frozenset({"exclusions"})
 
@@ -92,5 +96,5 @@ class ExclusionsChapter(ChapterMaker):
             "What is left out",
             "Answers that are none to their question, and published scores that can't be right, count in no average. "
             "Here are the reasons, and how much the averages depend on it.",
-            present(with_and_without(frame), excluded(frame)),
+            present(compare_averages(frame), count_exclusions(frame)),
         )
