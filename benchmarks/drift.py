@@ -27,8 +27,8 @@ from benchmarks.__main__ import print_table
 from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
-from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.runs.selection import Occasion
+from genaipa_watch.over_time import changes, loss, over_time_figure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Mapping
     from importlib.metadata import EntryPoints
 
 OURS = "genaipa"
@@ -88,17 +88,26 @@ def targets_of(noun: str, own: Mapping[str, str]) -> tuple[tuple[str, str], ...]
     return (*own.items(), *packages)
 
 
+def make_each(noun: str, own: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
+    """Return name → object of each class in the group of a noun, and sentences on the classes that are left out.
+
+    That is a package's that can't be loaded or made, or is of another kind.
+    """
+    wanted: Any = kind  # mypy takes no type variable for hashable
+    made, problems = _make_each(noun, targets_of(noun, own), wanted)
+    return dict(made), problems
+
+
 @functools.cache
-def make_each(
-    noun: str, targets: tuple[tuple[str, str], ...], kind: Hashable
+def _make_each(
+    noun: str, targets: tuple[tuple[str, str], ...], kind: type[Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return name → object of each class, and sentences on those of packages that can't be made or are no `kind`."""
     made: dict[str, Any] = {}
     problems: list[str] = []
     for name, target in targets:
         try:
             instance = load(target)()
-            if not isinstance(instance, kind):  # type: ignore[arg-type]
+            if not isinstance(instance, kind):
                 raise TypeError(f"it is no {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
         except Exception as error:
             if target.startswith(f"{OURS}."):

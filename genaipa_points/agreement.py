@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from genaipa.reports.ratings import Ratings
-from genaipa_points.counts import points_of
-from genaipa_points.tables import judged_rates
+from genaipa_points.counts import match_points
+from genaipa_points.tables import tabulate_judged_rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,23 +32,20 @@ class PointRatings(Ratings):
 
     def count(self, study: Study, events: Iterable[Event]) -> Counts:
         """Count the ticks of each point; those of points that were edited since count nowhere."""
-        points = points_of(study.sources, study.annotated.answers, study.answers)
+        points = match_points(study.sources, study.annotated.answers, study.answers)
         counts: defaultdict[Part, NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(self.values), np.int64))
         for event in events:
             own, ticks = points.get(event.answer), event.ticks
-            if own is not None and own.are_in(ticks):
+            if own is not None and own.match(ticks):
                 for number, point in enumerate(own.points):
                     counts[event.answer, number][_find_value(ticks, point.id)] += 1
         return dict(counts)
 
     def tabulate_judges(self, study: Study, judges: Verdicts) -> Table:
         """Tabulate recall of vital points and the harm rate by judges' ticks alone."""
-        return judged_rates(study, judges)
+        return tabulate_judged_rates(study, judges)
 
 
 def _find_value(ticks: Ticks, point: str) -> int:
     """Return the number of the value that was ticked of a point."""
     return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1
-
-
-AGREEMENT = PointRatings()

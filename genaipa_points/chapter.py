@@ -12,7 +12,14 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, corner, hatch, mark_corners
 from genaipa.reports.table import Table
-from genaipa_points.tables import by_point, contradicted, harm_in_words, missed, rates, worst_first
+from genaipa_points.tables import (
+    describe_harm,
+    measure_points,
+    sort_worst_first,
+    tabulate_contradicted,
+    tabulate_missed,
+    tabulate_rates,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,25 +44,25 @@ class PointsChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no person ticked any point."""
-        table = rates(study.table)
+        table = tabulate_rates(study.table)
         if not table:
             return None
-        points = by_point(study)
-        of_points = missed(points)
+        points = measure_points(study)
+        of_points = tabulate_missed(points)
         return Chapter(
             "points",
             "Points said, and harm",
             "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
             "reader.",
-            present(table, contradicted(points), of_points),
-            scope.pages([partial(missed_map, points, experiment) for experiment in experiments_of(of_points)]),
+            present(table, tabulate_contradicted(points), of_points),
+            scope.pages([partial(draw_missed, points, experiment) for experiment in experiments_of(of_points)]),
             method=_METHOD,
             first=(table.name,),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
         """Return a sentence on systems that contradict what would hurt a reader."""
-        return harm_in_words(study.table)
+        return describe_harm(study.table)
 
 
 MOST = 24
@@ -68,12 +75,12 @@ _MISSED, _SAID = "#d9793d", "#fdf6f1"
 _POINT = ["document", "question", "number"]
 
 
-def missed_map(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Draw the points of an experiment (rows of `by_point`) that are missed most; None without one."""
+def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
+    """Draw the points of an experiment (rows of `measure_points`) that are missed most; None without one."""
     own = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
-    shares = worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
+    shares = sort_worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
     worst = shares[shares < 1].head(MOST).index
     data = scope.only(own.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index())
     if data.empty:

@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PointsOf:
+class KnownPoints:
     """The points of an annotated answer, and the `digest` of their words, also where a pack leaves these out."""
 
     digest: str
     points: tuple[Point, ...]
 
-    def are_in(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
+    def match(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
         """Whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
-    def counts(self, ticks: Ticks) -> dict[str, Any]:
+    def count(self, ticks: Ticks) -> dict[str, Any]:
         """Return the columns of a score with these ticks (`PointCounts`)."""
         vital = {point.id for point in self.points if point.weight == "vital"}
         harm = {point.id for point in self.points if point.if_wrong}
@@ -69,18 +69,18 @@ class PointCounts(ScoreFact):
 
     def reader(self, study: StudyInputs, answers: pd.DataFrame) -> Callable[[Event], Row] | None:
         """Return what counts a score's ticks; None where no annotated answer has points."""
-        pointed = points_of(study.sources, study.annotated, answers)
+        pointed = match_points(study.sources, study.annotated, answers)
 
         def count(event: Event) -> Row:
             points = pointed.get(event.answer)
-            return points.counts(event.ticks) if points is not None and points.are_in(event.ticks) else {}
+            return points.count(event.ticks) if points is not None and points.match(event.ticks) else {}
 
         return count if pointed else None
 
 
-def points_of(
+def match_points(
     sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
-) -> dict[str, PointsOf]:
+) -> dict[str, KnownPoints]:
     """Return the points of its question's annotated answer for each answer's digest that has any."""
     known = find_points(sources, annotated)
     if not known:
@@ -90,7 +90,7 @@ def points_of(
     return {answer: points for answer, points in placed if answer and points}
 
 
-def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]) -> dict[Place, PointsOf]:
+def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]) -> dict[Place, KnownPoints]:
     """Return the points of these annotated answers; of runs in a pack by the digests that it keeps."""
     folders, kept = {source.folder.name: source.folder for source in sources}, {}
     known = {}
@@ -102,5 +102,5 @@ def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAn
             if run not in kept:
                 kept[run] = withheld(folders[run]).points
             digest = kept[run].get(document, {}).get(question, "")
-        known[run, document, question] = PointsOf(digest, answer.points)
+        known[run, document, question] = KnownPoints(digest, answer.points)
     return known

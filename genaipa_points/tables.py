@@ -34,13 +34,13 @@ _MEASURES = {RECALL: "recall", HARM: "hurts"}
 _BY = ["system", "experiment"]
 _RATE = ["rate", *BOTH[:-1], "questions", "documents"]
 _PLACE = ["document", "question"]
-_KEPT = ["run", "key"]
+_ANSWER = ["run", "key"]
 
 
-def rates(frame: pd.DataFrame) -> Table:
+def tabulate_rates(frame: pd.DataFrame) -> Table:
     """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
-    data = _peoples(frame)
+    data = _measure_by_people(frame)
     return table(
         "points",
         "Vital points, and harm",
@@ -55,54 +55,57 @@ def rates(frame: pd.DataFrame) -> Table:
 
 
 @averages.kept
-def _peoples(frame: pd.DataFrame) -> pd.DataFrame:
-    return _rates(frame[frame["counted"]])
+def _measure_by_people(frame: pd.DataFrame) -> pd.DataFrame:
+    return _measure_rates(frame[frame["counted"]])
 
 
-def judged_rates(study: Study, given: Verdicts) -> Table:
+def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
     """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
     frame = with_facts(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
-    judges = rows["analyst"].astype("str").map(given.name_scorer)
-    each = [_rates(own).assign(judge=judge) for judge, own in rows.groupby(judges, sort=True) if judge]
+    judges = rows["analyst"].astype("str").map(verdicts.name_scorer)
+    rates = [_measure_rates(ticked).assign(judge=judge) for judge, ticked in rows.groupby(judges, sort=True) if judge]
     return table(
         "points-judged",
         "Judges alone: no estimate",
         "By each judge's ticks, averaged over its passes. Nobody knows how far they are off, but for how far judges "
         "agree with people.",
-        pd.concat(each) if each else pd.DataFrame(columns=columns),
+        pd.concat(rates) if rates else pd.DataFrame(columns=columns),
         columns,
         formats={"rate": ".0%"},
         faint=("rate",),
     )
 
 
-def _rates(rows: pd.DataFrame) -> pd.DataFrame:
+def _measure_rates(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
     rows = with_facts(rows, ["points"])
-    known = averages.about_policies(rows[rows["points"].notna()])
-    values = known.assign(
-        recall=known["points_vital_said"] / known["points_vital"],
-        hurts=known["harm"].astype("str").map({"yes": 1.0, "no": 0.0}).astype("float64"),
+    ticked = averages.about_policies(rows[rows["points"].notna()])
+    values = ticked.assign(
+        recall=ticked["points_vital_said"] / ticked["points_vital"],
+        hurts=ticked["harm"].astype("str").map({"yes": 1.0, "no": 0.0}).astype("float64"),
     )
-    each = values.groupby([*_BY, *_PLACE, *_KEPT], observed=True)[[*_MEASURES.values()]].mean().reset_index()
-    found = [averages.summed_up(each, _BY, partial(_rate, measure=measure)) for measure in _MEASURES]
-    every = pd.concat([one for one in found if not one.empty]) if not each.empty else pd.DataFrame(columns=_BY)
-    return every[every["answers"] > 0].sort_values(_BY, kind="stable") if len(every) else every
+    answers = values.groupby([*_BY, *_PLACE, *_ANSWER], observed=True)[[*_MEASURES.values()]].mean().reset_index()
+    if answers.empty:
+        return pd.DataFrame(columns=_BY)
+    parts = [averages.summed_up(answers, _BY, partial(_measure_rate, measure=measure)) for measure in _MEASURES]
+    rates = pd.concat([rates for rates in parts if not rates.empty])
+    return rates[rates["answers"] > 0].sort_values(_BY, kind="stable")
 
 
-def _rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
+def _measure_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
     column = _MEASURES[measure]
-    found = averages.mean_of(rows, column, SHARES[0])
-    sure = {"rate": found["mean"], "questions": found["n"], **{name: found[name] for name in BOTH}}
-    return {"measure": measure, "answers": int(rows[column].notna().sum()), **sure}
+    mean = averages.mean_of(rows, column, SHARES[0])
+    ends = {name: mean[name] for name in BOTH}
+    answers = int(rows[column].notna().sum())
+    return {"measure": measure, "answers": answers, "rate": mean["mean"], "questions": mean["n"], **ends}
 
 
 # -- point by point --
 
 
-def by_point(study: Study) -> pd.DataFrame:
+def measure_points(study: Study) -> pd.DataFrame:
     """Return a row for each system, experiment and point: the shares of answers that say and that contradict it.
 
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
@@ -110,31 +113,32 @@ def by_point(study: Study) -> pd.DataFrame:
     """
     frame = with_facts(study.table, ["points"])
     rows = averages.about_policies(frame[frame["counted"] & frame["points"].notna()])
-    ticks = {(one.answer, one.analyst, one.kind): one.ticks for one in in_effect(study.log.counted) if one.ticks}
+    ticks = {
+        (score.answer, score.analyst, score.kind): score.ticks for score in in_effect(study.log.counted) if score.ticks
+    }
     known, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
-    given, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_KEPT]
+    states, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_ANSWER]
     for answer, analyst, role, *place in rows[about].astype("str").itertuples(index=False, name=None):
         system, experiment, document, question, run, key = place
-        of, own = known[run, document, question], ticks[answer, analyst, role]
-        for number, point in enumerate(of.points):
+        ticked = ticks[answer, analyst, role]
+        for number, point in enumerate(known[run, document, question].points):
             is_shown = (run, document) in quotable and point.text != LEFT_OUT
             words = (point.text, point.why) if is_shown else ("", "")
-            states = (point.id in own.said, point.id in own.contradicted)
-            mark = "yes" if point.if_wrong else ""
-            which = (number, point.id, point.weight, mark, *words)
-            given.append((system, experiment, document, question, *which, run, key, *states))
+            state = (point.id in ticked.said, point.id in ticked.contradicted)
+            about_point = (number, point.id, point.weight, "yes" if point.if_wrong else "", *words)
+            states.append((system, experiment, document, question, *about_point, run, key, *state))
     columns = ["number", "point", "weight", "harm", "text", "why"]
-    data = pd.DataFrame(given, columns=[*_BY, *_PLACE, *columns, *_KEPT, "said", "contradicted"])
+    data = pd.DataFrame(states, columns=[*_BY, *_PLACE, *columns, *_ANSWER, "said", "contradicted"])
     if data.empty:
         return data.assign(answers=[])
     for column in (*_BY, *_PLACE):
         data[column] = pd.Categorical(data[column], frame[column].cat.categories)
     groups = [*_BY, *_PLACE, *columns]
-    each = data.groupby([*groups, *_KEPT], observed=True)[["said", "contradicted"]].mean().reset_index()
-    found = each.groupby(groups, observed=True).agg(
+    answers = data.groupby([*groups, *_ANSWER], observed=True)[["said", "contradicted"]].mean().reset_index()
+    shares = answers.groupby(groups, observed=True).agg(
         said=("said", "mean"), contradicted=("contradicted", "mean"), answers=("said", "size")
     )
-    return found.reset_index()
+    return shares.reset_index()
 
 
 def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
@@ -146,46 +150,47 @@ def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     return {(run, document) for run, document in places if permissions[run].annotated(document)}
 
 
-def missed(points: pd.DataFrame) -> Table:
-    """Tabulate the points of `by_point` in each experiment, the most missed first; averaged over systems."""
+def tabulate_missed(points: pd.DataFrame) -> Table:
+    """Tabulate the points of `measure_points` in each experiment, the most missed first; averaged over systems."""
     by = ["experiment", *_PLACE, "number", "point", "weight", "harm", "text"]
-    each = points.groupby(by, observed=True)
-    data = each.agg(said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique"))
+    data = points.groupby(by, observed=True).agg(
+        said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique")
+    )
     columns = ["experiment", *_PLACE, "point", "weight", "harm", "said", "contradicted", "systems", "text"]
     return table(
         "points-missed",
         "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict it, "
-        f"averaged over systems. By system: the CSV beside the heat map.{_wordless(points)}",
-        worst_first(data.reset_index()).sort_values("experiment", kind="stable"),
+        f"averaged over systems. By system: the CSV beside the heat map.{_describe_missing_words(points)}",
+        sort_worst_first(data.reset_index()).sort_values("experiment", kind="stable"),
         columns,
         formats=dict.fromkeys(("said", "contradicted"), ".0%"),
     )
 
 
-def worst_first(points: pd.DataFrame) -> pd.DataFrame:
+def sort_worst_first(points: pd.DataFrame) -> pd.DataFrame:
     """Sort points by how often they are missed; of those alike, vital and contradicted ones come first."""
     vital = points["weight"] == "vital"
     order = ["said", "_vital", "contradicted"]
     return points.assign(_vital=vital).sort_values(order, ascending=[True, False, False], kind="stable")
 
 
-def contradicted(points: pd.DataFrame) -> Table:
-    """Tabulate the points of `by_point` that a system contradicts and whose contradiction would hurt, and why."""
+def tabulate_contradicted(points: pd.DataFrame) -> Table:
+    """Tabulate the points of `measure_points` that a system contradicts and whose contradiction would hurt, and why."""
     columns = [*_BY, *_PLACE, "point", "contradicted", "answers", "text", "why"]
     rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
     return table(
         "points-harm",
         "Harmful contradictions",
         "Each point marked as harm that a system contradicts, and in what share of its answers to the question; why "
-        f"that would hurt, by the annotated answer.{_wordless(rows)}",
+        f"that would hurt, by the annotated answer.{_describe_missing_words(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},
     )
 
 
-def _wordless(points: pd.DataFrame) -> str:
+def _describe_missing_words(points: pd.DataFrame) -> str:
     left_out = (points["text"] == "").any()
     return " Words of points that may not be passed on are left out." if left_out else ""
 
@@ -196,24 +201,24 @@ _NAMED = 3
 """Systems that the sentence names, the most harmful first."""
 
 
-def harm_in_words(frame: pd.DataFrame) -> list[str]:
+def describe_harm(frame: pd.DataFrame) -> list[str]:
     """Name the systems that contradict a point whose contradiction would hurt, in a sentence; none without one."""
-    found = _peoples(frame)
-    rows = found[found["measure"] == HARM] if len(found) else found
+    rates = _measure_by_people(frame)
+    rows = rates[rates["measure"] == HARM] if len(rates) else rates
     if not len(rows) or not rows["rate"].gt(0).any():
         return []
     wide = bool(rows["policies_low"].notna().all())
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
-    named = [_said(row, wide=wide, several=several) for row in ordered]
+    named = [_describe_system(row, wide=wide, several=several) for row in ordered]
     more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
-    said = f"Harmful answers, by the points that they contradict (95 % for {target})"
-    return [f"{said}: {', '.join(named[:_NAMED])}{more}."]
+    head = f"Harmful answers, by the points that they contradict (95 % for {target})"
+    return [f"{head}: {', '.join(named[:_NAMED])}{more}."]
 
 
-def _said(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:
+def _describe_system(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
     where = f" in {row['experiment']}" if several else ""
-    sure = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
-    return f"{row['system']} {row['rate'] * 100:.0f} %{sure} of {row['answers']}{where}"
+    interval = f" ({low * 100:.0f} to {high * 100:.0f})" if pd.notna(low) else ""
+    return f"{row['system']} {row['rate'] * 100:.0f} %{interval} of {row['answers']}{where}"

@@ -38,9 +38,9 @@ def drift(
     """
     from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
-    from genaipa.reports.chapters.over_time import changes, judged_again, loss
     from genaipa.reports.gate import LOST
     from genaipa.runs.selection import occasions, sources_of
+    from genaipa_watch.over_time import changes, judged_again, loss
 
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")

@@ -145,7 +145,7 @@ class _Reading:
         self.facts = without_texts() if scores_alone else facts()
         self.gathering = Gathering()
         self.shared: Shared = {}
-        self.cache: dict[Hashable, Row] = {}
+        self.cache: dict[Hashable, dict[str, Row]] = {}
         self.failures: dict[str, str] = {}
         self.documents: dict[str, Document | Statistics] = {}
         self.questions: dict[str, str] = {}

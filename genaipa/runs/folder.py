@@ -142,7 +142,7 @@ class ShardPlans:
             raise self._other("its digest is another")
 
 
-T = TypeVar("T", bound="RecordHead | Counted")
+T = TypeVar("T")
 R = TypeVar("R", bound="RecordHead")
 
 _MAKING = ".making-"

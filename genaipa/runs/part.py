@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Message
 
 
-T = TypeVar("T", bound="RecordHead | Counted")
+T = TypeVar("T")
 R = TypeVar("R", bound="RecordHead")
 
 _HOLDER = ".holder"

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from analysts import make_answers
+from framing import answer_rows, study_of, tidy_of
 from running import TEXT, answers, make_workspace, write
 from stores import kept, opened, score, undo
 
+from genaipa.answers.study import Log
 from genaipa.errors import DataError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import digest
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import Correction, Corrections
+from genaipa.reports.figures.figure import Scope
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
 from genaipa.scoring.importing import import_from
@@ -27,6 +30,7 @@ from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped
+from genaipa_objections.chapter import ObjectionsChapter
 from genaipa_objections.settling import collect_corrections, settle_objection
 
 if TYPE_CHECKING:
@@ -84,6 +88,18 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     current = CurrentScores(store.events)
     current.refresh()
     assert current.analysts() == [], "undoing a score is as ever"
+
+
+def test_a_report_counts_objections_by_document_and_state() -> None:
+    """Withdrawn ones aside; where there is none there is no chapter."""
+    ana, bob, cem = objection("ana"), objection("bob"), objection("cem", question="Q2")
+    events = [ana, bob, cem, settle_objection(filed([ana])[0], "lee", RIGHT), undo(bob)]
+    study = study_of(tidy_of(answer_rows()[:1]), log=Log(events))
+    chapter = ObjectionsChapter().make(study, Scope())
+    assert [table.data.to_dict("records") for table in chapter.tables] == [
+        [{"document": "acme", "open": 1, "accepted": 1, "rejected": 0}]
+    ]
+    assert ObjectionsChapter().make(study_of(tidy_of(answer_rows()[:1])), Scope()) is None
 
 
 def test_objections_that_make_no_sense_are_refused(store: Store) -> None:

@@ -29,9 +29,9 @@ from genaipa.reports.page import front
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
-from genaipa_points.chapter import MOST, PointsChapter, missed_map
-from genaipa_points.counts import PointCounts, PointsOf, find_points
-from genaipa_points.tables import HARM, RECALL, by_point, harm_in_words, rates
+from genaipa_points.chapter import MOST, PointsChapter, draw_missed
+from genaipa_points.counts import KnownPoints, PointCounts, find_points
+from genaipa_points.tables import HARM, RECALL, describe_harm, measure_points, tabulate_rates
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def chapter_of(found: Study) -> Chapter | None:
     return PointsChapter().make(found, Scope.of(found.table))
 
 
-def points_in(found: Study) -> dict[tuple[str, str, str], PointsOf]:
+def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
     """Return the points of a study's annotated answers."""
     return find_points(found.sources, found.annotated.answers)
 
@@ -180,7 +180,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     )
     for found, expected in ((study, None), (study.rescored([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
-        own = by_point(found)
+        own = measure_points(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
         own = own[own["system"] == rows["system"].iloc[0]]
         if expected is None:
@@ -200,7 +200,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
 
 def test_rates_are_what_loops_find(study: Study) -> None:
     """By system: each question's mean over documents, of answers' means over analysts; judges' ticks are in none."""
-    found, points = rates(study.table).data, points_in(study)
+    found, points = tabulate_rates(study.table).data, points_in(study)
     system_of = dict(study.table[["answer", "system"]].astype(str).itertuples(index=False, name=None))
     asked = {row["answer"]: row for row in study.table.drop_duplicates("answer").to_dict("records")}
     for system, measure in itertools.product(study.table["system"].unique(), (RECALL, HARM)):
@@ -241,7 +241,7 @@ def test_the_interval_of_a_harm_rate_holds_the_truth() -> None:
         asked, held = frame["question"].cat.codes.to_numpy(), []
         for _ in range(studies):
             chance = random.beta(3, 7, len(QUESTIONS))[asked]
-            data = rates(frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))).data
+            data = tabulate_rates(frame.assign(harm=np.where(random.random(len(frame)) < chance, "yes", "no"))).data
             (row,) = data[data["measure"] == HARM].to_dict("records")
             held.append([row[f"{target}low"] <= 0.3 <= row[f"{target}high"] for target in ("", "policies_")])
         these, policies = np.mean(held, axis=0)
@@ -272,7 +272,7 @@ def test_the_points_missed_most_come_first(study: Study) -> None:
     harm = tables(made)["points-harm"].data
     assert set(harm["text"]) == {"Second.", "=Fourth."}
     assert set(harm.loc[harm["text"] == "Second.", "why"]) == {"It hurts."}
-    assert missed_map(by_point(study).assign(said=1.0), "quality") is None
+    assert draw_missed(measure_points(study).assign(said=1.0), "quality") is None
 
 
 def test_words_that_may_not_be_passed_on_are_not_shown() -> None:
@@ -340,17 +340,17 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
 def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
     report = Report.of(study)
-    (said,) = harm_in_words(study.table)
+    (said,) = describe_harm(study.table)
     assert front(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")
-    worst = rates(study.table).data
+    worst = tabulate_rates(study.table).data
     worst = worst[worst["measure"] == HARM].sort_values("rate", ascending=False).iloc[0]
     low, high = (f"{worst[end] * 100:.0f}" for end in ("low", "high"))
     assert f"{worst['system']} {worst['rate'] * 100:.0f} % ({low} to {high}) of" in said
-    assert not harm_in_words(study.table.assign(harm="no"))
-    assert not harm_in_words(study.table.assign(points=np.nan, harm=""))
+    assert not describe_harm(study.table.assign(harm="no"))
+    assert not describe_harm(study.table.assign(points=np.nan, harm=""))
 
 
 def test_points_without_a_digest_match_no_ticks() -> None:
@@ -358,7 +358,7 @@ def test_points_without_a_digest_match_no_ticks() -> None:
     points = POINTS["Q1"]
     ticks = ticked(points, ["a"])
     bare = tuple(msgspec.structs.replace(point, text="") for point in points)
-    assert PointsOf(points_digest(points), bare).are_in(ticks)
-    assert not PointsOf(points_digest(bare), bare).are_in(ticks)
-    assert not PointsOf("", bare).are_in(ticks)
-    assert not replace(PointsOf(points_digest(points), bare)).are_in(None)
+    assert KnownPoints(points_digest(points), bare).match(ticks)
+    assert not KnownPoints(points_digest(bare), bare).match(ticks)
+    assert not KnownPoints("", bare).match(ticks)
+    assert not replace(KnownPoints(points_digest(points), bare)).match(None)

@@ -16,7 +16,6 @@ from running import TEXT, make_workspace, write
 from size import size
 from source import ROOT
 
-from genaipa.reports.chapters import over_time
 from genaipa.reports.gate import Gate, Loss, release_loss, sure_loss
 from genaipa.reports.matches import Match, rows
 from genaipa.reports.pull_request import ChangedAnswer, as_markdown, link_report
@@ -104,7 +103,6 @@ def test_only_a_sure_loss_as_large_fails() -> None:
         assert not other.failed
         assert words in str(other)
         assert str(other).endswith("the gate of 3 passes.")
-    assert over_time.Loss is Loss
 
 
 def test_nothing_in_a_summary_is_markup() -> None:

@@ -17,10 +17,10 @@ from benchmarks.drift import series
 from genaipa.answers.gather import gather_scored
 from genaipa.reports.chapters import outcomes, silent
 from genaipa.reports.chapters.groups import answers as groups_answers
-from genaipa.reports.chapters.over_time import changes
 from genaipa.runs.manifest import WITHHELD, Withheld
 from genaipa.runs.selection import Groups, select
 from genaipa.workspace import find_workspace
+from genaipa_watch.over_time import changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,7 @@ from genaipa.reports.chapters import (
     texts,
 )
 from genaipa.reports.report import Report
-from genaipa_points.tables import rates
+from genaipa_points.tables import tabulate_rates
 from rubrics import PAPER
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ TABLES = {
     "memory-summary": closed_book.summary,
     "effort": lambda frame: cost.by_system(study_of(frame)),
     "answers": lambda frame: outcomes.statuses(study_of(frame)),
-    "points": rates,
+    "points": tabulate_rates,
     "silent-questions": lambda frame: silent.silent_questions(study_of(frame)),
     "silent-differences": lambda frame: silent.silent_differences(study_of(frame)),
     "silent-quality": silent.silent_quality,

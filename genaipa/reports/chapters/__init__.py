@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.answers.tidy import plain_texts
-from genaipa.plugins import make_each, targets_of
+from genaipa.plugins import make_each
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
 from genaipa.reports.figures.figure import Scope
@@ -30,7 +30,6 @@ OWN = {
     "silent": "genaipa.reports.chapters.silent:SilentChapter",
     "robustness": "genaipa.reports.chapters.robustness:RobustnessChapter",
     "consistency": "genaipa.reports.chapters.consistency:ConsistencyChapter",
-    "over_time": "genaipa.reports.chapters.over_time:OverTimeChapter",
     "order": "genaipa.reports.chapters.order:OrderChapter",
     "prompting": "genaipa.reports.chapters.prompting:PromptingChapter",
     "closed_book": "genaipa.reports.chapters.closed_book:ClosedBookChapter",
@@ -94,7 +93,7 @@ def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
 
 
 def _makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
-    return make_each("chapter", targets_of("chapter", OWN), ChapterMaker)
+    return make_each("chapter", OWN, ChapterMaker)
 
 
 def _fitting(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:

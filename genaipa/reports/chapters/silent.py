@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -17,26 +16,21 @@ from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.recognition import recognition, spoken
 from genaipa.reports.table import Table, table
-from genaipa.scoring.objections import filed
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
 from genaipa.stats.tests import adjust_holm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from matplotlib.figure import Figure as Canvas
 
     from genaipa.answers.study import Study
-    from genaipa.scoring.events import Event
-    from genaipa.scoring.objections import Status
     from genaipa.stats.intervals import CrossedMean
 
 _ERRORS = {"asserts though silent": ("yes", "no"), "claims silence though answered": ("no", "yes")}
 """Error → `silent` of the questions on which it is possible, and `claims_silence` of the answers that make it."""
 _WHERE = {"yes": "silent", "partly": "partly silent", "no": "answers"}
-_STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
-"""States of objections to annotated answers, beside withdrawn ones."""
 _ABROAD = "Answers about documents in other languages ({:,}) are left out: there are no rules for these. "
 MUTE = "none"
 """`claims_silence` of an answer that says nothing, neither one nor the other."""
@@ -214,24 +208,6 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     return drawn
 
 
-def objections(events: Iterable[Event]) -> Table:
-    """Counts of objections to annotated answers by document and state; empty where there is none."""
-    found = [one for one in filed(events) if one.status != "withdrawn"]
-    documents = sorted({one.said.document for one in found})
-    counts = Counter((one.said.document, one.status) for one in found)
-    columns = ["document", *_STATES]
-    data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
-    return table(
-        "objections",
-        "Objections to annotated answers",
-        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, with the "
-        "passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. The annotated answers "
-        "count as they are, until a correction is exported and applied.",
-        data,
-        columns,
-    )
-
-
 class SilentChapter(ChapterMaker):
     """The questions on which a document is silent, apart."""
 
@@ -248,7 +224,7 @@ class SilentChapter(ChapterMaker):
             "Where the document is silent",
             "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
             "something all the same, and how often it claims silence where the document is not silent.",
-            [*tables, *present(objections(study.log.counted))],
+            tables,
             scope.pages([partial(figure, rates)]) if known else [],
             []
             if tables and known

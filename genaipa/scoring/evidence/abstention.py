@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import ENGLISH, read_by
 from genaipa.languages.language import STOPS, expression, lower, uncased
 from genaipa.policies.search import HALF, count_words
-from genaipa.scoring.evidence.refusals import says_nothing
+from genaipa.scoring.evidence.refusals import answers_at_once, says_nothing
 from genaipa.scoring.evidence.word_classes import classify
 
 if TYPE_CHECKING:
@@ -91,8 +92,7 @@ class _Reader:
 
     def first_assertion(self, reply: str) -> re.Match[str] | None:
         """Return the first of the `assertions`, without looking at those behind it."""
-        saying = (match for match in _WHOLE.finditer(reply) if self._says_something(reply, match))
-        first = next((match for match in saying if not self._is_source(match)), None)
+        first = next((match for match in _WHOLE.finditer(reply) if self.is_assertion(reply, match)), None)
         return first or next(iter(self.assertions(reply, ())), None)
 
     def claims_silence(self, reply: str) -> bool:
@@ -119,6 +119,10 @@ class _Reader:
     def opens(self, reply: str, first: re.Match[str], claim: Span) -> bool:
         """Tell whether a claim is in the first assertion, and what is before it there answers nothing yet."""
         return first.start() <= claim[0] < first.end() and self.leads(reply[first.start() : claim[0]])
+
+    def is_assertion(self, reply: str, sentence: re.Match[str]) -> bool:
+        """Tell whether a sentence says something, whatever it leaves open."""
+        return self._says_something(reply, sentence) and not self._is_source(sentence)
 
     def _is_source(self, sentence: re.Match[str]) -> bool:
         return self.begins(self.rules.source, sentence.group()) is not None
@@ -242,6 +246,9 @@ def stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -
     if rules is None:
         return "none" if says_nothing(reply, language) else ""
     reader, small = _Reader(rules), lower(reply)
+    opening = _WHOLE.search(small)
+    if opening and _asserts(small[: opening.end() + 1], rules, language):
+        return "no"
     plain = small.replace("\u2019", "'")
     first = reader.first_assertion(plain)
     if reader.claims_silence(small):
@@ -250,9 +257,22 @@ def stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -
     if says_nothing(reply, language):
         return "none"
     unknown = first and reader.has(rules.unknown, plain, *first.span())
-    if not first or not unknown or not reader.leads(plain[first.start() : unknown.start()]):
-        return "no"
-    return "no" if reader.has(rules.contrast, plain, unknown.end()) else "abstains"
+    abstains = first and unknown and reader.leads(plain[first.start() : unknown.start()])
+    return "abstains" if unknown and abstains and not reader.has(rules.contrast, plain, unknown.end()) else "no"
+
+
+@lru_cache(maxsize=20_000)  # an assistant begins many of its replies alike
+def _asserts(opening: str, rules: SilenceRules, language: str) -> bool:
+    """Tell whether the first sentence of a reply, with its mark, tells of the document: then no other counts."""
+    reader, sentence = _Reader(rules), _WHOLE.search(opening)
+    return (
+        sentence is not None
+        and "\u2019" not in opening  # some rules are searched with, others without them
+        and not reader.phrases(opening, (), *sentence.span())
+        and reader.is_assertion(opening, sentence)
+        and not reader.has(rules.unknown, opening, *sentence.span())
+        and answers_at_once(opening, language)
+    )
 
 
 def _expected(annotated: AnnotatedAnswer | None, language: str) -> bool | None:

@@ -31,13 +31,27 @@ def says_nothing(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    plain = lower(reply).replace("\u2019", "'")
-    known = (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES)
-    return any(_refuses(plain, one, one.refusals) for one in known if one.refusals is not None)
+    return any(_refusals(lower(reply), language))
 
 
-def _refuses(reply: str, language: Language, rules: RefusalRules) -> bool:
-    """Tell whether some clause refuses, and every other is an aside; none says that the document is not known."""
+def answers_at_once(opening: str, language: str) -> bool:
+    """Tell whether the first sentence of a reply, in small letters, says something, so that the reply does."""
+    return all(refusal is False for refusal in _refusals(opening, language))
+
+
+def _refusals(small: str, language: str) -> Iterator[bool | None]:
+    """Yield whether a reply refuses by the rules of the document's language and of English."""
+    plain = small.replace("\u2019", "'")
+    for known in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):
+        if known.refusals is not None:
+            yield _refuses(plain, known, known.refusals)
+
+
+def _refuses(reply: str, language: Language, rules: RefusalRules) -> bool | None:
+    """Tell whether some clause refuses, and every other is an aside; none says that the document is not known.
+
+    None if all are asides.
+    """
     refused, unknown = False, language.silence.unknown if language.silence else NEVER
     for clause in _clauses(reply, rules):
         refusal = uncased(rules.refuses).search(clause)
@@ -47,7 +61,7 @@ def _refuses(reply: str, language: Language, rules: RefusalRules) -> bool:
             refused = True
         elif count_words(clause, HALF) >= _COURTESY and (_has(unknown, clause) or not _is_aside(clause, rules)):
             return False
-    return refused
+    return refused or None
 
 
 def _asserts(part: str, rules: RefusalRules) -> bool:

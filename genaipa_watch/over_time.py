@@ -189,7 +189,7 @@ def _answers(
 
 
 def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
-    """In %, how many of the first occasion's other replies to the same question each reply equals, word for word."""
+    """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
     began = (answers["occasion"] == first) & answers["reply"].notna()
     replies = cells[began].to_frame("cell").assign(reply=answers.loc[began, "reply"])
@@ -282,29 +282,29 @@ _SERVED = {"color": style.FAINT, "linewidth": 0.8, "linestyle": ":"}
 class OverTimeChapter(ChapterMaker):
     """Changes between the days on which a system was asked the same."""
 
-    def make(self, study: Study, scope: Scope) -> Chapter:
-        """Make the chapter."""
-        found = occasions(study.sources)
-        made = changes(study.joined(), found, judged_again(study), study.languages) if found else None
-        days = ", ".join(f"{system} on {len(each)} days" for system, each in found.items())
+    after = "consistency"
+
+    def make(self, study: Study, scope: Scope) -> Chapter | None:
+        """Make the chapter; None where no system was asked the same on two days."""
+        systems = occasions(study.sources)
+        if not systems:
+            return None
+        table = changes(study.joined(), systems, judged_again(study), study.languages)
+        days = ", ".join(f"{system} on {len(each)} days" for system, each in systems.items())
         return Chapter(
             "over-time",
             "Over time",
             f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
-            "tests. Averages of the other chapters take these days for repetitions."
-            if found
-            else "",
-            present(made) if made is not None else [],
-            scope.pages([partial(over_time_figure, made)]) if made is not None else [],
+            "tests. Averages of the other chapters take these days for repetitions.",
+            present(table),
+            scope.pages([partial(over_time_figure, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
-        """Return a sentence where days are averaged as if they were repetitions."""
-        found = occasions(study.sources)
-        if not found:
-            return []
-        days = "; ".join(f"{system} on {', '.join(one.day for one in each)}" for system, each in found.items())
-        return [f"Asked the same on several days, which averages take for repetitions: {days}."]
+        """Yield a sentence where days are averaged as if they were repetitions."""
+        if systems := occasions(study.sources):
+            days = "; ".join(f"{name} on {', '.join(one.day for one in each)}" for name, each in systems.items())
+            yield f"Asked the same on several days, which averages take for repetitions: {days}."
 
 
 def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
@@ -346,12 +346,12 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
 
 
 def _dates(days: Iterable[str]) -> list[int]:
-    """Days as numbers, so that months without an occasion are as long as others."""
+    """Return days as numbers, so that months without an occasion are as long as others."""
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
 def _draw_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
-    """One system's differences, day by day."""
+    """Draw one system's differences, day by day."""
     days = _dates(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)
     ends = rows[["low", "high"]].to_numpy(dtype=float)

@@ -20,11 +20,11 @@ from source import ROOT
 from benchmarks.drift import alarms, series
 from genaipa.answers.gather import gather_scored
 from genaipa.judging.name import Judge
-from genaipa.reports.chapters.over_time import changes, loss, over_time_figure
 from genaipa.reports.report import Report
 from genaipa.runs.selection import Occasion, find_run, select
 from genaipa.stats.tests import adjust_holm
 from genaipa.workspace import find_workspace
+from genaipa_watch.over_time import changes, loss, over_time_figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,60 @@
+"""How many objections to annotated answers there are: a chapter of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
+from genaipa.reports.table import Table, table
+from genaipa.scoring.objections import filed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.figures.figure import Scope
+    from genaipa.scoring.events import Event
+    from genaipa.scoring.objections import Status
+
+_STATES: tuple[Status, ...] = ("open", "accepted", "rejected")
+"""States of objections to annotated answers, beside withdrawn ones."""
+
+
+class ObjectionsChapter(ChapterMaker):
+    """The objections that were made beside the answers of a report."""
+
+    needs_scores = True
+    after = "silent"
+
+    def make(self, study: Study, _scope: Scope) -> Chapter | None:
+        """Make the chapter; None where there is no objection."""
+        counts = count_objections(study.log.counted)
+        if not counts:
+            return None
+        return Chapter(
+            "objections",
+            "Objections to annotated answers",
+            "Analysts who found an annotated answer wrong, with the passage that proves it.",
+            [counts],
+        )
+
+
+def count_objections(events: Iterable[Event]) -> Table:
+    """Count the objections to annotated answers by document and state; nothing where there is none."""
+    objections = [one for one in filed(events) if one.status != "withdrawn"]
+    documents = sorted({one.said.document for one in objections})
+    counts = Counter((one.said.document, one.status) for one in objections)
+    columns = ["document", *_STATES]
+    data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
+    return table(
+        "objections",
+        "Objections to annotated answers",
+        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, with the "
+        "passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. The annotated answers "
+        "count as they are, until a correction is exported and applied.",
+        data,
+        columns,
+    )
