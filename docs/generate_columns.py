@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from genaipa.answers import columns
 from genaipa.answers.fact import facts, score_facts, study_facts
 from genaipa.plugins import is_ours
+from genaipa.scoring import columns
 from genaipa.scoring.rubric import shipped_rubric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.answers.columns import Meanings
     from genaipa.answers.fact import AnyFact
+    from genaipa.scoring.columns import Meanings
 
 PAGE = Path(__file__).parent / "reference" / "columns.md"
 HEAD = """# Columns of answers and scores

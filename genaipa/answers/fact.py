@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
-from genaipa.answers.columns import CORE
-from genaipa.errors import GenaipaError
+from genaipa.errors import DataError, GenaipaError
 from genaipa.languages.catalog import ENGLISH
 from genaipa.plugins import make_each, targets_of
+from genaipa.scoring.columns import CORE
 from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
     import pandas as pd
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from genaipa.runs.records import MeasuredHead
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.waves import Waves
 
 T = TypeVar("T")
@@ -239,6 +241,15 @@ def columns_of(*names: str) -> list[str]:
     """Return the columns of the facts with these names; a fact that no package brings has none."""
     every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
     return [column for fact in every if fact.name in names for column in fact.columns]
+
+
+def metric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
+    """Yield a problem for each metric of a rubric's file that has the name of a fact's column."""
+    every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
+    for fact in every:
+        for name in rubric.metrics.keys() & fact.columns.keys():
+            entry = f"metrics.{name}"
+            yield DataError(path, f"is a column of the fact {fact.name}; choose another key, with this `name`.", entry)
 
 
 _OUTSIDE = frozenset[Text](("reply", "document", "passages"))

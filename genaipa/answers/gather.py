@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import force_setattr
 
-from genaipa.answers.fact import FactReader, RunInputs, StudyInputs, columns_of, facts, problems, without_texts
+from genaipa.answers.fact import (
+    FactReader,
+    RunInputs,
+    StudyInputs,
+    columns_of,
+    facts,
+    metric_problems,
+    problems,
+    without_texts,
+)
 from genaipa.answers.frames import Gathering, make_table
 from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
 from genaipa.answers.tidy import plain_texts
@@ -25,7 +34,7 @@ from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
-from genaipa.scoring.rubric import load_rubric, shipped_rubric
+from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
@@ -69,6 +78,8 @@ def gather(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
+    for problem in metric_problems(rubric_file(workspace), rubric):
+        raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else occasions(sources)
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):

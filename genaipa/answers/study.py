@@ -79,7 +79,7 @@ class Study:
 
     `answers` has a row for each answer, failure, and question that was planned and not asked, with the facts of which
     anything is known. `table` has the columns that averages need, for each answer and score, and published scores
-    beneath (`genaipa.answers.columns`). `documents` are what the runs asked about, by name; of one whose text is
+    beneath (`genaipa.scoring.columns`). `documents` are what the runs asked about, by name; of one whose text is
     withheld, its statistics. `groups` are the documents' groups that are looked at apart, `problems` sentences on
     unreadable files. Without a `workspace` no answer can be read again.
     """

@@ -11,8 +11,10 @@ from running import carry_out, make_workspace, spec, write
 from genaipa.answers import fact
 from genaipa.answers.gather import gather_scored
 from genaipa.archive import pack, unpack
+from genaipa.errors import DataError
 from genaipa.runs.selection import select
-from genaipa.workspace import find_workspace
+from genaipa.validation import validate
+from genaipa.workspace import find_workspace, shipped
 from genaipa_retrieval.fact import Passages
 
 if TYPE_CHECKING:
@@ -177,6 +179,18 @@ def test_a_fact_that_fails_is_left_out_whole(install: Callable[..., None]) -> No
     assert "The fact short is left out: it can't be read (ValueError:" in told
     assert "The fact unread is left out: it can't be read (LookupError: no points)." in told
     assert "The fact renamed is left out: its class calls it 'late'." in told
+
+
+def test_a_metric_with_the_name_of_a_facts_column_is_refused() -> None:
+    """The report and validate name the file, the entry and the fact."""
+    make_run()
+    text = (shipped("rubrics") / "genaipabench.yaml").read_text().replace("\n  clarity:", "\n  cost:")
+    write("rubrics/own.yaml", text)
+    write("genaipa.toml", 'rubric = "own"\n')
+    with pytest.raises(DataError, match=r"own.yaml.*metrics\.cost.* is a column of the fact spending"):
+        gathered()
+    findings = [each for each in validate(find_workspace()).findings if each.entry == "metrics.cost"]
+    assert [each.severity for each in findings] == ["error"]
 
 
 def test_without_texts_no_reply_is_read() -> None:
