@@ -287,11 +287,9 @@ def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
         for sheet, rows in sheets:
             # What a file says of a sheet's size may be wrong where another program wrote it.
             sheet.reset_dimensions()
-            yield [tuple(map(_text, row)) for row in rows]
-
-
-def _text(value: object) -> str:
-    return "" if value is None else unescape_formula(str(value), csv=False)
+            yield [
+                tuple("" if value is None else unescape_formula(str(value), csv=False) for value in row) for row in rows
+            ]
 
 
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
@@ -429,7 +427,8 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
     fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
     if not cells.get("id", "").strip():
         fields["rubric"] = rubric.digest
-    for column, read in (_READERS | _make_rubric_readers(rubric)).items():
+    named = {"suggested": partial(_suggested, rubric=rubric), "shown": partial(_read_shown, rubric=rubric)}
+    for column, read in (_READERS | named).items():
         text = cells.get(column, "").strip()
         if text:
             try:
@@ -449,11 +448,6 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
         return None, problems
     given = rubric.given(values)
     return Event(**fields, analyst=analyst, answer=digest, values=given, note=cells.get("note", "")), []
-
-
-def _make_rubric_readers(rubric: Rubric) -> dict[str, Callable[[str], Any]]:
-    """Readers of the columns that name metrics."""
-    return {"suggested": partial(_suggested, rubric=rubric), "shown": partial(_read_shown, rubric=rubric)}
 
 
 def is_scored(cells: Mapping[str, str], rubric: Rubric) -> bool:
