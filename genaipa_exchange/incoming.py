@@ -65,7 +65,7 @@ from genaipa.words import listed, number
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.scoring.people import People
@@ -187,7 +187,10 @@ class Incoming:
         """Take in a run of these records with all files of its folder; a UsageError if another has its name."""
         kept = sum(record.reply is not None for record in records)
         folder = self.workspace.runs / name
-        before = self._runs.get(name) or (_read_files(folder, files) if folder.exists() else None)
+        before = self._runs.get(name)
+        if not before:
+            present = (path for path in files if (folder / path).is_file())
+            before = {path: (folder / path).read_bytes() for path in present} if folder.exists() else None
         if before is not None and _comparable_files(before) != _comparable_files(files):
             remove = command("genaipa", "runs", "rm", name)
             raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
@@ -303,11 +306,6 @@ def _texts_in(folder: Path) -> dict[str, Path]:
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; --documents wants one with a file for each document.")
     return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
-
-
-def _read_files(folder: Path, places: Iterable[str]) -> dict[str, bytes]:
-    """Return the content of these files of a run, as far as they are there."""
-    return {path: (folder / path).read_bytes() for path in places if (folder / path).is_file()}
 
 
 _ORIGIN = ("source", "annotators")

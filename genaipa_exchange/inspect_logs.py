@@ -287,12 +287,9 @@ def _text(path: Path, entry: str, content: Any) -> str:
         return content
     other = [part.type for part in content if part.type not in ("text", "reasoning")]
     if other:
-        raise DataError(path, f"has a message with {_a(other[0])}; only texts can be scored.", entry)
+        article = "an" if other[0][0] in "aeiou" else "a"
+        raise DataError(path, f"has a message with {article} {other[0]}; only texts can be scored.", entry)
     return "\n".join(part.text for part in content if part.type == "text")
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
