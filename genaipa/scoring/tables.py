@@ -427,7 +427,10 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
     fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
     if not cells.get("id", "").strip():
         fields["rubric"] = rubric.digest
-    named = {"suggested": partial(_suggested, rubric=rubric), "shown": partial(_read_shown, rubric=rubric)}
+    named: dict[str, Callable[[str], Any]] = {
+        "suggested": partial(_suggested, rubric=rubric),
+        "shown": partial(_read_shown, rubric=rubric),
+    }
     for column, read in (_READERS | named).items():
         text = cells.get(column, "").strip()
         if text:
