@@ -364,7 +364,7 @@ _NAME = 100
 
 
 @dataclass(frozen=True)
-class Sample:
+class ForeignSample:
     """One answer of somebody else's, with all that is known of it; `entry` is its place in the file.
 
     `target` is what should have been answered, `started` when it was asked (ISO 8601), `seconds` the time to the reply.
@@ -412,7 +412,7 @@ class ForeignLog:
         """The run's name."""
         return folder_words("-".join(filter(None, (self.task, self.system, self.id[:6]))), most=100) or "imported"
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
         document = self._document(sample)
         asked = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
@@ -448,7 +448,7 @@ class ForeignLog:
         if sample.target.strip():
             self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
 
-    def _document(self, sample: Sample) -> Document:
+    def _document(self, sample: ForeignSample) -> Document:
         """Return the document that an answer is about, read once."""
         said, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
         text = said if "\n" in said or len(said) > _NAME else ""
@@ -469,7 +469,7 @@ class ForeignLog:
             self._documents[name] = found
         return self._documents[name]
 
-    def _question(self, asked: str, sample: Sample) -> Question:
+    def _question(self, asked: str, sample: ForeignSample) -> Question:
         if asked not in self._questions:
             known = {one.id for one in self._questions.values()}
             said = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))

@@ -87,7 +87,7 @@ class _Policy(msgspec.Struct):
     paragraphs: list[_Paragraph]
 
 
-class _File(msgspec.Struct):
+class _SquadFile(msgspec.Struct):
     data: list[_Policy]
 
 
@@ -100,7 +100,7 @@ def load(files: DataFiles, split: str) -> Material:
     content = files.text(path)
     place = files.find(path) or Path(path)
     try:
-        found = msgspec.json.decode(content, type=_File)
+        found = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
         problem = f"is no file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
         raise DataError(place, problem) from None
