@@ -262,7 +262,11 @@ def read_table(path: Path, wanted: str) -> ReadTable:
 
     A spreadsheet may have several sheets, under any name: the first with that column is taken.
     """
-    sheets = _csv_rows(path) if path.suffix.lower() == ".csv" else _xlsx_sheets(path)
+    sheets: Iterable[Iterable[tuple[str, ...]]]
+    if path.suffix.lower() == ".csv":
+        sheets = [[tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]]
+    else:
+        sheets = _xlsx_sheets(path)
     found = False
     for sheet in sheets:
         rows = ((number, row) for number, row in enumerate(sheet, start=1) if any(map(str.strip, row)))
@@ -276,10 +280,6 @@ def read_table(path: Path, wanted: str) -> ReadTable:
 def simplified(name: str) -> str:
     """The name of a column without capitals, blanks and underscores, which people change."""
     return " ".join(name.casefold().replace("_", " ").split())
-
-
-def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    yield [tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]
 
 
 def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
