@@ -49,6 +49,3 @@ class PointRatings(Ratings):
 def _find_value(ticks: Ticks, point: str) -> int:
     """Return the number of the value that was ticked of a point."""
     return 2 if point in ticks.said else 0 if point in ticks.contradicted else 1
-
-
-AGREEMENT = PointRatings()

@@ -59,13 +59,13 @@ class RetrievalChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        table = shown(study)
+        table = tabulate_shown(study)
         return Chapter(
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
-            present(table, tabulate_by_number(study), passages(study)),
-            scope.pages([partial(shown_figure, table)]),
+            present(table, tabulate_by_number(study), tabulate_passages(study)),
+            scope.pages([partial(draw_shown, table)]),
             []
             if table
             else ["No question with passages has an annotated answer that rests on a section of the document."],
@@ -76,25 +76,27 @@ class RetrievalChapter(ChapterMaker):
         return describe_elsewhere(study)
 
 
-def answers(study: Study) -> pd.DataFrame:
+def select_answers(study: Study) -> pd.DataFrame:
     """Return the answers of systems that gave passages, with `right`: 1, 0, or NaN where no person scored it.
 
     An answer is right if the average of its accuracy is above 0: entirely or in part.
     """
     once = study.once("passages")
-    found = once[once["passages"].notna() & ~once["left_out"]]
-    if found.empty or ACCURACY not in study.table:
-        return found.assign(right=float("nan"))
+    retrieved = once[once["passages"].notna() & ~once["left_out"]]
+    if retrieved.empty or ACCURACY not in study.table:
+        return retrieved.assign(right=float("nan"))
     scored = averages.answers(study.table)
     known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
-    accuracy = pd.Series([known.get(place) for place in zip(found["run"], found["key"], strict=True)], found.index)
+    accuracy = pd.Series(
+        [known.get(place) for place in zip(retrieved["run"], retrieved["key"], strict=True)], retrieved.index
+    )
     accuracy = accuracy.astype("float64")
-    return found.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
+    return retrieved.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
 
 
-def shown(study: Study) -> Table:
+def tabulate_shown(study: Study) -> Table:
     """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
-    data = averages.summed_up(_with_sections(answers(study)), _BY, _shown)
+    data = averages.summed_up(_select_with_sections(select_answers(study)), _BY, _measure_shown)
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
     if not data["scored"].astype("float64").any():
@@ -119,21 +121,21 @@ def shown(study: Study) -> Table:
     )
 
 
-def _with_sections(rows: pd.DataFrame) -> pd.DataFrame:
+def _select_with_sections(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the answers that there were right sections for, of experiments in which the system retrieved."""
     retrieved = rows.groupby(_BY, observed=True)["passages"].transform("max") > 0
     return rows[retrieved & (rows["sections"] > 0)]
 
 
-def _shown(rows: pd.DataFrame) -> dict[str, object]:
+def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
     seen, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
-    found = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
+    mean = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
     hidden = ~seen & right
     made = (seen & right, seen & ~right, hidden & quotes, hidden & ~quotes, ~seen & ~right)
     parts = dict(zip(_PARTS, made, strict=True))
     return {
-        **averages.as_columns(found),
+        **averages.as_columns(mean),
         **{
             name: crossed(part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]).mean
             for name, part in parts.items()
@@ -144,10 +146,11 @@ def _shown(rows: pd.DataFrame) -> dict[str, object]:
 
 def tabulate_by_number(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
-    rows = _with_sections(answers(study))
+    rows = _select_with_sections(select_answers(study))
     most = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
-        averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_among, first=first)) for first in _FIRST
+        averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_measure_first, first=first))
+        for first in _FIRST
     ]
     data = averages.stack(parts)
     columns = [*_BY, "first", "n", "mean", *BOTH]
@@ -163,15 +166,15 @@ def tabulate_by_number(study: Study) -> Table:
     )
 
 
-def _among(rows: pd.DataFrame, first: int) -> dict[str, object]:
+def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
     seen = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
-    found = crossed(seen, rows["question"], rows["document"], limits=SHARES[0])
-    return {"first": first, **averages.as_columns(found)}
+    mean = crossed(seen, rows["question"], rows["document"], limits=SHARES[0])
+    return {"first": first, **averages.as_columns(mean)}
 
 
-def passages(study: Study) -> Table:
+def tabulate_passages(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summed_up(answers(study), _BY, _passages)
+    data = averages.summed_up(select_answers(study), _BY, _measure_passages)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
     return table(
@@ -196,7 +199,7 @@ def passages(study: Study) -> Table:
     )
 
 
-def _passages(rows: pd.DataFrame) -> dict[str, object]:
+def _measure_passages(rows: pd.DataFrame) -> dict[str, object]:
     about, silent = rows[rows["sections"] > 0], rows[rows["silent"] == "yes"]
     recall = about["sections_shown"] / about["sections"]
     return {
@@ -213,7 +216,7 @@ def _passages(rows: pd.DataFrame) -> dict[str, object]:
 
 def describe_elsewhere(study: Study) -> list[str]:
     """Say of each system how many of its passages are not in the document that was asked about, if any."""
-    counts = answers(study).groupby("system", observed=True, sort=True)[
+    counts = select_answers(study).groupby("system", observed=True, sort=True)[
         ["passages", "passages_elsewhere", "passages_other"]
     ]
     return [
@@ -225,22 +228,22 @@ def describe_elsewhere(study: Study) -> list[str]:
     ]
 
 
-def shown_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
-    data = scope.only(found.data.dropna(subset=["mean"]))
+    data = scope.only(table.data.dropna(subset=["mean"]))
     if data.empty:
         return None
     systems = style.labels(style.ordered(data["system"]), 30)
     note = (
         "How often the passages that a system gave show a right section, and beside it, of the answers scored by "
         f"people, how often they were right with it and without it (n: scored). {forest.READING}"
-        f"{style.in_full(systems)} {found.note}"
+        f"{style.in_full(systems)} {table.note}"
     )
-    numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
+    numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
     fits = forest.fits(int(data.groupby("system").size().max()))
     also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
     caption = f"How often a system's passages show a right section{also}."
-    return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
+    return Figure(NAME, table.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:

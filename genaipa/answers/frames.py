@@ -41,6 +41,10 @@ class _Texts:
             _pad(self.codes, row, -1)
             self.codes[row] = place
 
+    def clear(self, row: int) -> None:
+        if row < len(self.codes):
+            self.codes[row] = -1
+
     def padded(self, count: int) -> _Codes:
         _pad(self.codes, count - 1, -1)
         return np.array(self.codes, dtype="int32")
@@ -58,6 +62,10 @@ class _Numbers:
         else:
             _pad(self.values, row, nan)
             self.values[row] = value
+
+    def clear(self, row: int) -> None:
+        if row < len(self.values):
+            self.values[row] = nan
 
     def padded(self, count: int) -> NDArray[np.float64]:
         _pad(self.values, count - 1, nan)
@@ -77,14 +85,13 @@ class Rows:
     """
 
     def __init__(self) -> None:
-        self._texts: dict[str, _Texts] = {}
-        self._numbers: dict[str, _Numbers] = {}
+        self._columns: dict[str, _Texts | _Numbers] = {}
         self.count = 0
 
     @property
     def known(self) -> frozenset[str]:
         """The columns of which anything is known."""
-        return frozenset((*self._texts, *self._numbers))
+        return frozenset(self._columns)
 
     def add(self, values: Mapping[str, Any]) -> int:
         """Add a row and return its number."""
@@ -95,39 +102,31 @@ class Rows:
 
     def put(self, row: int, values: Mapping[str, Any]) -> None:
         """Set values of a row; None and empty texts are no values."""
+        columns: dict[str, Any] = self._columns
         for name, value in values.items():
             if value is None or value == "":
                 continue
-            if isinstance(value, str):
-                column: Any = self._texts.get(name)
-                if column is None:
-                    column = self._texts[name] = _Texts()
-            else:
-                column = self._numbers.get(name)
-                if column is None:
-                    column = self._numbers[name] = _Numbers()
+            column = columns.get(name)
+            if column is None:
+                column = columns[name] = _Texts() if isinstance(value, str) else _Numbers()
             column.put(row, value)
 
     def clear(self, row: int) -> None:
         """Take a row's values away, before it is set anew."""
-        for texts in self._texts.values():
-            if row < len(texts.codes):
-                texts.codes[row] = -1
-        for numbers in self._numbers.values():
-            if row < len(numbers.values):
-                numbers.values[row] = nan
+        for column in self._columns.values():
+            column.clear(row)
 
     def texts(self, name: str) -> tuple[_Codes, list[str]]:
         """Return a column's codes, -1 where there is no text, and the texts that these are of."""
-        column = self._texts.get(name)
-        if column is None:
+        column = self._columns.get(name)
+        if not isinstance(column, _Texts):
             return np.full(self.count, -1, dtype="int32"), []
         return column.padded(self.count), list(column.places)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column's numbers, NaN where there is none."""
-        column = self._numbers.get(name)
-        return np.full(self.count, nan) if column is None else column.padded(self.count)
+        column = self._columns.get(name)
+        return column.padded(self.count) if isinstance(column, _Numbers) else np.full(self.count, nan)
 
 
 class Gathering:
@@ -235,7 +234,8 @@ def _as_categories(
     used = [{texts[code] if code >= 0 else "" for code in np.unique(codes)} for codes, texts in columns]
     order = {value: place for place, value in enumerate(first)}
     every = set().union(*used, [""] if empty else [])
-    categories = pd.Index(sorted(every, key=lambda text: (order.get(text, len(order)), text)))
+    # Digests are as many as answers, and have no order of their own.
+    categories = pd.Index(sorted(every, key=(lambda text: (order.get(text, len(order)), text)) if order else None))
     place = {text: number for number, text in enumerate(categories)}
     recoded = (
         np.array([*(place.get(text, -1) for text in texts), place.get("", -1)], dtype="int64")[codes]

@@ -1,18 +1,18 @@
 """What packages have people and judges rate in an answer beside its metrics, part by part, and who agrees on it.
 
-Ratings are an object of a package, found by an entry point of the group `genaipa.agreements`. What is made of them is
-the same for all: a table of the people's agreement with each other, and one of each judge's with people.
+Ratings are read by a class of a package, found by an entry point of the group `genaipa.agreements`. What is made of
+them is the same for all: a table of the people's agreement with each other, and one of each judge's with people.
 """
 
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from genaipa.plugins import load_each
+from genaipa.plugins import make_each
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import table
 from genaipa.scoring.agreement import describe_agreement
@@ -20,7 +20,7 @@ from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.stats.agreement import measure_agreement, measure_agreement_between
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     Counts = Mapping[Part, NDArray[np.int64]]
     """Part → how often each value was given."""
 
-GROUP = "genaipa.agreements"
 _MEASURES = ("alpha", "low", "high", "ac2", "commonest", "agreement")
 _HEADINGS = {
     "low": "interval",
@@ -51,7 +50,7 @@ class Ratings:
 
     noun: ClassVar[str]
     """The parts of an answer in words; part of the names of tables, and a column of them."""
-    values: ClassVar[Mapping[str, float]]
+    values: ClassVar[dict[str, float]]
     """What may be said of a part → its place on a scale, which rises."""
 
     def count(self, study: Study, events: Iterable[Event]) -> Counts:
@@ -63,9 +62,24 @@ class Ratings:
         return None
 
 
-def load_ratings() -> list[Ratings]:
-    """Return the ratings that installed packages bring."""
-    return [*load_each(GROUP, Ratings).values()]
+class RatedTables(NamedTuple):
+    """Tables of ratings, and sentences on ratings of packages of which none can be made."""
+
+    tables: list[Table]
+    problems: list[str]
+
+
+def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
+    """Make a table of the ratings of each installed package."""
+    ratings, unloaded = make_each("agreement", {}, Ratings)
+    tables: list[Table] = []
+    problems = list(unloaded)
+    for name, each in ratings.items():
+        try:
+            tables += filter(None, [make(each)])
+        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
+            problems.append(f"The agreement {name} is left out: it can't be made ({type(error).__name__}: {error}).")
+    return RatedTables(tables, problems)
 
 
 def tabulate_people(ratings: Ratings, study: Study) -> Table:
@@ -91,8 +105,8 @@ def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts)
         own = ratings.count(study, events)
         parts = [part for part in own if part in people]
         if own:
-            given, known = (_stack(ratings, side, parts) for side in (own, people))
-            agreement = measure_agreement_between(given, known, _scale(ratings), _number_answers(parts))
+            judged, scored = (_stack(ratings, side, parts) for side in (own, people))
+            agreement = measure_agreement_between(judged, scored, _scale(ratings), _number_answers(parts))
             rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least=LEAST)})
     return _make_table(
         ratings,
@@ -138,7 +152,7 @@ def _make_row(ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement
 
 
 def _describe_measures(ratings: Ratings) -> str:
-    values = ", ".join([*ratings.values][::-1])
+    values = ", ".join(reversed(ratings.values))
     return (
         f"Krippendorff's alpha over answers and {ratings.noun} ({values}, in this order), with its interval for other "
         "answers; Gwet's AC2, and the shares of the commonest value and of equal ones."

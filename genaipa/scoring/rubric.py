@@ -90,7 +90,7 @@ _RESERVED = frozenset(
     (
         *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
         *("suggested", "preselected", "pinned", "shown", "order", "rubric", "id", "run", "system"),
-        *("document", "question"),
+        *("document", "question", "row"),
         *("wording", "initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
         *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
         *("pi", "in_wave", "planned", "desk_order"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from typing import TYPE_CHECKING
@@ -41,7 +42,7 @@ def test_a_package_is_known_as_ours_and_held_to_the_rules(package: str) -> None:
 
 
 def test_the_core_alone_works(tmp_path: Path) -> None:
-    """It lists its own commands, asks, and knows nothing of what a package would have brought."""
+    """It lists its own commands, asks, reports, and knows nothing of what a package would have brought."""
     copy = copy_genaipa(tmp_path / "core")
     remove_packages(copy)
     with interpreter(copy) as genaipa:
@@ -51,5 +52,8 @@ def test_the_core_alone_works(tmp_path: Path) -> None:
         for words in (asked, ("questions",), ("validate",)):
             done = genaipa(*words)
             assert done.code == 0, (words, done.err)
+        told = json.loads(genaipa("report", "latest", "--json").out)
+        assert told["problems"] == []
+        assert [name for name in told["tables"] if name.startswith(("retrieval", "points", "occasions"))] == []
         refused = genaipa("export")
         assert (refused.code, "there is no command 'export'" in refused.err) == (2, True)

@@ -35,8 +35,12 @@ class Marks(Ratings):
                 counts[event.answer, metric][[*self.values.values()].index(value)] += 1
         return dict(counts)
 
+class Broken(Ratings):
+    noun, values = "stains", {"none": 0.0, "some": 1.0}
 
-MARKS = Marks()
+    def count(self, study, events):
+        raise KeyError("ink")
+
 """
 ANSWERS = LEAST + 6
 
@@ -46,7 +50,7 @@ def study(monkeypatch: pytest.MonkeyPatch) -> Study:
     """A study of which Ada and Bo scored all answers but the last, which Ada scored alone, and a judge all."""
     write("marks.py", MARKS)
     write("marks-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: marks\nVersion: 1\n")
-    write("marks-1.dist-info/entry_points.txt", "[genaipa.agreements]\nmarks = marks:MARKS\n")
+    write("marks-1.dist-info/entry_points.txt", "[genaipa.agreements]\nmarks = marks:Marks\nstains = marks:Broken\n")
     monkeypatch.syspath_prepend(Path.cwd())
     rows = answer_rows()[:ANSWERS]
     random = np.random.default_rng(3)
@@ -68,7 +72,8 @@ def ranks_of(study: Study, *scorers: str) -> list[list[int]]:
 
 def test_ratings_of_a_package_are_compared(study: Study) -> None:
     """Alpha over answers and parts is krippendorff's; an answer that one person rated counts with judges alone."""
-    tables = {table.name: table for table in agreement.AgreementChapter().make(study, Scope()).tables}
+    chapter = agreement.AgreementChapter().make(study, Scope())
+    tables = {table.name: table for table in chapter.tables}
     table = tables["marks-agreement"]
     (row,) = table.data.to_dict("records")
     coders = ranks_of(study, "ada", "bo")
@@ -77,6 +82,7 @@ def test_ratings_of_a_package_are_compared(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert (row["answers"], row["marks"]) == (ANSWERS - 1, (ANSWERS - 1) * len(METRICS))
     assert "(good, fair, bad, in this order)" in table.note
+    assert "The agreement stains is left out: it can't be made (KeyError: 'ink')." in chapter.absent
     tables = {table.name: table for table in judges.JudgesChapter().make(study, Scope()).tables}
     (row,) = tables["judges-marks"].data.to_dict("records")
     assert (row["answers"], row["marks"]) == (ANSWERS, ANSWERS * len(METRICS))

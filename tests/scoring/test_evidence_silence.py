@@ -189,3 +189,19 @@ def test_long_replies_end() -> None:
     for reply in ("does not " * 22_000, "no explicit " * 16_000, "not explicitly " * 13_000, "policy a b c " * 15_000):
         find_silence(reply, None)
         stance("I don't have access " + reply)
+
+
+SILENT = "The notice does not say how long beetles are stored."
+CLEAR = "The notice says that beetles are stored for a year."
+
+
+@pytest.mark.parametrize(
+    "before", ["", "# Storage\n\n", "Sources: section 2, which is silent.\n", "Are beetles stored? ", "\n\n"]
+)
+@pytest.mark.parametrize("replies", [(SILENT,), (CLEAR,), (SILENT, CLEAR), (CLEAR, SILENT), (SILENT, CLEAR, SILENT)])
+def test_a_stance_is_taken_in_the_first_assertion(before: str, replies: tuple[str, ...]) -> None:
+    """Whatever is behind it, and whatever heading, source or question is before it."""
+    reply = before + " ".join(replies)
+    assert (stance(reply) == "yes") == (replies[0] == SILENT) == find_silence(reply, None).claimed
+    curly = reply.replace("does not", "doesn\u2019t")
+    assert stance(curly) == stance(curly.upper()) == stance(reply)

@@ -329,7 +329,7 @@ def test_unscored_answers_of_a_cell_are_listed(two_systems):
 def test_published_scores_stand_behind_their_cell(desk):
     """A score that a study published without its analysts is shown as such, beside what was scored here."""
     (run,) = desk.workspace.runs.iterdir()
-    published = PublishedScore("extractive", "recall", "acme", "Q1", 5.5, 0.5, 0.5, -1.0, 0.5, 0.5)
+    published = PublishedScore("extractive", "recall", "acme", "Q1", 55.0, 0.5, 0.5, -1.0, 0.5, 0.5)
     (run / PUBLISHED_SCORES).write_bytes(write_published([published]))
     page = Shown("results", desk_here())
     assert cells(page)["Q1"]["clarity"] == "-1.00"

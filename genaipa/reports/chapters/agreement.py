@@ -11,7 +11,7 @@ from genaipa.reports.chapters.judges import alpha_axes
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.quality import answer_groups
-from genaipa.reports.ratings import load_ratings, tabulate_people
+from genaipa.reports.ratings import tabulate_each, tabulate_people
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
@@ -44,6 +44,7 @@ _REFERENCES = {
     "British Journal of Mathematical and Statistical Psychology 61, 2008.",
 }
 _HEADINGS = {"low": "from", "high": "to", "ac2": "AC2", "commonest": "commonest value"}
+_ABSENT = "Agreement is not shown: no answer has scores of two analysts who had not seen the other's."
 _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 """Alpha → label of its line."""
 
@@ -188,17 +189,15 @@ class AgreementChapter(ChapterMaker):
         """Make the chapter."""
         found = alphas(study.log.counted, study.rubric)
         beside = tabulate_suggested(study.log.counted, study.rubric)
-        rated = [tabulate_people(ratings, study) for ratings in load_ratings()]
+        rated = tabulate_each(lambda ratings: tabulate_people(ratings, study))
         guidelines = guidelines_digest(study.workspace) if study.workspace else ""
         return Chapter(
             "agreement",
             "Agreement of the analysts",
             "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-            present(found, alphas_apart(study), *rated, beside),
+            present(found, alphas_apart(study), *rated.tables, beside),
             drawn(alphas_figure(found)),
-            []
-            if found
-            else ["Agreement is not shown: no answer has scores of two analysts who had not seen the other's."],
+            [*rated.problems, *([] if found else [_ABSENT])],
             method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
             references=_REFERENCES,
         )

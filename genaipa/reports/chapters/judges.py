@@ -29,7 +29,7 @@ from genaipa.reports.judged.quality import (
     leniency,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.reports.ratings import load_ratings, tabulate_judges_and_people
+from genaipa.reports.ratings import tabulate_each, tabulate_judges_and_people
 from genaipa.reports.table import Table
 
 if TYPE_CHECKING:
@@ -63,13 +63,15 @@ class JudgesChapter(ChapterMaker):
         against = quality.compare_judges(given)
         found = findings(given, agreed, against, lenient, tested)
         enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-        apart, ratings = agreement_apart(given, answer_groups(study)), load_ratings()
+        apart = agreement_apart(given, answer_groups(study))
+        rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, given))
+        rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, given))
         tables = (
             [
                 agreed,
                 against,
                 apart,
-                *(tabulate_judges_and_people(each, study, given) for each in ratings),
+                *rated.tables,
                 lenient,
                 quality.confusion(given),
                 quality.drift(given),
@@ -81,7 +83,6 @@ class JudgesChapter(ChapterMaker):
         if not study.table["counted"].any():
             # Else it is beside people's averages.
             tables.append(beside(study.table))
-        tables += filter(None, [each.tabulate_judges(study, given) for each in ratings])
         points = {
             judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])]
             for judge in enough
@@ -91,14 +92,14 @@ class JudgesChapter(ChapterMaker):
             "How good the judges are",
             "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
             f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-            present(found, *tables),
+            present(found, *tables, *rated_alone.tables),
             [
                 *alone_figures(given, study.table, scope),
                 *drawn(agreement_figure(agreed)),
                 *leniency_figures(lenient, scope),
                 *drawn(scatter_figure(points, _correlations(agreed))),
             ],
-            _absent(given),
+            [*_absent(given), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
             method=_METHOD,
             references=_REFERENCES,
             first=(found.name,),

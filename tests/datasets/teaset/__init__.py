@@ -84,7 +84,9 @@ class Teaset:
             documents={"samovar": load_document("samovar", pulled_only())},
             answers=self._answers(),
             scores=[
-                PublishedScore("published/kettle", "quality", "samovar", row["id"], float(row["m_all"]), averaged=1)
+                PublishedScore(
+                    "published/kettle", "quality", "samovar", row["id"], 10 * float(row["m_all"]), averaged=1
+                )
                 for row in self._rows()
             ],
             part_set="",
