@@ -68,7 +68,10 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     # First, so that it is gone when the texts are read.
     write_tidy(outgoing.tidy(), folder / "tidy.parquet")
     left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
-    with _Rows(folder / "answers.parquet", columns) as answers, _Rows(folder / "scores.parquet", marks) as scores:
+    with (
+        _ParquetFile(folder / "answers.parquet", columns) as answers,
+        _ParquetFile(folder / "scores.parquet", marks) as scores,
+    ):
         for run in outgoing.runs:
             for answer in run.answers():
                 answers.add(_answer(run, answer))
@@ -82,7 +85,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     )
 
 
-class _Rows:
+class _ParquetFile:
     """A Parquet file that is written some rows at a time."""
 
     def __init__(self, path: Path, columns: dict[str, Any]) -> None:

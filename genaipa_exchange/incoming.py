@@ -65,7 +65,7 @@ from genaipa.words import listed, number
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from genaipa.scoring.people import People
@@ -187,7 +187,10 @@ class Incoming:
         """Take in a run of these records with all files of its folder; a UsageError if another has its name."""
         kept = sum(record.reply is not None for record in records)
         folder = self.workspace.runs / name
-        before = self._runs.get(name) or (_read_files(folder, files) if folder.exists() else None)
+        before = self._runs.get(name)
+        if not before:
+            present = (path for path in files if (folder / path).is_file())
+            before = {path: (folder / path).read_bytes() for path in present} if folder.exists() else None
         if before is not None and _comparable_files(before) != _comparable_files(files):
             remove = command("genaipa", "runs", "rm", name)
             raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
@@ -305,11 +308,6 @@ def _texts_in(folder: Path) -> dict[str, Path]:
     return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
 
 
-def _read_files(folder: Path, places: Iterable[str]) -> dict[str, bytes]:
-    """Return the content of these files of a run, as far as they are there."""
-    return {path: (folder / path).read_bytes() for path in places if (folder / path).is_file()}
-
-
 _ORIGIN = ("source", "annotators")
 """Fields of questions and annotated answers that name the file in which they came."""
 
@@ -366,7 +364,7 @@ _NAME = 100
 
 
 @dataclass(frozen=True)
-class Sample:
+class ForeignSample:
     """One answer of somebody else's, with all that is known of it; `entry` is its place in the file.
 
     `target` is what should have been answered, `started` when it was asked (ISO 8601), `seconds` the time to the reply.
@@ -414,7 +412,7 @@ class ForeignLog:
         """The run's name."""
         return folder_words("-".join(filter(None, (self.task, self.system, self.id[:6]))), most=100) or "imported"
 
-    def add(self, sample: Sample) -> None:
+    def add(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
         document = self._document(sample)
         asked = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
@@ -450,7 +448,7 @@ class ForeignLog:
         if sample.target.strip():
             self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
 
-    def _document(self, sample: Sample) -> Document:
+    def _document(self, sample: ForeignSample) -> Document:
         """Return the document that an answer is about, read once."""
         said, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
         text = said if "\n" in said or len(said) > _NAME else ""
@@ -471,7 +469,7 @@ class ForeignLog:
             self._documents[name] = found
         return self._documents[name]
 
-    def _question(self, asked: str, sample: Sample) -> Question:
+    def _question(self, asked: str, sample: ForeignSample) -> Question:
         if asked not in self._questions:
             known = {one.id for one in self._questions.values()}
             said = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))

@@ -30,7 +30,7 @@ from genaipa.runs.procedure import coordinates_of
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
-from genaipa_exchange.incoming import ForeignLog, Sample
+from genaipa_exchange.incoming import ForeignLog, ForeignSample
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
@@ -287,12 +287,9 @@ def _text(path: Path, entry: str, content: Any) -> str:
         return content
     other = [part.type for part in content if part.type not in ("text", "reasoning")]
     if other:
-        raise DataError(path, f"has a message with {_a(other[0])}; only texts can be scored.", entry)
+        article = "an" if other[0][0] in "aeiou" else "a"
+        raise DataError(path, f"has a message with {article} {other[0]}; only texts can be scored.", entry)
     return "\n".join(part.text for part in content if part.type == "text")
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
@@ -313,7 +310,7 @@ def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
     recorded.take()
 
 
-def _foreign(path: Path, sample: Any, created: str) -> Sample:
+def _foreign(path: Path, sample: Any, created: str) -> ForeignSample:
     """Read a sample of somebody else's; a DataError for one that is not plain text."""
     entry, output, usage = f"sample {sample.id}", sample.output, sample.output.usage
     for message in sample.messages:
@@ -326,7 +323,7 @@ def _foreign(path: Path, sample: Any, created: str) -> Sample:
     if not isinstance(asked, str):
         asked = "\n".join(_text(path, entry, one.content) for one in asked if one.role == "user")
     reply = _text(path, entry, output.choices[0].message.content) if output.choices else ""
-    return Sample(
+    return ForeignSample(
         entry,
         metadata,
         metadata["question"] if isinstance(metadata.get("question"), str) else asked,

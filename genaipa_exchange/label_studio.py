@@ -59,7 +59,7 @@ class _Value(msgspec.Struct):
     text: tuple[str, ...] | str = ()
 
 
-class _Result(msgspec.Struct):
+class _Label(msgspec.Struct):
     """One label; `meta` is what was written beside it."""
 
     from_name: str = ""
@@ -70,7 +70,7 @@ class _Result(msgspec.Struct):
 class _Labelled(msgspec.Struct):
     """An annotation, or a prediction of a model."""
 
-    result: tuple[_Result, ...] = ()
+    result: tuple[_Label, ...] = ()
     completed_by: int | str | dict[str, Any] | None = None
     lead_time: Annotated[float, msgspec.Meta(ge=0)] | None = None
     was_cancelled: bool = False

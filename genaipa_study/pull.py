@@ -206,7 +206,9 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     path = f"Annotated Answers/{folder}/annotated_answers_{document.company}.csv"
     ids, question_set = (POLICY_IDS, POLICY_SET) if policy else (REGULATION_IDS, REGULATION_SET)
     text = document_text(tree, name)
-    law = () if policy else _numbering(text)
+    # The numbers of a regulation's articles or sections, in order.
+    numbers = set() if policy else {article or section for article, section in _NUMBERED.findall(text)}
+    law = tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
     rows = read_table(tree.folder / path, _COLUMNS, ids)
     answers = {question: _answer(cells["answer"], law) for question, cells in rows.items()}
     _note_copies(answers, {question: cells["question"] for question, cells in rows.items()})
@@ -253,12 +255,6 @@ def cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
             between = law[law.index(first) : law.index(last) + 1] if first in law and last in law else (first,)
             labels += [f"{word} {number}" for number in between]
     return tuple(dict.fromkeys(labels))
-
-
-def _numbering(text: str) -> tuple[str, ...]:
-    """The numbers of a regulation's articles or sections, in order."""
-    numbers = {article or section for article, section in _NUMBERED.findall(text)}
-    return tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
 
 
 def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:

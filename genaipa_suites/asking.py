@@ -32,7 +32,7 @@ from genaipa_suites.material import Item, Material, examples, same_text
 from genaipa_suites.plan import SAMPLE, suite_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.tasks.templates import Templates
@@ -227,9 +227,13 @@ def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
         for item in _ordered(suite):
             where = suite.coordinates(item, repetition)
             if encoder:
-                yield _predicted(item, where, encoder, repetition)
+                # An encoder is trained once the first reply of a repetition is asked for.
+                work = partial(encoder.reply, item, repetition)
+                yield _make_dialogue(Call(where, [Message("user", f"Item {item.id}", "answer")], compute=work))
             elif answer:
-                yield _repeated(item, where, answer)
+                # A baseline repeats what the message carries; nothing else is ever sent a gold label.
+                message = Message("user", f"Item {item.id}", "answer", carries=answer(item))
+                yield _make_dialogue(Call(where, [message]))
             else:
                 yield _prompted(suite, item, repetition, target.name, shots)
 
@@ -240,11 +244,12 @@ def sample(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | Non
         return None
     alike = groupby(_ordered(suite) * suite.spec.repetitions, key=lambda item: item.document)
     each = suite.dialogues(target)
-    return (_beside(tuple(islice(each, len(list(items))))) for _, items in alike), 1
+    return (_make_dialogue(tuple(islice(each, len(list(items))))) for _, items in alike), 1
 
 
-def _beside(together: tuple[Dialogue, ...]) -> Dialogue:
-    yield together
+def _make_dialogue(step: Call | tuple[Dialogue, ...]) -> Dialogue:
+    """Make a dialogue of one step."""
+    yield step
 
 
 def _ordered(suite: Suite) -> list[Item]:
@@ -254,17 +259,6 @@ def _ordered(suite: Suite) -> list[Item]:
 
 def _has_long_texts(suite: Suite) -> bool:
     return any(item.document for item in suite.material.items)
-
-
-def _predicted(item: Item, where: dict[str, str], encoder: encoders.Encoder, repetition: int) -> Dialogue:
-    # An encoder is trained once the first reply of a repetition is asked for.
-    work = partial(encoder.reply, item, repetition)
-    yield Call(where, [Message("user", f"Item {item.id}", "answer")], compute=work)
-
-
-def _repeated(item: Item, where: dict[str, str], answer: Callable[[Item], str]) -> Dialogue:
-    # A baseline repeats what the message carries; nothing else is ever sent a gold label.
-    yield Call(where, [Message("user", f"Item {item.id}", "answer", carries=answer(item))])
 
 
 def _prompted(suite: Suite, item: Item, repetition: int, system: str, shots: Sequence[Message]) -> Dialogue:

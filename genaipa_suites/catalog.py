@@ -72,16 +72,17 @@ def suites() -> dict[str, type[Suite]]:
 
 def listed() -> Iterator[dict[str, str]]:
     """A row for each suite: its name and title, its splits, measures, the data to pull for it, its question."""
-    kinds: dict[str, type[Task]] = {**suites(), **{name: _class(name) for name in joining()}}
-    columns = ("suite", "title", "splits", "measures", "data", "about")
-    return (dict(zip(columns, (name, *_facts(name, kind)), strict=True)) for name, kind in kinds.items())
-
-
-def _facts(name: str, kind: Any) -> tuple[str, ...]:
-    """A suite's title, splits, measures, data and question; the parts of one that joins several have the measures."""
-    measures = (measure.heading for measure in getattr(kind, "measures", ()))
-    data = ", ".join(source.name for source in kind.data) or (name if hasattr(kind, "joins") else SHIPS)
-    return kind.title, ", ".join(kind.splits), ", ".join(measures), data, kind.about
+    kinds: dict[str, Any] = {**suites(), **{name: _class(name) for name in joining()}}
+    for name, kind in kinds.items():
+        yield {
+            "suite": name,
+            "title": kind.title,
+            "splits": ", ".join(kind.splits),
+            # The parts of one that joins several have the measures, and the data.
+            "measures": ", ".join(measure.heading for measure in getattr(kind, "measures", ())),
+            "data": ", ".join(source.name for source in kind.data) or (name if hasattr(kind, "joins") else SHIPS),
+            "about": kind.about,
+        }
 
 
 def splits_of(name: str) -> tuple[str, ...]:

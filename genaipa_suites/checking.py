@@ -46,7 +46,7 @@ def check(workspace: Workspace) -> Checked:
     splits: dict[str, dict[str, int]] = {}
     for name, suite in suites().items():
         if name in folders:
-            reading = _Reading(name, suite, workspace, folders[name])
+            reading = _SuiteFiles(name, suite, workspace, folders[name])
             splits[name] = {split: size for split in reading.names() if (size := reading.size(split))}
             findings += reading.findings
             read |= reading.read
@@ -56,7 +56,7 @@ def check(workspace: Workspace) -> Checked:
     return Checked(FOLDER, files, findings, {name: found for name, found in splits.items() if found})
 
 
-class _Reading:
+class _SuiteFiles:
     """The own files of a suite, read split by split."""
 
     def __init__(self, name: str, suite: type[Suite], workspace: Workspace, files: Sequence[Path]) -> None:

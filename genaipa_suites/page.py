@@ -33,8 +33,6 @@ from genaipa_suites.probes import CONTINUATION
 from genaipa_suites.report.results import Board, Result, boards, results
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
     from genaipa_suites.material import Outcome
@@ -51,7 +49,8 @@ _CHOSEN = "suites item"
 def page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
     page_header("Suites")
-    stamp = tuple((folder.name, _size(folder.answers)) for folder in run_folders(desk.workspace))
+    files = [(folder.name, folder.answers) for folder in run_folders(desk.workspace)]
+    stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
         found, said = session_cached("suites results", stamp, lambda: results(desk.workspace, sources_of(desk)))
     problems("suites problems", said)
@@ -79,9 +78,10 @@ def _systems(board: Board) -> Result:
     chosen = st.session_state.get("suites system", "")
     result = next((one for one in board.results if _way(board, one) == chosen), board.results[0])
     rows = [
-        ListRow((way, *(_percent(one.figure(measure)) for measure in measures), _faults(one)), id=way)
+        ListRow((way, *(_percent(one.figure(measure)) for measure in measures), faults or "-"), id=way)
         for one in board.results
         for way in [_way(board, one)]
+        for faults in [", ".join(f"{number:,} {fault}" for fault, number in one.faults.items() if number)]
     ]
     columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
     table(
@@ -212,10 +212,6 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
     )
 
 
-def _size(answers: Path) -> int:
-    return answers.stat().st_size if answers.is_file() else 0
-
-
 def _plain(value: Any) -> str:
     """A value as a person reads it: text as it is, a list one a line, an object its fields one a line, else JSON."""
     if isinstance(value, dict):
@@ -235,10 +231,6 @@ def _cut(value: Any) -> str:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f}" if value == value else "-"  # noqa: PLR0124 - NaN
-
-
-def _faults(result: Result) -> str:
-    return ", ".join(f"{number:,} {fault}" for fault, number in result.faults.items() if number) or "-"
 
 
 def _keep(name: str) -> Any:

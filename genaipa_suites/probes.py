@@ -71,7 +71,8 @@ def _continued(material: Material) -> Material:
     """An item for each text: its first half is shown, and its second half is gold."""
     texts: dict[str, Item] = {}
     for item in material.items:
-        text = _text(item, material)
+        source = material.documents[item.document] if item.document else item.shown.get("text", "")
+        text = " ".join(_strings(source))
         words = list(re.finditer(r"\S+", text))[:MOST]
         if len(words) < FEWEST or text in texts:
             continue
@@ -79,11 +80,6 @@ def _continued(material: Material) -> Material:
         shown, gold = text[: half.start()].rstrip(), text[half.start() : words[-1].end()]
         texts[text] = Item(item.id, {"text": shown}, gold, cluster=item.cluster, stratum=item.stratum)
     return Material(tuple(texts.values()))
-
-
-def _text(item: Item, material: Material) -> str:
-    found = material.documents[item.document] if item.document else item.shown.get("text", "")
-    return " ".join(_strings(found))
 
 
 def _run(outcome: Outcome) -> tuple[float, float]:

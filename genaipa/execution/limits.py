@@ -323,7 +323,9 @@ async def _once(system: System, messages: Sequence[Message], settings: Settings)
     except TimeoutError:
         raise TransientError(f"no answer within {settings.timeout:g} s", kind="timeout") from None
     except Exception as error:
-        said = without_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({_place(error)})")
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(frame.filename).name}, line {frame.lineno}"
+        said = without_surrogates(f"{type(error).__name__}: {str(error)[:_LONGEST_ERROR]} ({place})")
         raise PermanentError(redact(said), kind="exception") from error
     if not isinstance(reply, Reply):
         raise PermanentError(f"it returned a {type(reply).__name__} instead of a Reply", kind="exception")
@@ -391,12 +393,6 @@ def without_surrogates(text: str) -> str:
 
 def _sum(one: Usage | None, other: Usage | None) -> Usage | None:
     return one + other if one and other else one or other
-
-
-def _place(error: BaseException) -> str:
-    """File and line that raised an exception, for the author of the assistant."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{Path(frame.filename).name}, line {frame.lineno}"
 
 
 def _too_long(retry_after: float | None) -> bool:

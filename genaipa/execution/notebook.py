@@ -266,16 +266,12 @@ def _with_options(function: Callable[..., Any]) -> None:
     signature = inspect.signature(function)
     fixed = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
     kind = inspect.Parameter.KEYWORD_ONLY
+    takes = {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
     named = [
         inspect.Parameter(name, kind, default=_default(name), annotation=annotation)
-        for name, annotation in {**RunOptions.__annotations__, **_of_kinds()}.items()
+        for name, annotation in {**RunOptions.__annotations__, **takes}.items()
     ]
     function.__signature__ = signature.replace(parameters=[*fixed, *named])  # type: ignore[attr-defined]
-
-
-def _of_kinds() -> dict[str, Any]:
-    """Return the options of kinds that `RunOptions` does not have, with what they take."""
-    return {name: known.takes for name, known in options().items() if name not in RunOptions.__annotations__}
 
 
 def _default(option: str) -> Any:

@@ -68,7 +68,7 @@ class _Transport(httpx2.AsyncBaseTransport):
         request.headers["Accept-Encoding"] = "gzip"
         response = await clock.hold(self._within.handle_async_request(request))
         try:
-            body = _Body(response, clock, request.extensions)
+            body = _BoundedBody(response, clock, request.extensions)
         except httpx2.DecodingError:
             await response.aclose()
             raise
@@ -106,7 +106,7 @@ class _Clock:
             raise httpx2.ReadTimeout(f"no whole answer within {self._seconds:g} s") from error
 
 
-class _Body(httpx2.AsyncByteStream):
+class _BoundedBody(httpx2.AsyncByteStream):
     """A body in small pieces; a DecodingError, which says why, for one that is too large or can't be unpacked."""
 
     def __init__(self, response: httpx2.Response, clock: _Clock, limits: Mapping[str, Any]) -> None:

@@ -128,7 +128,7 @@ def read_partly(
         raw = _load(path)
     except DataError as error:
         return None, [error]
-    reading = _Reading(path, MOST_PROBLEMS)
+    reading = _Conversion(path, MOST_PROBLEMS)
     try:
         value: T = msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError:
@@ -179,7 +179,7 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError:
-        value: T = _Reading(path, 1).value(raw, kind, "")
+        value: T = _Conversion(path, 1).value(raw, kind, "")
         return value
 
 
@@ -196,7 +196,7 @@ class _AnyKeys(dict[Any, Any]):
         return True
 
 
-class _Reading:
+class _Conversion:
     """Converts values one by one, and collects problems; the last of `most` is raised."""
 
     def __init__(self, path: Path | str, most: int) -> None:

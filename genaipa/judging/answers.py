@@ -89,7 +89,7 @@ class JudgedAnswers:
         self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
         self.systems = _systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
-        self._passages: dict[str, Passages] = {}
+        self._passages: dict[str, DocumentPassages] = {}
 
     @property
     def digests(self) -> list[str]:
@@ -141,7 +141,7 @@ class JudgedAnswers:
         passages: tuple[tuple[int, int], ...] = ()
         named: tuple[tuple[int, int], ...] = ()
         if long and examined is not None:
-            pieces = self._passages.setdefault(document.digest, Passages(document))
+            pieces = self._passages.setdefault(document.digest, DocumentPassages(document))
             passages = pieces.about_question(case)
             named = pieces.named(examined, passages)
         return Judged(
@@ -280,7 +280,7 @@ def is_long(document: Document) -> bool:
     return usual_tokens(document.text) > WHOLE
 
 
-class Passages:
+class DocumentPassages:
     """A long document in pieces: its sections, long ones and texts without sections in several, none of them blank."""
 
     def __init__(self, document: Document) -> None:

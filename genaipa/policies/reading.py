@@ -265,7 +265,8 @@ class _Aligned:
                 yield from self.pieces(token.children or ())
                 self._leave_link()
             elif token.markup == "autolink":
-                yield self._autolink_piece()
+                start, end = self._match_next("<", "")[1], self._match_next(">", "")[0]
+                yield start, end, self._text[start:end]
                 next(remaining)  # its text, in which the parser may spell the address in another way
                 next(remaining)  # and its end
             elif token.type == "link_open":
@@ -280,12 +281,6 @@ class _Aligned:
         self._place = start + len(words)
         self._match_next(token.markup, "")
         return start, start + len(words), words
-
-    def _autolink_piece(self) -> Piece:
-        """Return an address in angle brackets, as it is spelt there."""
-        start = self._match_next("<", "")[1]
-        end = self._match_next(">", "")[0]
-        return start, end, self._text[start:end]
 
     def _match_next(self, sought: str, read: str) -> Piece:
         start = self._text.index(sought, self._place)

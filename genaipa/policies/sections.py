@@ -475,7 +475,10 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     titled = _titled(sections, wanted) or _titled(sections, called)
     if titled:
         return titled
-    cited = _cited(wanted)
+    # The numbers with their words, and what is below each; one without a word at the beginning.
+    bare = _BARE.match(wanted)
+    cited = [(cite_section(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
+    cited = cited or ([(normalize_number(bare[1]), bare[2])] if bare else [])
     found = [hits for number, under in cited if (hits := _numbered(sections, number, under))]
     if found:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
@@ -495,13 +498,6 @@ def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
 
 _WORDED = re.compile(rf"(?<!\w)({SECTION_WORD})\s*({NUMBER})({BELOW})")
 _BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)")
-
-
-def _cited(wanted: str) -> list[tuple[str, str]]:
-    """Read the numbers of a citation, with their words, and what is below each; one without a word at the beginning."""
-    worded = [(cite_section(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
-    bare = _BARE.match(wanted)
-    return worded or ([(normalize_number(bare[1]), bare[2])] if bare else [])
 
 
 def _numbered(sections: tuple[Section, ...], cited: str, under: str = "") -> list[Section]:

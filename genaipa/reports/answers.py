@@ -43,7 +43,7 @@ _LINE = ["document", "initialization", "wording", "prompts", "repetition"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class SystemAnswer:
     """One system's answer, and its scores in words."""
 
     system: str
@@ -52,12 +52,12 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Side:
+class PromptAnswers:
     """Answers of all systems to the very same words: where these were asked, and texts beside (what it is, text)."""
 
     about: str
     texts: list[tuple[str, str]]
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[SystemAnswer] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class AskedQuestion:
     question: str
     text: str
     overall: list[tuple[str, float]]
-    sides: list[Side]
+    sides: list[PromptAnswers]
     page: str = ""
 
     @property
@@ -188,7 +188,7 @@ def _questions(
     systems = list(shown["system"].cat.categories)
     found = []
     for key, rows in questions.items():
-        sides: dict[tuple[Any, ...], Side] = {}
+        sides: dict[tuple[Any, ...], PromptAnswers] = {}
         for row in rows:
             record = said.get((row["run"], row["key"]))
             if record is None or record.reply is None:
@@ -198,9 +198,9 @@ def _questions(
             if annotated and annotated.answer and (whole or allowed[row["run"]].annotated(row["document"])):
                 texts.append(("Annotated answer", annotated.answer))
             same = (*(row[name] for name in _LINE), *texts)
-            side = sides.setdefault(same, Side(_about(row), [(what, _plain(text)) for what, text in texts]))
+            side = sides.setdefault(same, PromptAnswers(_about(row), [(what, _plain(text)) for what, text in texts]))
             scores = scored.get((row["run"], row["key"]), "No score of its own.")
-            side.answers.append(Answer(str(row["system"]), scores, _plain(record.reply)))
+            side.answers.append(SystemAnswer(str(row["system"]), scores, _plain(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:

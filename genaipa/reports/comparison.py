@@ -26,7 +26,7 @@ from genaipa.reports.answered import answered, lacking_answers
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
-    Sides,
+    ComparedSides,
     by_group,
     differences,
     finding_title,
@@ -122,9 +122,11 @@ class Comparison:
         return _judge_verdict(self, row) if self.judge else _people_verdict(self, row)
 
     @property
-    def pair(self) -> Sides:
+    def pair(self) -> ComparedSides:
         """What figures and printed tables say of the two."""
-        return Sides((self.first, self.second), self.systems, self.documents, self.scope, self.judge, self.favoured)
+        return ComparedSides(
+            (self.first, self.second), self.systems, self.documents, self.scope, self.judge, self.favoured
+        )
 
     @property
     def figure(self) -> Figure | None:

@@ -39,7 +39,7 @@ EVEN = 2 / 3
 _BY = ["system", "experiment"]
 
 
-class Part(NamedTuple):
+class ScoredPart(NamedTuple):
     """The number of `answers` of a system in an experiment, of those scored, and of these that a finished wave `drew`.
 
     `why` says in words why they are no sample; it is empty where all are scored, or what the wave drew. Of the wave,
@@ -65,7 +65,7 @@ class Part(NamedTuple):
         return f"{self.scored:,} of {self.answers:,}{how}{lacking}"
 
 
-def part_scored(rows: pd.DataFrame) -> Part:
+def part_scored(rows: pd.DataFrame) -> ScoredPart:
     """The scored part of the answers of one system in one experiment; these are its rows."""
     rows = _scorable(rows)
     each = rows.groupby(["run", "key"], observed=True, sort=False)
@@ -81,7 +81,7 @@ def part_scored(rows: pd.DataFrame) -> Part:
         why = f", but {late:,} came after the draw: not a sample"
     elif _is_uneven(rows):
         why = ", some documents more often than others: not a sample"
-    return Part(len(scored), int(scored.sum()), drew, why, asked - drew)
+    return ScoredPart(len(scored), int(scored.sum()), drew, why, asked - drew)
 
 
 def _is_uneven(rows: pd.DataFrame) -> bool:
@@ -107,7 +107,7 @@ def _unplanned(rows: pd.DataFrame) -> str:
 
 @averages.kept
 def parts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Each system and experiment with answers that people scored, and the `part` (`Part`) of them that they scored.
+    """Each system and experiment with answers that people scored, and of them the `part` (`ScoredPart`) scored.
 
     Studies' published scores are no part of their answers, and are left out.
     """
@@ -135,7 +135,7 @@ def of_systems(frame: pd.DataFrame) -> dict[str, str]:
         drew = sum(part.scored if part.scored == part.answers else part.drew for part in some)
         whys = {part.why for part in some if not part.speaks_for_all}
         why = whys.pop() if len(whys) == 1 else ": not a sample" * bool(whys)
-        found[str(system)] = str(Part(answers, scored, drew, why, sum(part.lacking for part in some)))
+        found[str(system)] = str(ScoredPart(answers, scored, drew, why, sum(part.lacking for part in some)))
     return found
 
 

@@ -148,7 +148,7 @@ class _Digest(msgspec.Struct):
     digest: str
 
 
-class _Line(_Digest):
+class _Introduction(_Digest):
     messages: msgspec.Raw
 
 
@@ -178,12 +178,12 @@ class KeptIntroductions:
 
     def content(self, digest: str) -> bytes:
         """Return the content that a file of that introduction would have; a KeyError where there is none."""
-        (found,) = journal.read_at(self.path, [self._index()[digest]], _Line)
+        (found,) = journal.read_at(self.path, [self._index()[digest]], _Introduction)
         return msgspec.json.format(bytes(found.messages), indent=1) + b"\n"
 
     def add(self, digest: str, content: bytes) -> None:
         """Append an introduction; it is on disk when this returns. An OSError leaves the file as it was."""
-        line = msgspec.json.encode(_Line(digest, msgspec.Raw(msgspec.json.format(content, indent=-1)))) + b"\n"
+        line = msgspec.json.encode(_Introduction(digest, msgspec.Raw(msgspec.json.format(content, indent=-1)))) + b"\n"
         index = self._index()
         with self.path.open("ab") as file:
             before = file.tell()
@@ -198,7 +198,7 @@ class KeptIntroductions:
 
     def without(self, left_out: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
-        for _, one in journal.read(self.path, _Line):
+        for _, one in journal.read(self.path, _Introduction):
             if one.digest not in left_out:
                 yield msgspec.json.encode(one) + b"\n"
 

@@ -265,11 +265,10 @@ def groups_of(sources: Iterable[Source], by: str, languages: Mapping[str, str] |
     known |= {name for name in FACTS if any(getattr(facts, name) for facts in documents.values())}
     if by not in known and not found:
         raise UsageError(f"no document of these runs has a column '{by}'{nearest(by, known)}")
-    return Groups(by, {name: _group(facts, by) or found.get(name) or NONE for name, facts in documents.items()})
-
-
-def _group(facts: DocumentFacts, by: str) -> str:
-    return str(getattr(facts, by)) if by in FACTS else facts.groups.get(by, "")
+    groups = {
+        name: str(getattr(facts, by)) if by in FACTS else facts.groups.get(by, "") for name, facts in documents.items()
+    }
+    return Groups(by, {name: group or found.get(name) or NONE for name, group in groups.items()})
 
 
 @dataclass(frozen=True)

@@ -147,7 +147,8 @@ class Store:
                 raise OtherFormatError(self.name, taken, known)
             if writable:
                 bring_forward(connection)
-            if not self._damaged and (wrong := _first_break(connection)):
+            latest = _run(connection, _LATEST, {"most": CHECKED_TAIL + 1})
+            if not self._damaged and (wrong := next(tail_breaks(latest.all()), "")):
                 raise DataError(
                     self.name,
                     f"the log of scores was changed by something else than genaipa: {wrong} For all of it: "
@@ -385,11 +386,6 @@ def _state(connection: Connection) -> LogState:
             "of one; restore the database."
         )
     return LogState(*rows[0])
-
-
-def _first_break(connection: Connection) -> str:
-    """The first problem of the last events; empty if none."""
-    return next(tail_breaks(_run(connection, _LATEST, {"most": CHECKED_TAIL + 1}).all()), "")
 
 
 def _text(record: Event | Draft) -> str:

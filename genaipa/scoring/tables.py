@@ -262,7 +262,11 @@ def read_table(path: Path, wanted: str) -> ReadTable:
 
     A spreadsheet may have several sheets, under any name: the first with that column is taken.
     """
-    sheets = _csv_rows(path) if path.suffix.lower() == ".csv" else _xlsx_sheets(path)
+    sheets: Iterable[Iterable[tuple[str, ...]]]
+    if path.suffix.lower() == ".csv":
+        sheets = [[tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]]
+    else:
+        sheets = _xlsx_sheets(path)
     found = False
     for sheet in sheets:
         rows = ((number, row) for number, row in enumerate(sheet, start=1) if any(map(str.strip, row)))
@@ -278,20 +282,14 @@ def simplified(name: str) -> str:
     return " ".join(name.casefold().replace("_", " ").split())
 
 
-def _csv_rows(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
-    yield [tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]
-
-
 def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
     with workbook(path, "desk") as sheets:
         for sheet, rows in sheets:
             # What a file says of a sheet's size may be wrong where another program wrote it.
             sheet.reset_dimensions()
-            yield [tuple(map(_text, row)) for row in rows]
-
-
-def _text(value: object) -> str:
-    return "" if value is None else unescape_formula(str(value), csv=False)
+            yield [
+                tuple("" if value is None else unescape_formula(str(value), csv=False) for value in row) for row in rows
+            ]
 
 
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
@@ -429,7 +427,11 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
     fields: dict[str, Any] = {"id": new_id(), "time": now(), "kind": "score"}
     if not cells.get("id", "").strip():
         fields["rubric"] = rubric.digest
-    for column, read in (_READERS | _make_rubric_readers(rubric)).items():
+    named: dict[str, Callable[[str], Any]] = {
+        "suggested": partial(_suggested, rubric=rubric),
+        "shown": partial(_read_shown, rubric=rubric),
+    }
+    for column, read in (_READERS | named).items():
         text = cells.get(column, "").strip()
         if text:
             try:
@@ -449,11 +451,6 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
         return None, problems
     given = rubric.given(values)
     return Event(**fields, analyst=analyst, answer=digest, values=given, note=cells.get("note", "")), []
-
-
-def _make_rubric_readers(rubric: Rubric) -> dict[str, Callable[[str], Any]]:
-    """Readers of the columns that name metrics."""
-    return {"suggested": partial(_suggested, rubric=rubric), "shown": partial(_read_shown, rubric=rubric)}
 
 
 def is_scored(cells: Mapping[str, str], rubric: Rubric) -> bool:

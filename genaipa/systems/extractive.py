@@ -212,11 +212,11 @@ def _sentence_bounds(document: str, start: int, end: int, language: Language) ->
 
 
 @lru_cache(maxsize=16)
-def _index(document: str) -> SentenceIndex:
-    return SentenceIndex(document)
+def _index(document: str) -> SearchableSentences:
+    return SearchableSentences(document)
 
 
-class SentenceIndex:
+class SearchableSentences:
     """The sentences of one document, ready to be searched."""
 
     def __init__(self, document: str) -> None:

@@ -56,7 +56,7 @@ def find_objects(text: str) -> list[Any]:
     A ValueError where an object was begun that can't be read: what is within it, and what is beside it, may be a draft,
     or somebody else's words.
     """
-    reader, values, position = _Reader(text), list[Any](), 0
+    reader, values, position = _JsonReader(text), list[Any](), 0
     while begin := _BEGINS.search(text, position):
         try:
             value, position = _decode_strict(text, begin.start())
@@ -87,7 +87,7 @@ def _make_fields(pairs: list[tuple[str, Any]]) -> Fields:
     return fields
 
 
-class _Reader:
+class _JsonReader:
     """A reader of one text, from any place of it."""
 
     def __init__(self, text: str) -> None:

@@ -14,7 +14,7 @@ from genaipa.reports import render
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.ui.results import DPI
-from genaipa.ui.widgets import Column, ListRow, heading, long_table, noted, texts
+from genaipa.ui.widgets import ListColumn, ListRow, heading, long_table, noted, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -178,7 +178,7 @@ def show_table(key: str, each: Table) -> None:
     """A table of a report with its title and note; one page of rows is on screen."""
     texts(f"{key} title {each.name}", [noted(each.title, each.note)])
     right = set(render.numeric(each))
-    columns = [Column(name, right=place in right) for place, name in enumerate(render.headings(each))]
+    columns = [ListColumn(name, right=place in right) for place, name in enumerate(render.headings(each))]
 
     def row(place: int) -> ListRow:
         return ListRow(replace(each, data=each.data.iloc[place : place + 1]).cells[0])

@@ -183,7 +183,7 @@ def sources_of(desk: Desk) -> list[Source]:
 
 
 @dataclass(frozen=True)
-class AnswerScores:
+class ScoredAnswer:
     """An answer with its scores, or one published score: the rows of the frame, at least one."""
 
     rows: list[dict[str, Any]]
@@ -225,7 +225,7 @@ class ResultsView:
         self.frame["counted"] = _counted(self.frame, choice)
         self._snapshot = snapshot
         self._pictures: dict[str, bytes] = {}
-        self._lines: dict[tuple[str, ...], list[AnswerScores]] = {}
+        self._lines: dict[tuple[str, ...], list[ScoredAnswer]] = {}
 
     @property
     def bounds(self) -> Bounds:
@@ -312,7 +312,7 @@ class ResultsView:
             self._pictures[figure.name] = as_png(figure, DPI)
         return self._pictures[figure.name]
 
-    def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[AnswerScores]:
+    def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[ScoredAnswer]:
         """The answers of a line of a heat map, counting ones first, then in the order of their documents."""
         line = (system, experiment, rows, name)
         if line not in self._lines:
@@ -365,12 +365,12 @@ def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
-def _behind(rows: pd.DataFrame) -> list[AnswerScores]:
+def _behind(rows: pd.DataFrame) -> list[ScoredAnswer]:
     """The rows, one answer's together."""
-    found: dict[tuple[Any, ...], AnswerScores] = {}
+    found: dict[tuple[Any, ...], ScoredAnswer] = {}
     for row in rows[[*_SHOWN, *metrics_of(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
-        found.setdefault(place, AnswerScores([])).rows.append({str(name): value for name, value in row.items()})
+        found.setdefault(place, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
     return sorted(found.values(), key=lambda behind: not behind.counted)
 
 

@@ -113,16 +113,16 @@ class ListCell(msgspec.Struct, frozen=True, omit_defaults=True):
     scale: tuple[float, float] = (-1.0, 1.0)
 
 
-class Column(msgspec.Struct, frozen=True, omit_defaults=True):
+class ListColumn(msgspec.Struct, frozen=True, omit_defaults=True):
     """A column's head; `right` for numbers. A text alone is the head of a column of texts."""
 
     name: str
     right: bool = False
 
 
-def numbers(*names: str) -> list[str | Column]:
+def numbers(*names: str) -> list[str | ListColumn]:
     """The heads of columns of numbers."""
-    return [Column(name, right=True) for name in names]
+    return [ListColumn(name, right=True) for name in names]
 
 
 class ListRow(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -201,7 +201,7 @@ def problems(key: str, sentences: Sequence[str]) -> None:
 def table(
     key: str,
     label: str,
-    columns: Sequence[str | Column],
+    columns: Sequence[str | ListColumn],
     rows: Sequence[ListRow],
     *,
     chosen: str = "",
@@ -214,7 +214,7 @@ def table(
 def long_table(
     key: str,
     label: str,
-    columns: Sequence[str | Column],
+    columns: Sequence[str | ListColumn],
     items: Sequence[T],
     row: Callable[[T], ListRow],
     *,
@@ -243,14 +243,14 @@ def long_table(
 def _mount(
     key: str,
     label: str,
-    columns: Sequence[str | Column],
+    columns: Sequence[str | ListColumn],
     rows: Sequence[ListRow],
     chosen: str,
     choose: Callable[[str], None] | None,
     there: Slice | None,
     turn: Callable[[int], None] | None,
 ) -> None:
-    heads = [Column(column) if isinstance(column, str) else column for column in columns]
+    heads = [ListColumn(column) if isinstance(column, str) else column for column in columns]
     data = {"label": label, "columns": heads, "rows": rows, "chosen": chosen or None, "page": there}
 
     def hand_on(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:

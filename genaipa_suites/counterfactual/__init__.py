@@ -43,12 +43,13 @@ def _gold(item: Item) -> str:
     return reply(_values(item)[0][0], item.gold["places"][0][item.gold["version"]])
 
 
-def _memory(item: Item) -> str:
-    return reply(item.gold["before"][0], item.gold["places"][0]["document"])
-
-
 BASELINES = (
-    Baseline("memory", "floor", "the document's own value, whatever the text says", of_item(_memory)),
+    Baseline(
+        "memory",
+        "floor",
+        "the document's own value, whatever the text says",
+        of_item(lambda item: reply(item.gold["before"][0], item.gold["places"][0]["document"])),
+    ),
     Baseline("gold", "ceiling", "the value of the text that is shown, no order obeyed", of_item(_gold)),
 )
 

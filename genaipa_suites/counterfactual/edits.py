@@ -94,7 +94,7 @@ class Edits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Change:
+class LocatedChange:
     """A place of an edit as it lies in the text, which has `words` there."""
 
     edit: str
@@ -112,7 +112,7 @@ class Counterfactual:
 
     document: Document
     edits: dict[str, Edit]
-    changes: tuple[Change, ...]
+    changes: tuple[LocatedChange, ...]
 
     def text(self, version: str) -> str:
         """The text of one of the VERSIONS."""
@@ -129,7 +129,7 @@ def sentence(text: str, words: str) -> str:
     return text[before[-1] if before else 0 : after.start() + 1 if after else len(text)].strip(" \t\n*-")
 
 
-def _changed(text: str, changes: Sequence[Change], version: str) -> str:
+def _changed(text: str, changes: Sequence[LocatedChange], version: str) -> str:
     parts, last = [], 0
     for one in sorted(changes, key=lambda one: one.start) if version != BEFORE else ():
         parts += [text[last : one.start], one.becomes if version == AFTER else one.reworded]
@@ -154,7 +154,7 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
             )
             yield DataError(path, problem, "digest")
             return
-        reading = _Reading(edits, document)
+        reading = _PlacedEdits(edits, document)
         yield from (DataError(path, problem, entry) for entry, problem in reading.problems())
         found.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
 
@@ -162,13 +162,13 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
     return (found[0] if found else None), errors
 
 
-class _Reading:
+class _PlacedEdits:
     """The edits of a file, laid against their document."""
 
     def __init__(self, edits: Edits, document: Document) -> None:
         self.edits, self.text = dict(edits.edits), document.text
         self.sections = find_sections(self.text)
-        self.changes: list[Change] = []
+        self.changes: list[LocatedChange] = []
 
     def problems(self) -> Iterator[tuple[str, str]]:
         """Entry and problem of everything that is wrong."""
@@ -223,7 +223,7 @@ class _Reading:
                 yield f"{entry}.after", problem
 
     def _place(self, name: str, entry: str, place: EditedPlace) -> Iterator[tuple[str, str]]:
-        """Every fault of a place; a Change for one that is found."""
+        """Every fault of a place; a LocatedChange for one that is found."""
         start = end = -1
         if isinstance(place.at, str):
             times = self.text.count(place.at) if place.at.strip() else 0
@@ -249,12 +249,12 @@ class _Reading:
                 yield f"{entry}.{field}", "changes nothing; write other words."
         if any(start < _heading(self.text, one) and one.start < end for one in self.sections):
             yield f"{entry}.at", "is in a heading; the outline stays as it is."
-        self.changes.append(Change(name, entry, start, end, words, place.becomes, place.reworded))
+        self.changes.append(LocatedChange(name, entry, start, end, words, place.becomes, place.reworded))
 
     def _is_place(self, at: tuple[int, ...]) -> bool:
         return len(at) == _ENDS and 0 <= at[0] < at[1] <= len(self.text)
 
-    def _fact(self, entry: str, edit: Edit, change: Change) -> Iterator[tuple[str, str]]:
+    def _fact(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         """Faults of the values: the words and the twin have the old one alone, the edit the new one alone."""
         if edit.kind == INSTRUCTION:
             yield from self._order(entry, edit, change)
@@ -274,13 +274,13 @@ class _Reading:
         if _has(change.reworded, edit.after, edit.before):
             yield f"{entry}.reworded", "has the new value; a twin keeps the old one."
 
-    def _order(self, entry: str, edit: Edit, change: Change) -> Iterator[tuple[str, str]]:
+    def _order(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         if not change.becomes.startswith(change.words):
             yield f"{entry}.becomes", "has to begin with the sentence as it is, and go on with the order to assistants."
         elif not edit.is_yes_or_no and not _has(change.becomes[len(change.words) :], edit.after):
             yield f"{entry}.becomes", "orders none of the values of 'after'."
 
-    def _in_section(self, entry: str, edit: Edit, change: Change) -> Iterator[tuple[str, str]]:
+    def _in_section(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         known = [found for label in edit.sections if (found := resolve(self.sections, label)) is not None]
         if edit.sections and not any(one.start <= change.start < one.end for one in known):
             around = next((one.label for one in self.sections if one.start <= change.start < one.end), "none")

@@ -17,7 +17,7 @@ YES, NO = "yes", "no"
 Said = Literal["before", "after", "both", "neither", "silent"]
 
 
-class Claim(NamedTuple):
+class FoundValue(NamedTuple):
     """A value where a text has it: the places of its first token and behind its last, whether it is denied.
 
     `doubtful` says that it may be what was, or what others do: no claim beside another value.
@@ -58,7 +58,7 @@ _REACH = 7
 """Words before a value among which one may deny it."""
 
 
-def find(text: Sequence[Token], values: Iterable[str]) -> list[Claim]:
+def find(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue]:
     """The places at which a text has one of these values, in order; of two that overlap the longer."""
     wanted = sorted(
         dict.fromkeys(filter(None, map(tokens, values))),
@@ -72,7 +72,7 @@ def find(text: Sequence[Token], values: Iterable[str]) -> list[Claim]:
                 continue
             if all(one + len(other) <= first or behind <= one for one, other in taken.items()):
                 taken[first] = value
-    claims: list[Claim] = []
+    claims: list[FoundValue] = []
     for first, value in sorted(taken.items()):
         # What denies one value says nothing of the next.
         claims.append(_claim(text, first, value, claims[-1].behind if claims else 0))
@@ -105,7 +105,7 @@ def _same(value: Token, said: Token, text: Sequence[Token], place: int) -> bool:
     return value.number == said.number
 
 
-def _claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> Claim:
+def _claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> FoundValue:
     behind, number = first + len(value), any(one.number is not None for one in value)
     begin = first
     while begin > earliest and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
@@ -120,7 +120,7 @@ def _claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest
     denied = any(f" {cue} " in said for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
     if not denied:
         denied = _is_negated(before, number=number)
-    return Claim(first, behind, value, denied, any(f" {cue} " in said for cue in _DOUBTFUL))
+    return FoundValue(first, behind, value, denied, any(f" {cue} " in said for cue in _DOUBTFUL))
 
 
 def _is_negated(before: Sequence[str], *, number: bool) -> bool:

@@ -87,7 +87,7 @@ class _Policy(msgspec.Struct):
     paragraphs: list[_Paragraph]
 
 
-class _File(msgspec.Struct):
+class _SquadFile(msgspec.Struct):
     data: list[_Policy]
 
 
@@ -100,7 +100,7 @@ def load(files: DataFiles, split: str) -> Material:
     content = files.text(path)
     place = files.find(path) or Path(path)
     try:
-        found = msgspec.json.decode(content, type=_File)
+        found = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
         problem = f"is no file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
         raise DataError(place, problem) from None
@@ -122,13 +122,16 @@ def _items(policies: Sequence[_Policy], place: Path) -> Iterator[Item]:
                     raise DataError(place, f"{problem}; take the published file, or correct it.", example.id)
                 category = example.type.partition("|||")[0]
                 references = [reference.text for reference in example.answers]
+                # Groups are by the words of the shortest reference.
+                words = min(len(reference.split()) for reference in references)
+                length = next((name for longest, name in LENGTHS.items() if words <= longest), LONGEST)
                 yield Item(
                     example.id,
                     {"text": paragraph.context, "question": example.question},
                     references,
                     cluster=policy.title,
                     stratum=category,
-                    groups={"category": (category,), "answer length": (_length(references),)},
+                    groups={"category": (category,), "answer length": (length,)},
                 )
 
 
@@ -143,12 +146,6 @@ def _problem(example: _Example, context: str) -> str:
         if start < 0 or not reference.text.strip() or not context.startswith(reference.text, start):
             return f"the text has no '{reference.text[:40]}' at {start}"
     return ""
-
-
-def _length(references: Sequence[str]) -> str:
-    """The group of an example by the words of its shortest reference."""
-    shortest = min(len(reference.split()) for reference in references)
-    return next((name for longest, name in LENGTHS.items() if shortest <= longest), LONGEST)
 
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -82,7 +82,7 @@ class _Test(msgspec.Struct):
     snippets: list[_Snippet]
 
 
-class _File(msgspec.Struct):
+class _SubsetFile(msgspec.Struct):
     tests: list[_Test]
 
 
@@ -92,7 +92,7 @@ def read_subset(files: DataFiles) -> Split:
     path = files.find(SUBSET_FILE)
     assert path is not None, "it was just read"
     try:
-        tests = msgspec.json.decode(content, type=_File).tests
+        tests = msgspec.json.decode(content, type=_SubsetFile).tests
     except DAMAGE as error:
         raise DataError(path, f"{why(error)}; it has to be in the form of LegalBench-RAG's benchmarks.") from None
     questions: list[PolicyQuestion] = []

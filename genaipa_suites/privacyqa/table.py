@@ -134,7 +134,7 @@ class Split(NamedTuple):
     policies: dict[str, list[str]]
 
 
-class _Row(NamedTuple):
+class _LabelledRow(NamedTuple):
     line: int
     policy: str
     query: str
@@ -144,7 +144,7 @@ class _Row(NamedTuple):
     labels: list[str]
 
 
-class _Asked(NamedTuple):
+class _AskedQuestion(NamedTuple):
     """A question as its rows come: its text, and sentence → (line, labels)."""
 
     text: str
@@ -173,7 +173,7 @@ def read_table(files: DataFiles, split: str) -> Split:
     columns, lines = _lines(files, path, _TRAIN if split == "train" else _TEST)
     found = files.find(path)
     assert found is not None, "it was just read"
-    reader = _Reader(found, columns, own=path in files.own)
+    reader = _TableReader(found, columns, own=path in files.own)
     for number, fields in lines:
         reader.take(_row(found, number, fields, columns, "train" if split == "train" else "test"))
     table = reader.table()
@@ -233,7 +233,7 @@ def _lines(files: DataFiles, path: str, first: tuple[str, ...]) -> tuple[list[st
     return columns, rest()
 
 
-def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _Row:
+def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _LabelledRow:
     if fields[4].strip() != wanted:
         problem = f"its split is '{fields[4]}', not '{wanted}': splits are not mixed in one file."
         raise DataError(found, problem, f"line {number}")
@@ -246,12 +246,12 @@ def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted
     _, before, sentence = fields[3].strip().rpartition("_")
     if not before or not sentence.isdecimal():
         raise DataError(found, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
-    return _Row(
+    return _LabelledRow(
         number, named(fields[1]), trimmed(fields[2]), int(sentence), fields[5].strip(), fields[6].strip(), labels
     )
 
 
-class _Reader:
+class _TableReader:
     """Rows of a table as they come, checked against the ones before."""
 
     def __init__(self, path: Path, columns: list[str], *, own: bool) -> None:
@@ -261,13 +261,13 @@ class _Reader:
         if columns[len(_IDS)] == "Any_Relevant" and wrong:
             raise DataError(path, "after Any_Relevant come columns of annotators: Ann1, Ann2 and so on.", "line 1")
         self.segments: dict[str, dict[int, str]] = {}
-        self.asked: dict[tuple[str, str], _Asked] = {}
+        self.asked: dict[tuple[str, str], _AskedQuestion] = {}
 
-    def take(self, row: _Row) -> None:
+    def take(self, row: _LabelledRow) -> None:
         """Keep a row; a DataError for one that is there already, or contradicts another."""
         asked = self.asked.get((row.policy, row.query))
         if asked is None:
-            asked = self.asked[row.policy, row.query] = _Asked(row.text, {})
+            asked = self.asked[row.policy, row.query] = _AskedQuestion(row.text, {})
         if row.sentence in asked.rows:
             line = asked.rows[row.sentence][0]
             problem = f"question {row.query} has sentence {row.sentence} already in line {line}."
@@ -290,7 +290,7 @@ class _Reader:
         policies = {policy: [texts[one] for one in sorted(texts)] for policy, texts in self.segments.items()}
         return Split(questions, policies)
 
-    def _question(self, key: tuple[str, str], asked: _Asked, places: dict[int, int]) -> PolicyQuestion:
+    def _question(self, key: tuple[str, str], asked: _AskedQuestion, places: dict[int, int]) -> PolicyQuestion:
         policy, identifier = key
         where, rows = f"question {identifier}", asked.rows
         if len(rows) != len(places):

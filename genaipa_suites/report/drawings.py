@@ -323,7 +323,8 @@ def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks)
     for axes, measure in zip(panels, measures, strict=True):
         for place, row in enumerate(data.to_dict("records")):
             _point(axes, row, measure.name, place, marks[row["system"]])
-            _write(axes, row[measure.name], place)
+            value = "-" if isnan(row[measure.name]) else f"{row[measure.name]:.0f}"
+            axes.annotate(value, (1.02, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
         _across(axes, measure)
     panels[0].set_yticks(range(len(data)), list(labels.values()))
     panels[0].set_ylim(len(data) - 0.5, -0.5)
@@ -359,11 +360,6 @@ def _point(axes: Axes, row: dict[Any, Any], name: str, place: float, look: dict[
     if not isnan(low):
         axes.plot([low, high], [place, place], color=look["color"], linewidth=1.2, zorder=2)
     axes.plot([row[name]], [place], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3)
-
-
-def _write(axes: Axes, value: float, place: float) -> None:
-    said = "-" if isnan(value) else f"{value:.0f}"
-    axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
 
 
 def _across(axes: Axes, measure: Measure) -> None:

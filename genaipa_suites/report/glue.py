@@ -57,7 +57,7 @@ _REFERENCES = {"floor": "floors", "ceiling": "ceilings"}
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparedExamples:
     """Examples of a task by their keys, with their names, and for each repetition whether each is right."""
 
     keys: tuple[str, ...]
@@ -111,10 +111,10 @@ class Standing:
         return [task for task in TASKS if task.name in self.results]
 
     @cached_property
-    def _sides(self) -> dict[str, Sides]:
+    def _sides(self) -> dict[str, ComparedExamples]:
         return {}
 
-    def sides(self, task: str) -> Sides:
+    def sides(self, task: str) -> ComparedExamples:
         """The examples of a task."""
         if task not in self._sides:
             self._sides[task] = _sides(task, self.results[task])
@@ -224,13 +224,13 @@ def _repetitions(result: Result) -> list[list[Outcome]]:
     return [found[repetition] for repetition in sorted(found)]
 
 
-def _sides(task: str, result: Result) -> Sides:
+def _sides(task: str, result: Result) -> ComparedExamples:
     each = [examples(task, result.suite, outcomes) for outcomes in _repetitions(result)]
     right = [{one.key: one.right for one in some} for some in each]
     # A repetition that lacks examples is compared on those that all have.
     kept = [one for one in each[0] if all(one.key in some for some in right)]
     sides = tuple(tuple(some[one.key] for one in kept) for some in right)
-    return Sides(tuple(one.key for one in kept), tuple(one.name for one in kept), sides)
+    return ComparedExamples(tuple(one.key for one in kept), tuple(one.name for one in kept), sides)
 
 
 def _references(here: Sequence[Scored]) -> list[Standing]:

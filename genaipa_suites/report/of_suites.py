@@ -267,10 +267,7 @@ def _rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
         if both.items:
             means = {"a": 100 * both.means[0], "b": 100 * both.means[1]}
             ways = {"how_a": first.asked, "how_b": second.asked}
-            rows.append({"suite": _title(first), **ways, **means, **tables.difference(both, measure)})
+            probe = f", probe {first.plan.probe}" if first.plan.probe else ""
+            suite = f"{first.suite.title}, {first.plan.split}{probe}"
+            rows.append({"suite": suite, **ways, **means, **tables.difference(both, measure)})
     return rows, units
-
-
-def _title(result: Result) -> str:
-    probe = f", probe {result.plan.probe}" if result.plan.probe else ""
-    return f"{result.suite.title}, {result.plan.split}{probe}"

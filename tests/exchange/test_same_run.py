@@ -9,7 +9,7 @@ from running import make_workspace
 
 from genaipa.errors import UsageError
 from genaipa.workspace import find_workspace
-from genaipa_exchange.incoming import ForeignLog, Incoming, Sample
+from genaipa_exchange.incoming import ForeignLog, ForeignSample, Incoming
 
 
 def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str = "acme") -> tuple[int, int]:
@@ -17,7 +17,7 @@ def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str 
     incoming = Incoming(find_workspace())
     for name in files:
         log = ForeignLog(Path(name), "m", "privacy", "Kx81", {}, incoming)
-        log.add(Sample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
+        log.add(ForeignSample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
         log.take()
     taken = incoming.take()
     return taken.answers, taken.known

@@ -194,7 +194,7 @@ def test_colours_go_by_the_name_and_not_by_the_place() -> None:
     """A report in the order of ranks, and another in that of names, give a system one colour."""
     ranked, named = Scope(("zoe", "ada", "bob")), Scope(("ada", "bob", "zoe"))
     assert ranked.marks(["bob"]) == named.marks(["bob"])
-    assert differences.Sides(("x", "y"), ("zoe", "ada"), (), ranked).looks[0] == named.marks([])["zoe"]
+    assert differences.ComparedSides(("x", "y"), ("zoe", "ada"), (), ranked).looks[0] == named.marks([])["zoe"]
 
 
 @pytest.mark.parametrize("layout", ["", "slide", "column"])

@@ -11,7 +11,7 @@ import pytest
 
 from genaipa.reports.judged.findings import say_agreement, say_leniency
 from genaipa.reports.judged.quality import agreement, compare_judges
-from genaipa.reports.judged.verdicts import Side, Verdicts
+from genaipa.reports.judged.verdicts import GivenScores, Verdicts
 from rubrics import METRICS, PAPER, VALUES
 
 JUDGE = "made-up @012345"
@@ -26,11 +26,11 @@ def values_of(truth: np.ndarray, noise: float, random: np.random.Generator) -> n
     return np.column_stack([overall, metrics])
 
 
-def side(scorers: dict[str, np.ndarray], size: int) -> Side:
+def side(scorers: dict[str, np.ndarray], size: int) -> GivenScores:
     """The scores of these scorers, each of the first answers."""
     answer = np.concatenate([np.arange(len(one)) for one in scorers.values()])
     names = np.concatenate([[name] * len(one) for name, one in scorers.items()])
-    return Side(size, answer, names, np.full(len(answer), "2026-05-01"), np.concatenate(list(scorers.values())))
+    return GivenScores(size, answer, names, np.full(len(answer), "2026-05-01"), np.concatenate(list(scorers.values())))
 
 
 def verdicts(answers: int, of_judge: float, of_people: float = 0.6, *, twice: int | None = None) -> Verdicts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,7 @@ from genaipa.errors import UsageError
 from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from genaipa.execution.manual import Collected, ManualRun
 
@@ -86,18 +87,12 @@ def _from_terminal(manual: ManualRun) -> Collected:
             say(f"\n===== go on in the chat in which you asked {before.label}: {sheet.name}")
         shown = sheet.name
         say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- its reply:", exact=True)
-        text = "\n".join(_lines()).strip()
+        lines = (line.rstrip("\r\n") for line in sys.stdin)
+        text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
         if not text:
             break
         total.taken += asyncio.run(manual.take({key: text})).taken
     return total
-
-
-def _lines() -> Iterator[str]:
-    for line in sys.stdin:
-        if line.rstrip("\r\n") == END:
-            return
-        yield line.rstrip("\r\n")
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:

@@ -165,6 +165,7 @@ def show_policy(
 
 def _print_document(workspace: Workspace, document: Document, *, json: bool) -> None:
     from genaipa.languages.catalog import describe_language
+    from genaipa.policies.document import document_names
     from genaipa.questions.sets import default_set
 
     facts, about = _facts(workspace, document), document.about
@@ -186,7 +187,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
             ("answers", _answers(facts, default_set(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
-            ("file", str(_path(workspace, document))),
+            ("file", str(document_names(workspace)[document.name][1])),
             ("sha256", document.digest),
         )
     )
@@ -211,12 +212,6 @@ def _answers(facts: dict[str, Any], asked: str) -> str:
     to = facts["answers_to"]
     said = f"{facts['answers']} annotated ones ({facts['silent']}: the document does not say), written for the set {to}"
     return said if to == asked else f"{said}; {facts['answers_to_default']} of them are for the set {asked}, too"
-
-
-def _path(workspace: Workspace, document: Document) -> Path:
-    from genaipa.policies.document import document_names
-
-    return document_names(workspace)[document.name][1]
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
@@ -477,15 +472,12 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
             cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{least} to {most}"))
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
     table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
-    show(f"{number(corpus.documents, 'document')}{_same(corpus)}.")
+    copies = corpus.documents - corpus.texts
+    same = f", {copies:,} of them with the very text of another of the same company" if copies else ""
+    show(f"{number(corpus.documents, 'document')}{same}.")
     _show_notes({measure for group in groups for measure in group.spreads})
     if corpus.groups and not by:
         show(f"By group: --by {' or '.join(corpus.groups)}")
-
-
-def _same(corpus: Corpus) -> str:
-    more = corpus.documents - corpus.texts
-    return f", {more:,} of them with the very text of another of the same company" if more else ""
 
 
 def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:

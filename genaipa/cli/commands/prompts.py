@@ -72,11 +72,6 @@ def _variables(name: str) -> tuple[str, ...]:
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
 
 
-def _role(loaded: Prompts, name: str) -> str:
-    """Of a template that is no message."""
-    return "(included by others)" if name in loaded.used else "(not used in this set)"
-
-
 def _print_sets(here: Workspace, shown: str) -> None:
     from genaipa.tasks.prompts import SETS, set_names, variants
 
@@ -108,8 +103,10 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     one, more = len(names) == 1, len(names) == 1 or is_explained()
     heads = ("name", "variables", "from", "digest")
     cells = [
-        (name, ", ".join(_variables(name)) or _role(loaded, name), loaded.files[name][0], digests[name][:12])
+        (name, ", ".join(_variables(name)) or role, loaded.files[name][0], digests[name][:12])
         for name in names
+        # Of a template that is no message.
+        for role in ["(included by others)" if name in loaded.used else "(not used in this set)"]
     ]
     table(heads if more else heads[:2], cells if more else [cell[:2] for cell in cells])
     for name in names if more else ():

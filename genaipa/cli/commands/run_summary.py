@@ -221,7 +221,10 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
     _print_scores(run.workspace, folder, outcome.tally)
     if outcome.elapsed is not None:
         took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
-        caveat(f"Took {took}{_side_by_side(outcome)}.")
+        # Earlier sittings' calls are in the time of all calls, too.
+        is_longer = outcome.tally.totals().seconds > outcome.elapsed
+        sides = "; call time is the sum of all calls, earlier ones and those side by side included" if is_longer else ""
+        caveat(f"Took {took}{sides}.")
     show(f"Run folder: {whole(folder.path)}")
     for system, reason in outcome.stopped.items():
         show(f"{system} was asked no more: {write_flags(reason)}")
@@ -250,12 +253,6 @@ def _own(workspace: Workspace, folder: RunFolder) -> Closing:
         return kind.closing(workspace, folder)
     except GenaipaError:
         return Closing()
-
-
-def _side_by_side(outcome: RunOutcome) -> str:
-    """Why the time of all calls is more than it took, where that is so: earlier sittings' calls are in it, too."""
-    more = outcome.elapsed is not None and outcome.tally.totals().seconds > outcome.elapsed
-    return "; call time is the sum of all calls, earlier ones and those side by side included" if more else ""
 
 
 def _served_otherwise(folder: RunFolder) -> Iterator[str]:

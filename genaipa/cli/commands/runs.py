@@ -52,7 +52,11 @@ def list_runs(
             ]
         )
     elif chosen:
-        _print(chosen)
+        headers = ["run", "status", "systems", "documents", "experiment", "answers", "cost", "out"]
+        rows = [_row(*run) for run in chosen]
+        if not any(row[-1] for row in rows):
+            headers, rows = headers[:-1], [row[:-1] for row in rows]
+        table(headers, rows, right=(5, 6))
         if len(chosen) < len(readable):
             say(f"{len(chosen)} of {len(readable)} runs.")
     elif readable:
@@ -131,14 +135,6 @@ def _experiment(manifest: Manifest) -> str:
 
     plan = find_procedure_plan(manifest.spec)
     return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
-
-
-def _print(runs: list[_Run]) -> None:
-    headers = ["run", "status", "systems", "documents", "experiment", "answers", "cost", "out"]
-    rows = [_row(*run) for run in runs]
-    if not any(row[-1] for row in rows):
-        headers, rows = headers[:-1], [row[:-1] for row in rows]
-    table(headers, rows, right=(5, 6))
 
 
 def _out(folder: RunFolder, manifest: Manifest, totals: Totals) -> dict[str, Any]:

@@ -64,7 +64,8 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
         if any(row["left_out"] for row in rows):
             columns, heads = [*columns, "left_out"], [*heads, "left out of all counts"]
         cells = [
-            [row[name] for name in columns] for row in (row | {"seconds": _seconds(row["seconds"])} for row in rows)
+            [row[name] for name in columns]
+            for row in (row | {"seconds": "" if row["seconds"] is None else f"{row['seconds']:.0f} s"} for row in rows)
         ]
         table(heads, cells, right=(2, 3, 4))
         show(
@@ -309,10 +310,6 @@ def _summary(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any
         "adjudicated": len({event.answer for event in people if event.kind == "adjudication"}),
     }
     return rows, answers
-
-
-def _seconds(seconds: float | None) -> str:
-    return "" if seconds is None else f"{seconds:.0f} s"
 
 
 def _report(imported: ImportedScores) -> None:

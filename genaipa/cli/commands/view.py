@@ -36,6 +36,8 @@ def view(
     for name in _NEEDED:
         if importlib.util.find_spec(name) is None:
             raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
+    import webbrowser
+
     from genaipa.runs.selection import meaning, select
     from genaipa.ui.view.index import Index
 
@@ -46,8 +48,8 @@ def view(
     systems = [system for name in several(run) for part in meaning(here, name).parts for system in part.systems]
     opened = _opened(Index(here, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
-    if not no_browser:
-        _open(opened.url)
+    if not no_browser and not webbrowser.open(opened.url):
+        say("No browser could be opened; open the address yourself.")
     opened.serve()
 
 
@@ -58,10 +60,3 @@ def _opened(index: Index, port: int) -> ViewPages:
         return ViewPages(index, port)
     except OSError as error:
         raise UsageError(f"port {port} can't be used ({error.strerror}); without --port a free one is.") from None
-
-
-def _open(url: str) -> None:
-    import webbrowser
-
-    if not webbrowser.open(url):
-        say("No browser could be opened; open the address yourself.")

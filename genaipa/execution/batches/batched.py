@@ -87,7 +87,7 @@ def account_of(system: BatchSystem, run: str) -> str:
     return f"{where}, key {hmac.new(run.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
 
 
-class _Result(NamedTuple):
+class _ResultPlace(NamedTuple):
     """Place of a result: byte `offset` of the file of the batch with this `mark`; -1 where the batch ended without."""
 
     mark: str
@@ -128,7 +128,7 @@ class Batched:
         self._sent = asyncio.Condition()
         self._out: Counter[str] = Counter()
         """Requests by their lines that are to be handed in, or out."""
-        self._results: defaultdict[str, list[_Result]] = defaultdict(list)
+        self._results: defaultdict[str, list[_ResultPlace]] = defaultdict(list)
         self._asked: Counter[str] = Counter()
         """Times that each line was asked for since `wait_for_news`: the second time wants its second result."""
         self._unread: dict[str, set[int]] = {}
@@ -357,7 +357,7 @@ class Batched:
         self._unread[batch.mark] = set(found.values())
         for line, name in zip(batch.intended.lines, batch.names, strict=True):
             if name in found or not called_off:
-                self._results[line].append(_Result(batch.mark, found.get(name, -1)))
+                self._results[line].append(_ResultPlace(batch.mark, found.get(name, -1)))
                 self._out[line] -= 1
         self._news = True
         self._count_out()

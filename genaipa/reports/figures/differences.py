@@ -50,7 +50,7 @@ _METRIC = 2.0
 
 
 @dataclass(frozen=True)
-class Sides:
+class ComparedSides:
     """The two that are compared: names, their systems, and what the differences rest on.
 
     `scope` is that of the report on the same runs, where the systems have the same colours. A `judge` is named where
@@ -97,7 +97,7 @@ def row_verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
     return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
 
 
-def finding_title(table: Table, sides: Sides) -> str:
+def finding_title(table: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
     by, side = style.signed(abs(row["difference"])).lstrip("+"), better(row)
@@ -109,7 +109,7 @@ def finding_title(table: Table, sides: Sides) -> str:
     return f"{sides.judged}{winner} is better than {loser}, by {by} points of M_all"
 
 
-def limits(table: Table, sides: Sides) -> list[str]:
+def limits(table: Table, sides: ComparedSides) -> list[str]:
     """Return what a comparison rests on, and what it doesn't tell, to be joined into a sentence."""
     row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
     ours, theirs = _means(row)
@@ -132,7 +132,7 @@ def _legend(row: Row) -> str:
     return f"Lines: intervals of {percent(row['level'])}{lines}. Axis: in % of each row's scale."
 
 
-def differences(table: Table, sides: Sides) -> Figure | None:
+def differences(table: Table, sides: ComparedSides) -> Figure | None:
     """Return one panel with a row for each measure, over all questions, the first minus the second; None without one.
 
     It has a layout of its own for a slide, and for one column of a paper.
@@ -169,7 +169,7 @@ _TICK = 30.0
 class _Panel:
     """One panel of a row for each measure; in a narrow one the numbers stand over the verdicts. Lengths are points."""
 
-    def __init__(self, data: pd.DataFrame, sides: Sides, inches: float) -> None:
+    def __init__(self, data: pd.DataFrame, sides: ComparedSides, inches: float) -> None:
         self.rows = data.to_dict("records")
         self.sides, self.wide, self.narrow = sides, inches * 72, inches <= style.COLUMN
         self.size = style.TINY if self.narrow else style.TEXT
@@ -304,7 +304,7 @@ class _Panel:
         )
 
 
-def _look(row: Row, sides: Sides) -> dict[str, Any]:
+def _look(row: Row, sides: ComparedSides) -> dict[str, Any]:
     """Return the mark of a row: of who is better, or a hollow one."""
     side = better(row)
     if side is not None:
@@ -370,7 +370,7 @@ def _wrap(text: str, wide: float, size: float, *, bold: bool = False) -> list[st
 _ROW = 0.205
 
 
-def by_group(table: Table, sides: Sides) -> Figure | None:
+def by_group(table: Table, sides: ComparedSides) -> Figure | None:
     """Return the differences in groups of questions, a panel for each measure; None where there is no group."""
     data = table.data[table.data["questions"] != "all"] if table else table.data
     if data.empty:
@@ -400,7 +400,7 @@ def group_names(groups: Sequence[str], categories: Mapping[str, str]) -> dict[st
     }
 
 
-def _draw_groups(data: pd.DataFrame, sides: Sides, title: str) -> Canvas:
+def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas:
     measures, groups = style.ordered(data["measure"]), style.ordered(data["questions"])
     names = group_names(groups, sides.scope.categories)
     down, across = style.panels(len(measures), 3)
@@ -442,7 +442,7 @@ def _reach(rows: pd.DataFrame) -> float:
     return float(1.08 * np.nanmax([furthest, rows["difference"].abs().max(), 0.1]))
 
 
-def _draw_group(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: Sides) -> None:
+def _draw_group(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: ComparedSides) -> None:
     """Draw one measure: a mark with its intervals for each group, and n at the edge."""
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     for row in rows.to_dict("records"):

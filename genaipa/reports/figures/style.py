@@ -117,14 +117,14 @@ def _shown() -> type[Canvas]:
     """The class of figures that a notebook shows without pyplot; made late, since matplotlib takes long to import."""
     from matplotlib.figure import Figure
 
-    class Shown(Figure):
+    class ShownFigure(Figure):
         def _repr_png_(self) -> bytes:
             written = io.BytesIO()
             with house(""):
                 self.savefig(written, format="png", dpi=SCREEN_DPI)
             return written.getvalue()
 
-    return Shown
+    return ShownFigure
 
 
 def canvas(width: float, height: float) -> Canvas:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from genaipa.answers.study import Study
-    from genaipa.reports.judged.verdicts import Mask, Places, Side, Verdicts
+    from genaipa.reports.judged.verdicts import GivenScores, Mask, Places, Verdicts
     from genaipa.stats.agreement import AlphaDifference, ScaleAgreement
 
     Row = dict[Any, Any]
@@ -93,13 +93,13 @@ def _agreements(given: Verdicts, measure: int) -> Iterator[dict[str, object]]:
             yield {"judge": judge, "with": OTHERS, **_apart(given, side, others[0].with_(others[1:]), measure)}
 
 
-def _among(given: Verdicts, side: Side, measure: int) -> dict[str, object]:
+def _among(given: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of scorers with each other, on the answers that two or more of them scored."""
     some = side.often > 1
     return _found(int(some.sum()), given.compare_within(side, some, measure))
 
 
-def _apart(given: Verdicts, first: Side, second: Side, measure: int) -> dict[str, object]:
+def _apart(given: Verdicts, first: GivenScores, second: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of two sides, on the answers that both scored."""
     some = (first.often > 0) & (second.often > 0)
     return _found(int(some.sum()), given.compare(first, second, some, measure))
@@ -289,7 +289,7 @@ def drift(given: Verdicts) -> Table:
     )
 
 
-def _in_time(people: Side, some: Mask) -> tuple[Places, list[str]]:
+def _in_time(people: GivenScores, some: Mask) -> tuple[Places, list[str]]:
     """Some answers in the order in which people first scored them, and when that was."""
     by_time = np.argsort(people.time, kind="stable")
     answers, first = np.unique(people.answer[by_time], return_index=True)

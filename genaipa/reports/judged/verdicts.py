@@ -37,7 +37,7 @@ _SHORTEST = 6
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class GivenScores:
     """The scores that people, or the passes of a judge, gave to `size` answers.
 
     Of each score: the place of its `answer`, its `scorer` (the analyst, or the pass), its `time`, and `values`: a
@@ -74,13 +74,13 @@ class Side:
         found[self.answer[own]] = self.values[own, measure]
         return found
 
-    def with_(self, others: Iterable[Side]) -> Side:
+    def with_(self, others: Iterable[GivenScores]) -> GivenScores:
         """These scores and others as one side."""
         sides = (self, *others)
         answer, scorer, time, values = (
             np.concatenate([getattr(side, name) for side in sides]) for name in ("answer", "scorer", "time", "values")
         )
-        return Side(self.size, answer, scorer, time, values)
+        return GivenScores(self.size, answer, scorer, time, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +95,8 @@ class Verdicts:
     rubric: Rubric
     answers: pd.Index
     questions: NDArray[np.str_]
-    people: Side
-    judges: Mapping[str, Side]
+    people: GivenScores
+    judges: Mapping[str, GivenScores]
     models: Mapping[str, str]
     prompts: Mapping[str, str]
     left_out: int
@@ -158,14 +158,14 @@ class Verdicts:
         overall = np.concatenate([side.values[:, 0] for side in (self.people, *self.judges.values())])
         return [np.unique(overall), *(values for _ in self.rubric.metrics)]
 
-    def counts(self, side: Side, some: Mask, measure: int) -> Places:
+    def counts(self, side: GivenScores, some: Mask, measure: int) -> Places:
         """Number of a side's scores with each value, of some of the answers: answers, values."""
         scale = self._scales[measure]
         ranks = np.searchsorted(scale, side.values[:, measure])
         counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
         return counted.reshape(side.size, len(scale))[some]
 
-    def compare(self, first: Side, second: Side, some: Mask, measure: int) -> ScaleAgreement:
+    def compare(self, first: GivenScores, second: GivenScores, some: Mask, measure: int) -> ScaleAgreement:
         """The agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.counts(side, some, measure) for side in (first, second))
         return measure_agreement_between(ours, theirs, self._scales[measure])
@@ -183,7 +183,7 @@ class Verdicts:
         ours, theirs = (self.counts(each, some, measure) for each in (side, self.people))
         return answers, compare_alphas(ours, theirs)
 
-    def compare_within(self, side: Side, some: Mask, measure: int) -> ScaleAgreement:
+    def compare_within(self, side: GivenScores, some: Mask, measure: int) -> ScaleAgreement:
         """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""
         return measure_agreement(self.counts(side, some, measure), self._scales[measure])
 
@@ -203,13 +203,13 @@ def judge_names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]
     return names
 
 
-def _side(given: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> Side:
+def _side(given: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> GivenScores:
     metrics = list(rubric.metrics)
     scores = [event.values for event, _ in given if event.values is not None]
     values = np.array([[score[metric] for metric in metrics] for score in scores]).reshape(-1, len(metrics))
     # Sums of floating-point numbers may differ in their last digit by their order.
     overall = np.round(rubric.m_all(dict(zip(metrics, values.T, strict=True))), 9)
-    return Side(
+    return GivenScores(
         len(answers),
         answers.get_indexer(pd.Index([event.answer for event, _ in given], dtype=answers.dtype)).astype(np.int64),
         np.array([scorer for _, scorer in given], dtype=np.str_),

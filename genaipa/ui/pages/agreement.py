@@ -28,8 +28,8 @@ from genaipa.ui.widgets import (
     FOLD,
     PAGES_HERE,
     SHORT,
-    Column,
     ListCell,
+    ListColumn,
     ListRow,
     Text,
     heading,
@@ -111,7 +111,7 @@ def _measured(
     return measure(scores, rubric), compare_suggested(scores, rubric), left_out
 
 
-def _heads(rubric: Rubric, more: str = "") -> list[str | Column]:
+def _heads(rubric: Rubric, more: str = "") -> list[str | ListColumn]:
     return numbers(*(f"{SHORT.get(metric, name)}{more}" for metric, name in rubric.names.items()))
 
 

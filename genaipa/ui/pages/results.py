@@ -21,12 +21,12 @@ from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
 from genaipa.ui.charts import readable, show_chapter
 from genaipa.ui.results import (
-    AnswerScores,
     ResultsCache,
     ResultsChoice,
     ResultsSnapshot,
     ResultsView,
     Rows,
+    ScoredAnswer,
     ScoreFilter,
     cache_of,
     view,
@@ -261,7 +261,7 @@ def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCe
         f"{heatmap.name_unit(place.rows)} of means over answers, each a mean over its scores."
     )
 
-    def expose(on_page: Sequence[AnswerScores]) -> None:
+    def expose(on_page: Sequence[ScoredAnswer]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
         desk.queue.expose(user.name, digests, system=True, scores=True)
 
@@ -293,7 +293,7 @@ def _two(column: str) -> list[str]:
     return list(dict.fromkeys((column, "m_all")))
 
 
-def _answer(desk: Desk, answer: AnswerScores, place: heatmap.HeatmapCell) -> ListRow:
+def _answer(desk: Desk, answer: ScoredAnswer, place: heatmap.HeatmapCell) -> ListRow:
     """An answer, or a published score, with its averages and each analyst's values."""
     published = answer["unit"] == "table"
     cells: list[str | ListCell] = [answer["document"] or "mean over documents"]
