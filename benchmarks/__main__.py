@@ -329,21 +329,24 @@ def results(bench: Bench) -> None:
 
 
 def report(bench: Bench) -> None:
-    """`genaipa report` over 10,000, 100,000 and 1,000,000 scores: ten analysts scored every answer."""
-    figures = []
-    for share in (100, 10, 1):
+    """`genaipa report` over scores of ten analysts, to 1,000,000, and over 1,000,000 answers with a score each."""
+    figures, whole = [], bench.scale.finished
+    for repetitions, analysts in ((max(1, whole // 100), 10), (max(1, whole // 10), 10), (whole, 10), (10 * whole, 1)):
         # A workspace of its own, so that the store holds no other scores.
-        place = Bench(bench.workspace / f"report-{share}", "", bench.scale)
+        place = Bench(bench.workspace / f"report-{len(figures)}", "", bench.scale)
         place.prepare(Workload("independent", 1, 64, None, bench.scale.limit))
-        run = place.make(
-            "finished_run", Workload("independent", max(1, bench.scale.finished // share), 64, None, bench.scale.limit)
-        )
-        scores = int(place.python("-m", "benchmarks.scored_run", str(place.workspace), run, "--analysts", "10").out)
+        large = Workload("independent", repetitions, 64, None, bench.scale.limit)
+        run = place.make("finished_run", large)
+        scored = ("--analysts", str(analysts))
+        scores = int(place.python("-m", "benchmarks.scored_run", str(place.workspace), run, *scored).out)
         made = place.genaipa("report", run)
-        figures.append((scores, made.wall, made.cpu, made.rss))
-    rows = [(f"{scores:,} scores", f"{s:.1f}", f"{cpu:.1f}", f"{mib:.0f}") for scores, s, cpu, mib in figures]
-    growth = [large / small for small, large in zip(figures[0], figures[-1], strict=True)]
-    rows.append((f"ratio, {growth[0]:.0f} times the scores", *(f"{ratio:.1f}" for ratio in growth[1:])))
+        figures.append((scores, large.requests, made.wall, made.cpu, made.rss))
+    rows = [
+        (f"{scores:,} scores of {answers:,} answers", f"{s:.1f}", f"{cpu:.1f}", f"{mib:.0f}")
+        for scores, answers, s, cpu, mib in figures
+    ]
+    growth = [large / small for small, large in zip(figures[0], figures[2], strict=True)]
+    rows.append((f"ratio, {growth[0]:.0f} times the scores", *(f"{ratio:.1f}" for ratio in growth[2:])))
     print_table(("report", "command, s", "processor, s", "MiB"), rows)
 
 

@@ -28,7 +28,7 @@ from benchmarks.finished_run import write_run
 from benchmarks.measure import Measured, measure
 from benchmarks.workload import SYSTEM, Workload, make_workspace
 from genaipa.runs.selection import Occasion
-from genaipa_watch.over_time import changes, loss, over_time_figure
+from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,14 +150,15 @@ def _replies(random: np.random.Generator, habits: dict[str, Floats], answer: Any
 def alarms(studies: int, looks: int = _LOOKS, systems: int = 1, *, replies: bool = False) -> int:
     """In how many studies of unchanged systems anything seems a change at any look."""
     meanings = (
-        set(changes(*series(seed, looks, systems=systems, replies=replies)).data["meaning"]) for seed in range(studies)
+        set(tabulate_changes(*series(seed, looks, systems=systems, replies=replies)).data["meaning"])
+        for seed in range(studies)
     )
     return sum(not {"higher", "lower"}.isdisjoint(found) for found in meanings)
 
 
 def finds(years: int, lost: float) -> int:
     """In how many years the last look finds a loss, which the gate goes by."""
-    return sum(loss(changes(*series(seed, _LOOKS, lost))).points > 0 for seed in range(years))
+    return sum(find_loss(tabulate_changes(*series(seed, _LOOKS, lost))).points > 0 for seed in range(years))
 
 
 def finds_changed(studies: int, looks: int, systems: int, change: Change) -> int:
@@ -165,7 +166,7 @@ def finds_changed(studies: int, looks: int, systems: int, change: Change) -> int
     number = 0
     for seed in range(studies):
         frame, found = series(seed, looks, change.lost, systems, replies=True, moved=change.moved)
-        rows = changes(frame, found).data
+        rows = tabulate_changes(frame, found).data
         last = rows[(rows["measure"] == change.measure) & (rows["occasion"] == found["s0"][-1].day)]
         number += bool(last.loc[last["system"] == "s0", "meaning"].isin(["higher", "lower"]).any())
     return number
@@ -195,7 +196,7 @@ def main() -> None:
         command = on_disk(Path(folder), occasions)
     tested = series(1, occasions - 1, systems=5)
     begun = time.process_time()
-    figure = over_time_figure(changes(*tested))
+    figure = draw_over_time(tabulate_changes(*tested))
     assert figure is not None
     figure.plot()
     alone = time.process_time() - begun

@@ -82,16 +82,20 @@ def load_each(group: str, kind: type[T]) -> dict[str, T]:
     return objects
 
 
-def make_each(noun: str, own: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
-    """Return name → object of each class in the group of a noun, such as fact; the core's `own` (name → target) first.
-
-    A package's class that can't be loaded or made, or is of another kind, is left out, with a sentence on it.
-    """
-    ours = {name: load(target)() for name, target in own.items()}
+def targets_of(noun: str, own: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `own` first."""
     packages = ((name, target) for name, target in sorted(plugins(f"{OURS}.{noun}s").items()) if name not in own)
+    return (*own.items(), *packages)
+
+
+def make_each(noun: str, own: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
+    """Return name → object of each class in the group of a noun, and sentences on the classes that are left out.
+
+    That is a package's that can't be loaded or made, or is of another kind.
+    """
     wanted: Any = kind  # mypy takes no type variable for hashable
-    made, problems = _make_each(noun, tuple(packages), wanted)
-    return ours | made, problems
+    made, problems = _make_each(noun, targets_of(noun, own), wanted)
+    return dict(made), problems
 
 
 @functools.cache
@@ -104,8 +108,10 @@ def _make_each(
         try:
             instance = load(target)()
             if not isinstance(instance, kind):
-                raise TypeError(f"it is no {kind.__name__}")  # noqa: TRY301 - told as whatever else is wrong with it
-        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
+                raise TypeError(f"it is no {noun}")  # noqa: TRY301 - told as whatever else is wrong with it
+        except Exception as error:
+            if target.startswith(f"{OURS}."):
+                raise
             why = f"{target} can't be loaded ({type(error).__name__}: {error})"
             problems.append(f"The {noun} {name} is left out: {why}.")
             continue

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from genaipa.answers.fact import metric_problems
 from genaipa.datasets.base import offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
@@ -211,6 +212,11 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
     return found
 
 
+def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
+    yield from rubric_problems(path, rubric)
+    yield from metric_problems(path, rubric)
+
+
 def _check_workspace(
     workspace: Workspace, runs: Iterable[Path], folders: Iterable[str], *, data: bool
 ) -> list[FileProblem]:
@@ -218,7 +224,7 @@ def _check_workspace(
     for name, (_, path) in workspace.names("questions").items():
         findings += _check_questions(workspace, name, path)
     for _, path in workspace.names("rubrics").values():
-        findings += as_findings(read_partly(path, Rubric, partial(rubric_problems, path))[1])
+        findings += as_findings(read_partly(path, Rubric, partial(_rubric_problems, path))[1])
     findings += _check_rubric_name(workspace)
     for name in workspace.names("policies"):
         findings += _check_document(workspace, name)

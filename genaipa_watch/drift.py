@@ -40,7 +40,7 @@ def drift(
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
     from genaipa.runs.selection import occasions, sources_of
-    from genaipa_watch.over_time import changes, judged_again, loss
+    from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
@@ -59,8 +59,8 @@ def drift(
         raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()
     study = gather_scored(here, [one for one in sources if name in one.systems])
-    every = changes(study.joined(), found, judged_again(study), study.languages)
-    lost = loss(every)
+    every = tabulate_changes(study.joined(), found, find_judged_again(study), study.languages)
+    lost = find_loss(every)
     failed = lost.fails(gate)
     if output is not None:
         with written(output, force=force) as file:

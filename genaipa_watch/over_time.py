@@ -66,7 +66,7 @@ _SHARES: tuple[Measure, ...] = ("same words", "cites", "abstains", "refuses")
 
 
 @plain_texts
-def changes(
+def tabulate_changes(
     frame: pd.DataFrame,
     found: dict[str, list[Occasion]],
     anchors: pd.DataFrame | None = None,
@@ -74,7 +74,7 @@ def changes(
 ) -> Table:
     """Tabulate every change against the first occasion: a row for each system, measure and later occasion.
 
-    `anchors` are the answers that a judge judged again (`judged_again`), `languages` the documents' (name → code).
+    `anchors` are the answers that a judge judged again (`find_judged_again`), `languages` the documents' (name → code).
     """
     rows: list[dict[str, Any]] = []
     for system, days in found.items():
@@ -122,7 +122,7 @@ def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
     return data.assign(p_holm=adjusted, meaning=told)
 
 
-def judged_again(study: Study) -> pd.DataFrame:
+def find_judged_again(study: Study) -> pd.DataFrame:
     """Find the answers that a judge judged again: columns `answer`, `day`, and M_all (10 to 100) `then` and `now`.
 
     A judge is the same by its family and prompt: a model that was replaced without a word is a change to be seen.
@@ -260,7 +260,7 @@ def _meaning(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def loss(found: Table) -> Loss:
+def find_loss(found: Table) -> Loss:
     """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
 
     It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
@@ -289,7 +289,7 @@ class OverTimeChapter(ChapterMaker):
         systems = occasions(study.sources)
         if not systems:
             return None
-        table = changes(study.joined(), systems, judged_again(study), study.languages)
+        table = tabulate_changes(study.joined(), systems, find_judged_again(study), study.languages)
         days = ", ".join(f"{system} on {len(each)} days" for system, each in systems.items())
         return Chapter(
             "over-time",
@@ -297,7 +297,7 @@ class OverTimeChapter(ChapterMaker):
             f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
             "tests. Averages of the other chapters take these days for repetitions.",
             present(table),
-            scope.pages([partial(over_time_figure, table)]),
+            scope.pages([partial(draw_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
@@ -307,7 +307,7 @@ class OverTimeChapter(ChapterMaker):
             yield f"Asked the same on several days, which averages take for repetitions: {days}."
 
 
-def over_time_figure(found: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw each measure's difference from the first occasion, day by day, with intervals; None without any."""
     every = scope.only(found.data).reset_index(drop=True)
     moved = set(every.loc[every["difference"].abs() > 0, "measure"])

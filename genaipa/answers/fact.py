@@ -10,17 +10,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
-from genaipa.answers.columns import CORE
-from genaipa.errors import GenaipaError
+from genaipa.errors import DataError, GenaipaError
 from genaipa.languages.catalog import ENGLISH
-from genaipa.plugins import load, plugins
+from genaipa.plugins import make_each, targets_of
+from genaipa.scoring.columns import CORE
 from genaipa.words import some
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
     import pandas as pd
 
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
     from genaipa.runs.records import MeasuredHead
     from genaipa.runs.selection import Source
     from genaipa.scoring.events import Event
+    from genaipa.scoring.rubric import Rubric
     from genaipa.scoring.waves import Waves
 
 T = TypeVar("T")
-GROUP = "genaipa.facts"
 OWN = {
     "annotation": "genaipa.answers.annotation:Annotation",
     "silence": "genaipa.answers.silence:Silence",
@@ -182,23 +184,21 @@ class _Facts(NamedTuple):
 
 
 @functools.cache
-def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:
+def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
+    kind: Any = AnyFact
+    made, unloaded = make_each("fact", OWN, kind)
     known: dict[str, AnyFact] = {}
-    problems: list[str] = []
+    problems = [*unloaded]
     columns: dict[str, tuple[str, Column]] = {}
-    for name, target in targets:
-        try:
-            fact: AnyFact = load(target)()
-            own = dict(fact.columns)
-        except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
-            problems.append(f"The fact {name} is left out: {target} can't be loaded ({type(error).__name__}: {error}).")
-            continue
-        if taken := [column for column in own if column in columns or column in CORE]:
+    for name, fact in made.items():
+        if (called := getattr(fact, "name", "")) != name:
+            problems.append(f"The fact {name} is left out: its class calls it '{called}'.")
+        elif taken := [column for column in fact.columns if column in columns or column in CORE]:
             whose = columns[taken[0]][0] if taken[0] in columns else "every table"
             problems.append(f"The fact {name} is left out: {some(taken, 3)} is a column of {whose}.")
-            continue
-        known[name] = fact
-        columns |= {each: (name, column) for each, column in own.items()}
+        else:
+            known[name] = fact
+            columns |= {each: (name, column) for each, column in fact.columns.items()}
     return _Facts(
         tuple(fact for fact in known.values() if isinstance(fact, Fact)),
         tuple(fact for fact in known.values() if isinstance(fact, StudyFact)),
@@ -209,8 +209,7 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:
 
 
 def _known() -> _Facts:
-    own = tuple(OWN.items())
-    return _load_facts((*own, *(each for each in sorted(plugins(GROUP).items()) if each[0] not in OWN)))
+    return _load_facts(targets_of("fact", OWN))
 
 
 def facts() -> tuple[Fact, ...]:
@@ -244,6 +243,15 @@ def columns_of(*names: str) -> list[str]:
     return [column for fact in every if fact.name in names for column in fact.columns]
 
 
+def metric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
+    """Yield a problem for each metric of a rubric's file that has the name of a fact's column."""
+    every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
+    for fact in every:
+        for name in rubric.metrics.keys() & fact.columns.keys():
+            entry = f"metrics.{name}"
+            yield DataError(path, f"is a column of the fact {fact.name}; choose another key, with this `name`.", entry)
+
+
 _OUTSIDE = frozenset[Text](("reply", "document", "passages"))
 
 
@@ -253,31 +261,52 @@ def without_texts() -> tuple[Fact, ...]:
 
 
 class FactReader:
-    """Reads the facts of one run's answers; `cache` holds the rows of equal answers of all runs, by their digests."""
+    """Reads the facts of one run's answers; `cache` holds the rows of equal answers of all runs, by their digests.
+
+    A package's fact that fails is left out from then on, and `failures` (fact → a sentence) says so.
+    """
 
     def __init__(
-        self, run: RunInputs, cache: dict[Hashable, dict[str, Row]], chosen: Iterable[Fact] | None = None
+        self,
+        run: RunInputs,
+        cache: dict[Hashable, dict[str, Row]],
+        chosen: Iterable[Fact] | None = None,
+        failures: dict[str, str] | None = None,
     ) -> None:
         self._run, self._cache = run, cache
-        self._chosen = tuple(facts() if chosen is None else chosen)
+        self._failures = {} if failures is None else failures
+        self._choose(facts() if chosen is None else chosen)
+        self._rows: dict[tuple[tuple[str, Any], ...], Row] = {}
+        self._kept = {fact.name: run.withheld.get(fact.name, {}) for fact in self._chosen}
+
+    def _choose(self, chosen: Iterable[Fact]) -> None:
+        self._chosen = tuple(fact for fact in chosen if fact.name not in self._failures)
         # Of a million answers, each call of a method that has nothing to say takes a tenth of a second.
         self._of_answers = tuple(fact for fact in self._chosen if type(fact).read is not Fact.read)
         self._of_failures = tuple(fact for fact in self._of_answers if fact.of_failures)
-        self._rows: dict[tuple[tuple[str, Any], ...], Row] = {}
-        self._kept = {fact.name: run.withheld.get(fact.name, {}) for fact in self._chosen}
+
+    def _leave_out(self, fact: Fact, error: Exception) -> None:
+        self._failures[fact.name] = describe_failure(fact, error)
+        self._choose(self._chosen)
 
     def question_row(self, document: str, question: str) -> dict[str, Any]:
         """Return the columns that every answer to a question about a document shares."""
         row: dict[str, Any] = {}
         for fact in self._chosen:
-            row |= fact.read_question(self._run, document, question)
+            try:
+                row |= fact.read_question(self._run, document, question)
+            except Exception as error:  # noqa: BLE001 - a package's
+                self._leave_out(fact, error)
         return row
 
     def row(self, record: MeasuredHead) -> dict[str, Any]:
         """Return the columns of all facts of an answer."""
         row: dict[str, Any] = {}
         for fact in self._of_answers if record.status != "failed" and record.digest else self._of_failures:
-            row |= self.fact_row(fact, record)
+            try:
+                row |= self.fact_row(fact, record)
+            except Exception as error:  # noqa: BLE001 - a package's
+                self._leave_out(fact, error)
         return row
 
     def complete(self, known: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
@@ -291,7 +320,11 @@ class FactReader:
             return
         frame = answers()
         for fact in unfinished:
-            values = fact.complete(self._run, frame)
+            try:
+                values = fact.complete(self._run, frame)
+            except Exception as error:  # noqa: BLE001 - a package's
+                self._leave_out(fact, error)
+                continue
             if values is not None:
                 yield values
 
@@ -300,11 +333,30 @@ class FactReader:
         if record.key in (kept := self._kept[fact.name]):
             return kept[record.key]
         if type(fact).basis is Fact.basis or (basis := fact.basis(self._run, record)) is None:
-            return fact.read(self._run, record)
+            return check_types(fact, fact.read(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})
         row = rows.get(record.digest)
         if row is None:
-            row = fact.read(self._run, record)
+            row = check_types(fact, fact.read(self._run, record))
             # A million answers have few different rows.
             row = rows[record.digest] = self._rows.setdefault(tuple(row.items()), row)
         return row
+
+
+def check_types(fact: Fact | ScoreFact, row: Row) -> Row:
+    """Return the row; a TypeError where a package's fact has other columns than it states, or values of other types."""
+    if fact.name not in OWN:
+        for name, value in row.items():
+            if name not in fact.columns:
+                raise TypeError(f"it states no column '{name}'")
+            kind = fact.columns[name].kind
+            if value is not None and not isinstance(value, str if kind == "category" else Real):
+                raise TypeError(f"a value of {name} is no {'text' if kind == 'category' else 'number'}")
+    return row
+
+
+def describe_failure(fact: AnyFact, error: Exception) -> str:
+    """Return a sentence on a package's fact that failed; the core's own end the report."""
+    if fact.name in OWN:
+        raise error
+    return f"The fact {fact.name} is left out: it can't be read ({type(error).__name__}: {error})."

@@ -11,16 +11,16 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import take
 
-from genaipa.answers.columns import ANSWER, IN_TABLE, OVERALL, SCORER
 from genaipa.answers.fact import columns as fact_columns
 from genaipa.answers.tidy import ORDERED, as_category, as_plain, derive, named, plain_texts, stacked, typed
+from genaipa.scoring.columns import ANSWER, IN_TABLE, OVERALL, SCORER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from genaipa.answers.columns import ColumnKind
+    from genaipa.scoring.columns import ColumnKind
     from genaipa.scoring.rubric import Rubric
 
     _Codes = NDArray[np.int32]

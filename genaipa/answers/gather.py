@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import force_setattr
 
-from genaipa.answers.fact import FactReader, RunInputs, StudyInputs, facts, problems, without_texts
+from genaipa.answers.fact import (
+    FactReader,
+    RunInputs,
+    StudyInputs,
+    columns_of,
+    facts,
+    metric_problems,
+    problems,
+    without_texts,
+)
 from genaipa.answers.frames import Gathering, make_table
 from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
 from genaipa.answers.tidy import plain_texts
@@ -25,7 +34,7 @@ from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
-from genaipa.scoring.rubric import load_rubric, shipped_rubric
+from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, labels
@@ -69,6 +78,8 @@ def gather(
             "there is no run to report on; make one with: genaipa run --system extractive --policy brindlecart"
         )
     rubric = load_rubric(workspace)
+    for problem in metric_problems(rubric_file(workspace), rubric):
+        raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else occasions(sources)
     for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
@@ -78,6 +89,7 @@ def gather(
     questions = reading.asked()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)
+    answers = answers.drop(columns=columns_of(*reading.failures), errors="ignore")
     wanted = {digest for digest in answers["answer"].cat.categories if digest}
     people, log = load_people(workspace), _about(store, wanted) if store is not None and wanted else []
     counted = list(people.counted(log))
@@ -88,8 +100,8 @@ def gather(
         reading.problems.append(str(error))
         waves = Waves()
     inputs = StudyInputs(sources, reading.annotated, waves)
-    answers = add_study_facts(answers, inputs)
-    scores = score_columns(effective, rubric, inputs, answers)
+    answers = add_study_facts(answers, inputs, reading.failures)
+    scores = score_columns(effective, rubric, inputs, answers, reading.failures)
     study = Study(
         answers,
         make_table(answers, published, scores, rubric, excluded=excluded, orders=orders),
@@ -100,7 +112,7 @@ def gather(
         Annotated(reading.annotated, frozenset(reading.corrections), corrected),
         Log(counted, log, left_out=people.left_out),
         waves,
-        [*problems(), *reading.problems],
+        [*problems(), *reading.failures.values(), *reading.problems],
         workspace=workspace,
     )
     return replace(study, groups=groups_of(sources, by, study.languages)) if by else study
@@ -145,6 +157,7 @@ class _Reading:
         self.gathering = Gathering()
         self.shared: Shared = {}
         self.cache: dict[Hashable, dict[str, Row]] = {}
+        self.failures: dict[str, str] = {}
         self.documents: dict[str, Document | Statistics] = {}
         self.questions: dict[str, str] = {}
         self.categories: dict[str, str] = {}
@@ -196,7 +209,7 @@ class _Run:
         self._talks: dict[tuple[object, ...], int] = {}
         self._withheld = withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
-        self._reader = FactReader(inputs, reading.cache, reading.facts)
+        self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
         self._labels = labels(manifest)
 
     def read(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import take
 
-from genaipa.answers.fact import StudyInputs, columns_of, facts, score_facts, study_facts
+from genaipa.answers.fact import StudyInputs, check_types, columns_of, describe_failure, facts, score_facts, study_facts
 from genaipa.answers.fact import columns as fact_columns
 from genaipa.answers.frames import make_table
 from genaipa.answers.tidy import as_category, asked_once, columns, is_known, metrics_of, plain_texts, with_facts
@@ -79,7 +79,7 @@ class Study:
 
     `answers` has a row for each answer, failure, and question that was planned and not asked, with the facts of which
     anything is known. `table` has the columns that averages need, for each answer and score, and published scores
-    beneath (`genaipa.answers.columns`). `documents` are what the runs asked about, by name; of one whose text is
+    beneath (`genaipa.scoring.columns`). `documents` are what the runs asked about, by name; of one whose text is
     withheld, its statistics. `groups` are the documents' groups that are looked at apart, `problems` sentences on
     unreadable files. Without a `workspace` no answer can be read again.
     """
@@ -193,17 +193,19 @@ class Study:
         given = [event for event in events if event.answer in known]
         effective, inputs = in_effect(given), self._inputs
         finished = finish(self.waves, self.answers, effective)
-        answers = add_study_facts(self.answers, replace(inputs, waves=finished), reads_scores=True)
+        failures: dict[str, str] = {}
+        answers = add_study_facts(self.answers, replace(inputs, waves=finished), failures, reads_scores=True)
         published = self.table[self.table["unit"] == "table"]
         table = make_table(
             answers,
             published,
-            score_columns(effective, self.rubric, inputs, answers),
+            score_columns(effective, self.rubric, inputs, answers, failures),
             self.rubric,
             excluded=excluded,
         )
         log = self.log._replace(counted=given)
-        return replace(self, answers=answers, table=table, log=log, waves=finished)
+        problems = list(dict.fromkeys([*self.problems, *failures.values()]))
+        return replace(self, answers=answers, table=table, log=log, waves=finished, problems=problems)
 
     def __repr__(self) -> str:
         return short_repr("Study", "answers and scores", f"{len(self.table):,} rows of {len(self.sources):,} runs")
@@ -224,28 +226,41 @@ def finish(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> W
     return waves.finished(set(answers["answer"].unique()), scored)
 
 
-def add_study_facts(answers: pd.DataFrame, study: StudyInputs, *, reads_scores: bool = False) -> pd.DataFrame:
-    """Add facts about answers among all of a study; where `reads_scores`, those alone that follow from scores."""
+def add_study_facts(
+    answers: pd.DataFrame, study: StudyInputs, failures: dict[str, str], *, reads_scores: bool = False
+) -> pd.DataFrame:
+    """Add facts about answers among all of a study; where `reads_scores`, those alone that follow from scores.
+
+    A package's that fails is left out, with a sentence in `failures`.
+    """
     known = fact_columns()
     for fact in study_facts():
         if reads_scores and not fact.reads_scores:
             continue
-        values = fact.compute(study, answers)
-        if values is None:
-            continue
-        answers = answers.assign(
-            **{
-                name: as_category(pd.Series(value, answers.index, dtype=object), ())
-                if known[name].kind == "category"
-                else pd.Series(value, answers.index, dtype="float64")
-                for name, value in values.items()
-            }
-        )
+        try:
+            values = fact.compute(study, answers)
+            if values is None:
+                continue
+            answers = answers.assign(
+                **{
+                    name: as_category(pd.Series(value, answers.index, dtype=object), ())
+                    if known[name].kind == "category"
+                    else pd.Series(value, answers.index, dtype="float64")
+                    for name, value in values.items()
+                }
+            )
+        except Exception as error:  # noqa: BLE001 - a package's
+            failures[fact.name] = describe_failure(fact, error)
     return answers
 
 
-def score_columns(events: Sequence[Event], rubric: Rubric, study: StudyInputs, answers: pd.DataFrame) -> dict[str, Any]:
-    """Return the columns of the scores that these events give, with what facts about scores read in them."""
+def score_columns(
+    events: Sequence[Event], rubric: Rubric, study: StudyInputs, answers: pd.DataFrame, failures: dict[str, str]
+) -> dict[str, Any]:
+    """Return the columns of the scores that these events give, with what facts about scores read in them.
+
+    A package's fact that fails is left out, with a sentence in `failures`.
+    """
     metrics = list(rubric.metrics)
     # A few hundred different values at most: looked up once, then only pointed to.
     given = {id(event.values): event.values for event in events if event.values is not None}
@@ -263,8 +278,11 @@ def score_columns(events: Sequence[Event], rubric: Rubric, study: StudyInputs, a
         **{metric: values[:, number] for number, metric in enumerate(metrics)},
     }
     for fact in score_facts():
-        read = fact.reader(study, answers)
-        if read is not None:
-            rows = [read(event) for event in events]
-            columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
+        try:
+            read = fact.reader(study, answers)
+            if read is not None:
+                rows = [check_types(fact, read(event)) for event in events]
+                columns |= {name: [row.get(name) for row in rows] for name in fact.columns}
+        except Exception as error:  # noqa: BLE001 - a package's
+            failures[fact.name] = describe_failure(fact, error)
     return columns

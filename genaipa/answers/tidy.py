@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.columns import ANSWER, CORE, OVERALL, SCORER
 from genaipa.answers.fact import columns as fact_columns
 from genaipa.answers.fact import columns_of, facts, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import escape_formula
 from genaipa.runs.experiments import EXPERIMENTS
+from genaipa.scoring.columns import ANSWER, CORE, OVERALL, SCORER
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.answers.columns import ColumnKind, Meanings
     from genaipa.answers.fact import Fact, ScoreFact, StudyFact
+    from genaipa.scoring.columns import ColumnKind, Meanings
     from genaipa.scoring.rubric import Rubric
 
 

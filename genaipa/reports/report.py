@@ -73,7 +73,7 @@ class Report:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The narrow table: a row per answer and score (columns: `genaipa.answers.columns`)."""
+        """The narrow table: a row per answer and score (columns: `genaipa.scoring.columns`)."""
         return self.study.table
 
     @cached_property

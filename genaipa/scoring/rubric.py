@@ -22,6 +22,7 @@ import msgspec
 from genaipa.errors import DataError, clipped, nearest
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import digest, read_text
+from genaipa.scoring.columns import CORE, IN_TABLE
 from genaipa.workspace import MARKER, shipped
 
 if TYPE_CHECKING:
@@ -86,27 +87,14 @@ EvidenceKind = Literal["citations", "quotations", "length", "question"]
 """A kind of evidence that the desk shows beside a metric."""
 _MOST_VALUES = 9
 """Each value has a digit as its key."""
-_RESERVED = frozenset(
-    (
-        *("digest", "analyst", "time", "note", "seconds", "kind", "scorer", "blind", "independent", "calibration"),
-        *("suggested", "preselected", "pinned", "shown", "order", "rubric", "id", "run", "system"),
-        *("document", "question", "row"),
-        *("wording", "initialization", "prompts", "repetition", "m_all", "asked", "answer", "annotated answer"),
-        *("unit", "key", "model", "experiment", "category", "source", "silent", "status", "claims_silence", "role"),
-        *("pi", "in_wave", "planned", "desk_order"),
-        *("cost", "tokens_in", "tokens_cached", "tokens_out", "prompt_cut", "excluded", "counted", "averaged"),
-        *("corrected", "conversation", "position"),
-        *("passages", "passages_annotated", "passages_elsewhere", "passages_other"),
-        *("sections", "sections_shown", "shown_at", "quotes"),
-        *("points", "points_vital", "points_said", "points_vital_said", "points_contradicted", "points_harm", "harm"),
-        *("cites_there", "thought_tokens", "thought_length"),
-        "ticks",
-        *("m_all_positive", "m_all_negative", "documents", "m_all_documents", "metric_documents"),
-        *("questions", "m_all_questions", "answers", "scores", "low", "high", "n"),
-        *("policies_low", "policies_high"),
-    )
+_RESERVED = CORE.union(
+    IN_TABLE,
+    ("digest", "time", "note", "seconds", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),
+    ("shown", "order", "id", "ticks", "asked", "annotated answer"),
+    ("documents", "m_all_documents", "metric_documents", "questions", "m_all_questions", "answers", "scores", "n"),
+    ("low", "high", "policies_low", "policies_high"),
 )
-"""Columns of tables in which metrics have columns of their own."""
+"""Columns of the narrow table, of sheets of scores, and of averages, where metrics have columns of their own."""
 
 
 class Needed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -11,8 +11,10 @@ from running import carry_out, make_workspace, spec, write
 from genaipa.answers import fact
 from genaipa.answers.gather import gather_scored
 from genaipa.archive import pack, unpack
+from genaipa.errors import DataError
 from genaipa.runs.selection import select
-from genaipa.workspace import find_workspace
+from genaipa.validation import validate
+from genaipa.workspace import find_workspace, shipped
 from genaipa_retrieval.fact import Passages
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
             f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
         )
         points = "\n".join(f"{each} = {target}" for each, target in facts.items())
-        (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(f"[{fact.GROUP}]\n{points}\n")
+        (folder / f"{name}-1.0.dist-info" / "entry_points.txt").write_text(f"[genaipa.facts]\n{points}\n")
         (folder / f"{name}.py").write_text(code)
         monkeypatch.syspath_prepend(folder)
 
@@ -116,14 +118,79 @@ def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_p
 def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) -> None:
     """A package that fails when it is imported, or takes a column that is another's, ends no report."""
     install("broken", "raise RuntimeError('no luck')", broken="broken:Broken")
-    install("thief", SHOUTING.replace("exclamations", "silent"), thief="thief:Shouting", gone="thief:Gone")
+    install("thief", SHOUTING.replace("exclamations", "silent"), shouting="thief:Shouting", gone="thief:Gone")
     make_run()
     study = gathered()
     assert set(study.joined()["claims_silence"]) == {"no"}
     problems = "\n".join(study.problems)
     assert "The fact broken is left out: broken:Broken can't be loaded (RuntimeError: no luck)." in problems
     assert "The fact gone is left out: thief:Gone can't be loaded (AttributeError:" in problems
-    assert "The fact thief is left out: silent is a column of annotation." in problems
+    assert "The fact shouting is left out: silent is a column of annotation." in problems
+
+
+FAILING = """
+from genaipa.answers.fact import Column, Fact, ScoreFact, StudyFact
+
+
+class Late(Fact):
+    name = "late"
+    columns = {"late": Column("float64", "a number, but for the last question")}
+
+    def read(self, run, record):
+        return {"late": 1 / (record.question != "Q4")}
+
+
+class Worded(Fact):
+    name = "worded"
+    columns = {"worded": Column("float64", "a number, it says")}
+
+    def read(self, run, record):
+        return {"worded": record.reply}
+
+
+class Short(StudyFact):
+    name = "short"
+    columns = {"short": Column("float64", "one value for all")}
+
+    def compute(self, study, answers):
+        return {"short": [1.0]}
+
+
+class Unread(ScoreFact):
+    name = "unread"
+    columns = {"unread": Column("float64", "nothing")}
+
+    def reader(self, study, answers):
+        raise LookupError("no points")
+"""
+
+
+def test_a_fact_that_fails_is_left_out_whole(install: Callable[..., None]) -> None:
+    """What it gave before it failed goes, too, and a sentence says why; the other facts stay."""
+    classes = {name.lower(): f"failing:{name}" for name in ("Late", "Worded", "Short", "Unread")}
+    install("failing", FAILING, **classes, renamed="failing:Late")
+    make_run()
+    study = gathered()
+    assert not {"late", "worded", "short", "unread"} & {*study.answers, *study.table}
+    assert set(study.answers["claims_silence"]) == {"no"}
+    told = "\n".join(study.problems)
+    assert "The fact late is left out: it can't be read (ZeroDivisionError: division by zero)." in told
+    assert "The fact worded is left out: it can't be read (TypeError: a value of worded is no number)." in told
+    assert "The fact short is left out: it can't be read (ValueError:" in told
+    assert "The fact unread is left out: it can't be read (LookupError: no points)." in told
+    assert "The fact renamed is left out: its class calls it 'late'." in told
+
+
+def test_a_metric_with_the_name_of_a_facts_column_is_refused() -> None:
+    """The report and validate name the file, the entry and the fact."""
+    make_run()
+    text = (shipped("rubrics") / "genaipabench.yaml").read_text().replace("\n  clarity:", "\n  cost:")
+    write("rubrics/own.yaml", text)
+    write("genaipa.toml", 'rubric = "own"\n')
+    with pytest.raises(DataError, match=r"own.yaml.*metrics\.cost.* is a column of the fact spending"):
+        gathered()
+    findings = [each for each in validate(find_workspace()).findings if each.entry == "metrics.cost"]
+    assert [each.severity for each in findings] == ["error"]
 
 
 def test_without_texts_no_reply_is_read() -> None:

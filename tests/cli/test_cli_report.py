@@ -164,10 +164,3 @@ def test_no_run(genaipa: Cli):
         finished = genaipa(command)
         assert finished.code == 2
         assert "there is no run to report on; make one with: genaipa run" in finished.err
-
-
-def test_the_documented_columns_are_the_tidy_tables():
-    """docs/guide/reports.md documents each column of the tidy table as the code does, in its order."""
-    page = (ROOT / "docs" / "guide" / "reports.md").read_text()
-    rows = [f"| `{name}` | {kind} | {what} |" for name, (kind, what) in frame.columns(METRICS).items()]
-    assert page.endswith("\n".join(["| column | type | what it holds |", "|---|---|---|", *rows]) + "\n")

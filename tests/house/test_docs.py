@@ -25,11 +25,12 @@ def shown_commands() -> list[str]:
     return sorted(set(found))
 
 
-def test_the_page_of_commands_is_current():
-    """docs/reference/cli.md is what docs/generate_cli.py writes now."""
-    generator = runpy.run_path(str(ROOT / "docs" / "generate_cli.py"))
-    assert (ROOT / "docs" / "reference" / "cli.md").read_text() == generator["whole_page"](), (
-        "run: python docs/generate_cli.py"
+@pytest.mark.parametrize("name", ["cli", "columns"])
+def test_generated_pages_are_current(name):
+    """The pages of commands and of columns are what their generators write now."""
+    generator = runpy.run_path(str(ROOT / "docs" / f"generate_{name}.py"))
+    assert (ROOT / "docs" / "reference" / f"{name}.md").read_text() == generator["whole_page"](), (
+        f"run: python docs/generate_{name}.py"
     )
 
 

@@ -1,89 +1,155 @@
-"""What a new chapter of a report costs: one file in `reports/chapters` and one line in its table."""
+"""Chapters of a report: a package brings one with a fact, what can't be made is told, and each has its own names."""
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
+from running import carry_out, make_workspace, spec, write
 
-from genaipa.reports.chapters import OWN
+import genaipa
+from genaipa.reports.chapters import OWN, make_chapters
+from genaipa.reports.notable import notable
 from genaipa.reports.report import Report
 
-CHECKOUT = Path(__file__).parents[2]
-CHAPTER = '''"""How many answers there are."""
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-from genaipa.reports.chapters.chapter import Chapter
-from genaipa.reports.figures import style
-from genaipa.reports.figures.figure import Figure
+    from genaipa.answers.study import Study
+
+ASIDES = """
+from genaipa.answers.fact import Column, Fact
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
 from genaipa.reports.table import table
 
+class Asides(Fact):
+    name, columns = "asides", {"asides": Column("float64", "brackets in the reply")}
+    texts = frozenset({"reply"})
 
-def numbers(frame):
-    """How many answers each system gave."""
-    data = frame.groupby("system", observed=True).size().rename("answers").reset_index()
-    return table("numbers", "How many answers there are", "Answers.", data, ("system", "answers"))
+    def read(self, run, record):
+        return {"asides": record.reply.count("(")}
 
+class AsidesChapter(ChapterMaker):
+    needs, after = frozenset({"asides"}), "outcomes"
 
-def _draw(data):
-    canvas = style.canvas(style.COLUMN, 2)
-    canvas.subplots().barh(data["system"], data["answers"])
-    return canvas
-
-
-def chapter(gathered, scope):
-    """The numbers of answers."""
-    found = numbers(gathered.table)
-    figure = Figure("numbers", "How many answers there are", "Answers by system.", found, lambda: _draw(found.data))
-    words = "More answers are surer."
-    return Chapter("numbers", "Numbers", words, [found], [figure], method="What counts is the <em>last</em> answer.")
-'''
+    def make(self, study, scope):
+        means = study.once().groupby("system", observed=True)["asides"].mean().reset_index()
+        means = table("asides", "Asides", "Means.", means, ("system", "asides"))
+        return Chapter("asides", "Asides", "How often answers digress.", [means])
+"""
 
 
-@pytest.mark.full
-def test_a_chapter_is_one_file_and_one_line(genaipa) -> None:
-    """In a copy of the package: on the page, in the contents, in the files, in the manifest, and in the method."""
-    Path("genaipa.toml").touch()
-    assert genaipa("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "2").code == 0
-    # With the bytecode, which holds for the files that the copy leaves as they are.
-    shutil.copytree(CHECKOUT / "genaipa", "genaipa", ignore=shutil.ignore_patterns("_data"))
-    for data in ("prompts", "questions", "policies", "annotations", "rubrics"):
-        Path(data).symlink_to(CHECKOUT / data)
-    table = Path("genaipa/reports/chapters/__init__.py")
-    before = table.read_text()
-    Path("genaipa/reports/chapters/numbers.py").write_text(CHAPTER)
-    table.write_text(
-        before.replace('    "audit": "answers",\n', '    "audit": "answers",\n    "numbers": "answers",\n')
-    )
-    assert len(table.read_text().splitlines()) == len(before.splitlines()) + 1
-    command = [sys.executable, "-m", "genaipa", "report", "-o", "out", "--formats", "svg"]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Install a package with a file of its name and entry points, as a package installer lays one out."""
+
+    def install(name: str, code: str, **points: str) -> None:
+        folder = tmp_path / "packages" / f"{name}-1.dist-info"
+        folder.mkdir(parents=True)
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        groups = (f"[genaipa.{group}]\n{lines}\n" for group, lines in points.items())
+        (folder / "entry_points.txt").write_text("".join(groups))
+        (folder.parent / f"{name}.py").write_text(code)
+        monkeypatch.syspath_prepend(folder.parent)
+
+    return install
+
+
+def test_a_package_brings_a_column_and_a_chapter(install: Callable[..., None]) -> None:
+    """Seventeen lines: on the page where it belongs, in its contents, in the tables and in the frame of answers."""
+    assert len([line for line in ASIDES.splitlines() if line]) <= 17
+    install("asides", ASIDES, facts="asides = asides:Asides", chapters="asides = asides:AsidesChapter")
+    make_workspace()
+    write("policies/acme.yaml", "company: ACME\nlicense: CC0\n")
+    write("say.yaml", "default: Yes (mostly, see section 1).\n")
+    carry_out(spec(systems=("scripted/say.yaml",)))
+
+    made = genaipa.report(folder="out")
+    assert [chapter.name for chapter in made.chapters][:2] == ["asked", "asides"]
+    assert not made.problems
     page = Path("out/index.html").read_text()
-    for part in (
-        '<li><a href="#numbers">Numbers</a></li>',
-        '<section id="numbers">',
-        "More answers are surer.",
-        '<figure id="figure-numbers">',
-        "What counts is the <em>last</em> answer.",
-    ):
-        assert part in page
-    assert Path("out/tables/numbers.csv").read_text(encoding="utf-8-sig") == "system,answers\nextractive,2\n"
-    files = json.loads(Path("out/manifest.json").read_text())["files"]
-    assert {f"tables/numbers.{form}" for form in ("csv", "html", "tex", "txt")} <= files.keys()
-    assert {f"figures/numbers.{form}" for form in ("csv", "svg")} <= files.keys()
+    assert '<li><a href="#asides">Asides</a></li>' in page
+    assert "How often answers digress." in page
+    assert Path("out/tables/asides.csv").read_text(encoding="utf-8-sig") == "system,asides\nscripted/say.yaml,1\n"
+    assert genaipa.load_answers()["asides"].tolist() == [1.0] * 4
+
+
+TORN = """
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
+
+
+def __getattr__(name):
+    raise AttributeError(f"no {name}")
+
+
+class Plain:
+    pass
+
+
+class Torn(ChapterMaker):
+    def make(self, study, scope):
+        return 1 / 0
+
+    def notable(self, study):
+        yield "This is so."
+        raise KeyError("that")
+
+
+class Twin(ChapterMaker):
+    def make(self, study, scope):
+        return Chapter("overall", "Twin", "The same name.", absent=["Nothing."])
+
+
+class Needy(ChapterMaker):
+    needs = frozenset({"gone"})
+    make = notable = None
+
+
+class Last(ChapterMaker):
+    after = "nowhere"
+
+    def make(self, study, scope):
+        return Chapter("last", "Last", "At the end.", absent=["Nothing."])
+
+
+class Behind(Last):
+    after = "last"
+
+    def make(self, study, scope):
+        return Chapter("behind", "Behind", "At the end.", absent=["Nothing."])
+"""
+
+
+def study() -> Study:
+    """Make a study with scores."""
+    rows = answer_rows(systems=("a/one", "b/two"), experiments=("quality", "robustness"), questions=QUESTIONS[:12])
+    return study_of(tidy_of(rows, score_rows(rows)))
+
+
+def test_a_chapter_that_cant_be_made_is_a_sentence(install: Callable[..., None]) -> None:
+    """A package that fails on import or while it makes, or takes a name, ends no report; the core's chapters stay."""
+    whole = [chapter.name for chapter in make_chapters(study(), study().rubric.bands).chapters]
+    names = ("Torn", "Twin", "Needy", "Last", "Behind")
+    points = "\n".join(f"{name.lower()} = torn:{name}" for name in names)
+    install("torn", TORN, chapters=f"{points}\ngone = torn:Gone\nplain = torn:Plain")
+    made = Report.of(study())
+    assert [chapter.name for chapter in made.chapters] == [*whole, "behind", "last"]
+    assert [sentence for sentence in made.problems if sentence.startswith("The chapter")] == [
+        "The chapter gone is left out: torn:Gone can't be loaded (AttributeError: no Gone).",
+        "The chapter plain is left out: torn:Plain can't be loaded (TypeError: it is no chapter).",
+        "The chapter torn is left out: it can't be made (ZeroDivisionError: division by zero).",
+        "The chapter twin is left out: there is already something called overall.",
+    ]
+    assert "What is notable in the chapter torn is not known (KeyError: 'that')." in notable(study())
 
 
 def test_chapters_have_a_file_each_and_their_parts_names_of_their_own() -> None:
     """Every file of the folder is in the table, and no two chapters write a file of the same name."""
-    folder = CHECKOUT / "genaipa" / "reports" / "chapters"
+    folder = Path(genaipa.__file__).parent / "reports" / "chapters"
     assert {path.stem for path in folder.glob("*.py")} - {"__init__", "chapter"} == set(OWN)
-    rows = answer_rows(systems=("a/one", "b/two"), experiments=("quality", "robustness"), questions=QUESTIONS[:12])
-    made = Report.of(study_of(tidy_of(rows, score_rows(rows))))
+    made = Report.of(study())
     tables = [table.name for chapter in made.chapters for table in chapter.tables]
     assert len(made.tables) == len(tables) > 10
     assert len(made.figures) == len([figure for chapter in made.chapters for figure in chapter.figures]) > 5

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.answers import tidy
 from genaipa.errors import DataError
+from genaipa.scoring.columns import CORE, IN_TABLE
 from genaipa.scoring.rubric import Bounds, Values, band, load_rubric, rubric_problems, shipped_rubric
 from genaipa.scoring.tables import SHOWN, columns
 from genaipa.validation import validate
@@ -163,7 +163,7 @@ def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry
 
 def test_no_metric_has_the_name_of_another_column() -> None:
     """A metric's column can't be taken for another one, in the tidy table, in an export or in a sheet."""
-    others = {*tidy.columns(()), *columns(PAPER), *SHOWN} - set(PAPER.metrics)
+    others = {*CORE, *IN_TABLE, *columns(PAPER), *SHOWN} - set(PAPER.metrics)
     for name in sorted(others):
         metrics = PAPER.metrics | {name: PAPER.metrics["clarity"]}
         assert list(rubric_problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name

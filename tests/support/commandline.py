@@ -136,7 +136,9 @@ def _put_back() -> Iterator[None]:
 
 
 def _from(folder: Path, module: str) -> bool:
-    """Whether a module is a study's own; packages stay, also where .venv is below the folder."""
+    """Tell whether a module is a study's own; packages stay, also where they or .venv are below the folder."""
+    if module.startswith("genaipa"):
+        return False
     file = getattr(sys.modules[module], "__file__", None) or ""
     return file.startswith(f"{folder}{os.sep}") and not file.startswith(f"{sys.prefix}{os.sep}")
 

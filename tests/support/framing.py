@@ -9,10 +9,10 @@ import pickle
 import numpy as np
 
 from benchmarks.made_study import make_study
-from genaipa.answers.columns import ANSWER, IN_TABLE
 from genaipa.answers.fact import columns_of, study_facts
 from genaipa.answers.fact import facts as fact_classes
 from genaipa.answers.study import Study
+from genaipa.scoring.columns import ANSWER, IN_TABLE
 from rubrics import METRICS, PAPER, VALUES
 
 CATEGORIES = ("T", "UC", "DM", "SE", "PD", "RC", "AEE", "CA")

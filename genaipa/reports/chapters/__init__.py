@@ -55,8 +55,8 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
     scope = Scope.of(study.table, study.questions.categories, bounds, study.questions.texts)
     made: list[Chapter] = []
-    makers, unloaded = make_each("chapter", OWN, ChapterMaker)
-    problems = list(unloaded)
+    makers, unloaded = _makers()
+    problems = [*unloaded]
     for name, maker in _fitting(makers, study):
         try:
             chapter = maker.make(study, scope)
@@ -78,18 +78,22 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
 
 def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     """Return the notable sentences of the chapters that are urgent, or of the others, in reading order."""
-    makers, _ = make_each("chapter", OWN, ChapterMaker)
+    makers, _ = _makers()
     sentences: list[str] = []
     for name, maker in _fitting(makers, study):
         if maker.is_urgent != urgent:
             continue
         try:
-            sentences += maker.notable(study)
+            sentences += [*maker.notable(study)]
         except Exception as error:
             if name in OWN:
                 raise
             sentences.append(f"What is notable in the chapter {name} is not known ({type(error).__name__}: {error}).")
     return sentences
+
+
+def _makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
+    return make_each("chapter", OWN, ChapterMaker)
 
 
 def _fitting(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:

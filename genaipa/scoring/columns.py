@@ -21,7 +21,7 @@ Meanings = dict[str, tuple[ColumnKind, str]]
 """Column → (type, meaning)."""
 
 ANSWER: Meanings = {
-    "unit": ("category", "what the row is: `answer` or `table` (see the head of this page)"),
+    "unit": ("category", "what the row is: `answer` or `table`"),
     "run": ("category", "the run folder's name"),
     "key": ("str", "the answer's key in its run; empty for `table` rows"),
     "system": ("category", "the system, as the run names it"),

@@ -1,0 +1,70 @@
+"""Write docs/reference/columns.md from what the code says of columns: `python docs/generate_columns.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from genaipa.answers.fact import facts, score_facts, study_facts
+from genaipa.plugins import is_ours
+from genaipa.scoring import columns
+from genaipa.scoring.rubric import shipped_rubric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from genaipa.answers.fact import AnyFact
+    from genaipa.scoring.columns import Meanings
+
+PAGE = Path(__file__).parent / "reference" / "columns.md"
+HEAD = """# Columns of answers and scores
+
+Generated from the code by `python docs/generate_columns.py`. What the files are is in
+[reports](../guide/reports.md#answers-and-scores-as-frames).
+"""
+ABOUT_FACTS = f"""A file has the columns of a fact only where something is known of it. The frame of answers has all of
+them, the narrow table has {", ".join(f"`{name}`" for name in columns.IN_TABLE)}.
+"""
+
+
+def core_table(meanings: Meanings) -> str:
+    """Return the table of columns of the core."""
+    rows = [f"| `{name}` | {kind} | {meaning} |" for name, (kind, meaning) in meanings.items()]
+    return "\n".join(("| column | type | what it holds |", "|---|---|---|", *rows, ""))
+
+
+def fact_table(known: Iterable[AnyFact]) -> str:
+    """Return the table of the columns of facts that ship with genaipa."""
+    rows = [
+        f"| `{name}` | {fact.name} | {column.kind} | {column.unit} | {column.meaning} |"
+        for fact in known
+        if is_ours(type(fact).__module__)
+        for name, column in fact.columns.items()
+    ]
+    return "\n".join(("| column | fact | type | unit | what it holds |", "|---|---|---|---|---|", *rows, ""))
+
+
+def whole_page() -> str:
+    """Return docs/reference/columns.md as it should be."""
+    metrics: Meanings = dict.fromkeys(shipped_rubric().metrics, ("float64", "the metric, from -1 to 1"))
+    return "\n".join(
+        (
+            HEAD,
+            str(columns.__doc__).partition("\n\n")[2],
+            "## Of every answer\n",
+            core_table(columns.ANSWER),
+            "## Facts about answers\n",
+            ABOUT_FACTS,
+            fact_table((*facts(), *study_facts())),
+            "## Of every score\n",
+            "A rubric of your own has its own metrics.\n",
+            core_table(columns.SCORER | metrics | columns.OVERALL),
+            "## Facts about scores\n",
+            fact_table(score_facts()),
+        )
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(whole_page(), encoding="utf-8")
+    print(f"wrote {PAGE}")
