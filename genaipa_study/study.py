@@ -61,7 +61,7 @@ _SHARED_PARTS = "BingAI&Bard"
 
 
 @dataclass(frozen=True)
-class StudyContents:
+class PublishedStudy:
     """Everything that was read: answers, scores, findings about them, the documents that they are about; what is wrong.
 
     Answers are excluded by their keys.
@@ -75,7 +75,7 @@ class StudyContents:
     excluded_scores: dict[PublishedScore, Exclusion]
 
 
-def read_study(tree: Tree) -> StudyContents:
+def read_study(tree: Tree) -> PublishedStudy:
     """The published study; a UsageError with the command that fetches it if it is not here."""
     here = pulled_only()
     if POLICY_SET not in here.names("questions") or not any(map(tree.holds, tree.study)):
@@ -90,7 +90,7 @@ def read_study(tree: Tree) -> StudyContents:
     for name in POLICIES:
         findings += audit_annotations(tree, documents[name], load_annotations(here, name))
     excluded = exclude_answers(findings), exclude_scores(scores, findings, answers)
-    return StudyContents(answers, scores, findings, documents, *excluded)
+    return PublishedStudy(answers, scores, findings, documents, *excluded)
 
 
 def import_study(tree: Tree, workspace: Workspace) -> Imported:
@@ -126,7 +126,7 @@ def _describe(findings: list[Finding], kinds: list[tuple[str, int]], path: Path)
     yield f"Each with its file, cell and reason: {path}"
 
 
-def _runs(study: StudyContents, source: str) -> Iterator[StudyRun]:
+def _runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
     """For each system one run for each experiment and origin of the questions, and one for scores about regulations."""
     for system in sorted({one.system for one in study.answers} | {one.system for one in study.scores}):
         for experiment, origin in (*product(STUDY_EXPERIMENTS, REPETITIONS), ("regulation", "")):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from servers import OpenAIServer
 
     from genaipa.scoring.store import Store
-    from genaipa_study.study import Study
+    from genaipa_study.study import PublishedStudy
 
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
@@ -230,10 +230,10 @@ def pulled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def real(pulled_cache: Path) -> Study:
+def real(pulled_cache: Path) -> PublishedStudy:
     """The published study as far as it is here, read once for all workers; never changed by a test."""
     from genaipa_study.layout import published
-    from genaipa_study.study import Study, read_study
+    from genaipa_study.study import PublishedStudy, read_study
 
     common = pulled_cache.with_name("study")
     with filelock.FileLock(f"{common}.lock"), pytest.MonkeyPatch.context() as patch:
@@ -241,7 +241,7 @@ def real(pulled_cache: Path) -> Study:
             patch.setenv("GENAIPA_CACHE", str(pulled_cache))
             common.write_bytes(pickle.dumps(read_study(published())))
     found = pickle.loads(common.read_bytes())
-    assert isinstance(found, Study)
+    assert isinstance(found, PublishedStudy)
     return found
 
 

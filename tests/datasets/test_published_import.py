@@ -32,7 +32,7 @@ from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa_study.layout import Tree, document_named, experiment_named, labelled, origin_of
 from genaipa_study.pull import pull
 from genaipa_study.sheets import SheetCell, column_letter, read_answers, read_sheet
-from genaipa_study.study import Study, read_study
+from genaipa_study.study import PublishedStudy, read_study
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ def users(**changed: Sheet) -> bytes:
     return workbook({name: changed.get(name) or user_sheet(name) for name in POLICIES})
 
 
-def findings(study: Study, kind: str) -> list[tuple[str, str]]:
+def findings(study: PublishedStudy, kind: str) -> list[tuple[str, str]]:
     """(sheet, cell) of each finding of a kind."""
     return [(finding.sheet, finding.cell) for finding in study.findings if finding.kind == kind]
 
@@ -355,7 +355,7 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 
 # In small, each quirk has its test above, and test_published_study reads the same answers.
 @pytest.mark.full
-def test_published_answers_are_counted(real: Study) -> None:
+def test_published_answers_are_counted(real: PublishedStudy) -> None:
     """Two systems, five policies: 480 answers to FAQ questions and 720 to users' questions each, 51 of them missing."""
     assert Counter((a.system, origin_of(a.question), a.text is None) for a in real.answers) == {
         ("published/chatgpt-4", "faq", False): 480,
@@ -385,14 +385,14 @@ def row_of(answer: Answer) -> int:
 
 
 @pytest.mark.full
-def test_published_answers_stand_where_they_are_known_to(real: Study) -> None:
+def test_published_answers_stand_where_they_are_known_to(real: PublishedStudy) -> None:
     """The cell that each answer was found in is the one that a person found for it."""
     wrong = [a.key for a in real.answers if a.text is not None and int(re.sub(r"\D", "", a.cell)) != row_of(a)]
     assert wrong == []
 
 
 @pytest.mark.full
-def test_published_runs_about_another_company(real: Study) -> None:
+def test_published_runs_about_another_company(real: PublishedStudy) -> None:
     """The four places, with every answer in them."""
     found = Counter(
         (f.document, f.experiment, f.file.rpartition("/")[2][:13]) for f in real.findings if f.kind == "other-company"
@@ -406,7 +406,7 @@ def test_published_runs_about_another_company(real: Study) -> None:
 
 
 @pytest.mark.full
-def test_published_findings_about_answers(real: Study) -> None:
+def test_published_findings_about_answers(real: PublishedStudy) -> None:
     """What else is known to be wrong with answers and annotated answers, by document and cell."""
     kinds = ("other-question", "lost-first-letter", "note-not-answer", "duplicate-file", "annotation-wrong-part")
     found = {kind: [(f.document, f.cell) for f in real.findings if f.kind == kind] for kind in kinds}

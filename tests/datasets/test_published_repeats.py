@@ -12,7 +12,7 @@ from genaipa_study.audit import audit_repeats
 
 if TYPE_CHECKING:
     from genaipa_study.findings import Finding
-    from genaipa_study.study import Study
+    from genaipa_study.study import PublishedStudy
 
 LONG = (
     "Couriers photograph every parcel at the door, keep the picture for three weeks in the depot archive, and tell you "
@@ -89,7 +89,7 @@ def test_repeats_in_several_runs_are_mentioned() -> None:
 
 
 @pytest.mark.full
-def test_published_repeats(real: Study) -> None:
+def test_published_repeats(real: PublishedStudy) -> None:
     """Of two systems: four copies that fit another question better, none undecided, and repeats in 52 places."""
     counted = {kind: sum(f.kind == kind for f in real.findings) for kind in ("same-answer", "near-copy")}
     assert counted == {"same-answer": 0, "near-copy": 0}

@@ -20,7 +20,7 @@ from genaipa_study.audit import audit_scores, exclude_scores
 from genaipa_study.findings import Finding, answer_finding
 from genaipa_study.layout import Tree
 from genaipa_study.results import read_scores
-from genaipa_study.study import Study
+from genaipa_study.study import PublishedStudy
 
 BARD = results("Bard", "orig")
 FOLDER = "Results/Results_Bard"
@@ -249,7 +249,7 @@ def test_scores_survive_their_file(tmp_path: Path) -> None:
 # The published files
 
 
-def test_published_scores_are_counted(real: Study) -> None:
+def test_published_scores_are_counted(real: PublishedStudy) -> None:
     """Of two systems: 4 tables of 160 scores, 4 of 32 means, and 12 rows about regulations each."""
     assert Counter((s.system, bool(s.document)) for s in real.scores) == {
         (f"published/{name}", kind): count
@@ -258,7 +258,7 @@ def test_published_scores_are_counted(real: Study) -> None:
     }
 
 
-def test_published_findings_about_scores(real: Study) -> None:
+def test_published_findings_about_scores(real: PublishedStudy) -> None:
     """Everything that is known to be wrong with the tables, and nothing more; 45 rows contradict the metrics."""
     found = Counter(
         (f.kind, f.system, f.experiment, f.document, f.question)
@@ -284,7 +284,7 @@ def test_published_findings_about_scores(real: Study) -> None:
     }
 
 
-def test_published_scores_that_are_left_out(real: Study) -> None:
+def test_published_scores_that_are_left_out(real: PublishedStudy) -> None:
     """Those in copied or impossible places, and those whose answers are all about something else."""
     out = Counter((s.system, s.experiment, excluded.kind) for s, excluded in real.excluded_scores.items())
     bard, chatgpt = "published/bard", "published/chatgpt-4"
@@ -300,7 +300,7 @@ def test_published_scores_that_are_left_out(real: Study) -> None:
     }
 
 
-def test_the_default_is_the_published_study_s(real: Study) -> None:
+def test_the_default_is_the_published_study_s(real: PublishedStudy) -> None:
     """The variance that planning takes for granted is that of the published tables of both systems."""
     values = {
         (score.system, score.experiment, score.question, score.document): score.m_all

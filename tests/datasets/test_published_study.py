@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from genaipa.answers.study import Study
-    from genaipa_study.study import Study as PublishedStudy
+    from genaipa_study.study import PublishedStudy
 
 DOCS = Path(__file__).parents[2] / "docs"
 SHARED = DOCS.parents[1] / "shared"
