@@ -89,6 +89,8 @@ def gather(
     questions = reading.asked()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)
+    # What a million answers were made of would take as much memory as their scores.
+    reading.gathering, reading.cache = Gathering(), {}
     answers = answers.drop(columns=columns_of(*reading.failures), errors="ignore")
     people, log = load_people(workspace), _about(store, answers["answer"].cat.categories) if store is not None else []
     counted = list(people.counted(log)) if people.left_out else log
@@ -204,11 +206,6 @@ class _Run:
         manifest = source.manifest
         # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
         self._recorded = {name for name, known in manifest.systems.items() if known.words == "recording"}
-        self._places = {
-            (place, question): number
-            for place, order in manifest.orders.items()
-            for number, question in enumerate(order, 1)
-        }
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
         self._withheld = withheld(source.folder)
@@ -331,7 +328,8 @@ class _Run:
 
     def _position(self, system: str, at: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
-        return 0 if system in self._recorded else self._places.get((f"{at.document}|{at.repetition}", at.question), 0)
+        order = self._source.manifest.orders.get(f"{at.document}|{at.repetition}", ())
+        return order.index(at.question) + 1 if system not in self._recorded and at.question in order else 0
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
