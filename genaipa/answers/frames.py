@@ -266,7 +266,7 @@ def make_table(
         is_text, there = kind == "category", picks if name in scores and len(scores[name]) else np.full(len(picks), -1)
         given = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
         joined[name] = take(as_category(given, order.get(name, ())) if is_text else given.array, there, allow_fill=True)
-    frame = stacked(pd.DataFrame(joined | {"row": rows}), published.assign(row=-1), in_order=IN_TABLE)
+    frame = stacked(pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE)
     derive(frame, rubric, excluded=excluded)
     return named(typed(frame, order), rubric)
 
