@@ -150,7 +150,7 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
 
 
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
-_BUT = ", but for a share of 0 or 100 %."
+_BUT = ", unless the average is a share."
 
 
 def both_intervals(confidence: float) -> str:

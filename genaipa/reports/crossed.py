@@ -101,6 +101,6 @@ def warning(found: CrossedMean) -> str:
     if found.reason is not Reason.NONE:
         return ""
     few = f"{found.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
-    alike = "Documents differ no more than chance makes them."
+    alike = "Documents differ less than chance alone makes them differ on average."
     rough, same = found.documents < FEW_DOCUMENTS, found.documents_alike
     return " ".join([*([few] if rough else []), *([alike] if same else [])])

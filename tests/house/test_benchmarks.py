@@ -73,7 +73,7 @@ def test_a_suite_is_measured() -> None:
 
 @pytest.mark.soak
 def test_coverage_is_counted() -> None:
-    """With a handful of studies, coverage prints its tables; test_crossed.py has the intervals."""
+    """With a handful of studies, coverage prints its tables; test_intervals.py has the intervals."""
     command = [sys.executable, "-m", "benchmarks.coverage", "--studies", "5"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr

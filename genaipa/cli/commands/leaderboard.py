@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
-_LEAST_DOCUMENTS = 3
-"""Documents below which averages hold for these alone."""
-
 
 @filtered
 def leaderboard(
@@ -102,8 +99,10 @@ def leaderboard(
 
 def too_few_documents(table: Table | None) -> list[str]:
     """A sentence where a leaderboard rests on so few documents that it says nothing of others."""
+    from genaipa.stats.intervals import LEAST_DOCUMENTS
+
     most = 0 if table is None or not table else table.data["documents"].fillna(0).max()
-    if not 0 < most < _LEAST_DOCUMENTS:
+    if not 0 < most < LEAST_DOCUMENTS:
         return []
     return [
         "One document says nothing about other policies."
