@@ -89,12 +89,14 @@ def test_the_formulas_on_arrays_are_those_of_reports(monkeypatch: pytest.MonkeyP
     """Of whole and of half-scored studies, each p is below a level exactly where the benchmark says so."""
     monkeypatch.syspath_prepend(str(ROOT))
     coverage_levels = importlib.import_module("benchmarks.coverage_levels")
-    random = np.random.default_rng(5)
+    random, left = np.random.default_rng(5), coverage_levels.LEFT[coverage_levels.HALF_LEFT]
     for documents in (3, 5):
         values = coverage_levels.drawn(random, 2, documents, coverage_levels.APART, 8) + 8
         turn = coverage_levels.waves(random, documents, 8)
         for count, level in itertools.product((20, 32 * documents), (0.05, 0.001)):
-            here, wide = coverage_levels.spread(values, turn < count, coverage_levels.LEFT["now"]).counts(level)
+            here, wide = coverage_levels.spread(
+                values, turn < count, coverage_levels.LEFT[coverage_levels.HALF_LEFT]
+            ).counts(level)
             for study in range(8):
                 asked, about = np.nonzero(turn[study] < count)
                 found = crossed(values[study, 0, asked, about], asked.astype(str), about.astype(str))
