@@ -94,9 +94,7 @@ def test_the_formulas_on_arrays_are_those_of_reports(monkeypatch: pytest.MonkeyP
         values = coverage_levels.drawn(random, 2, documents, coverage_levels.APART, 8) + 8
         turn = coverage_levels.waves(random, documents, 8)
         for count, level in itertools.product((20, 32 * documents), (0.05, 0.001)):
-            here, wide = coverage_levels.spread(
-                values, turn < count, coverage_levels.LEFT[coverage_levels.HALF_LEFT]
-            ).counts(level)
+            here, wide = coverage_levels.spread(values, turn < count, left).counts(level)
             for study in range(8):
                 asked, about = np.nonzero(turn[study] < count)
                 found = crossed(values[study, 0, asked, about], asked.astype(str), about.astype(str))
