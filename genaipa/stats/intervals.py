@@ -61,7 +61,7 @@ LEAST_SCORED = 5
 """Below this many questions with answers that people scored, a judge's scores give no estimate."""
 LEAST_DRAWS = 6
 """Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
-FEW_DOCUMENTS = 10
+ROUGH_DOCUMENTS = 10
 """Below this many documents, what is said about other policies is rough."""
 _ENDLESS = (-np.inf, np.inf)
 _SHARE = (0.0, 1.0)
@@ -89,7 +89,7 @@ class CrossedMean(NamedTuple):
     """A mean over questions with its intervals; NaN where there is none, and `reason` tells what the data lack.
 
     `questions` and `documents` are how many it rests on, and `scored` how many of the questions have an answer that
-    people scored; `documents` is 0 where only means over documents are known. `low` and `high` hold for these
+    people scored; `documents` is 0 where only means over documents are known. `low` and `high` are for these
     documents, `policies_low` and `policies_high` for policies like these, `analysts_low` and `analysts_high` for
     policies and analysts like these. `p` and `policies_p` are the two-sided p values of a mean of 0: below a level
     exactly where the interval of this level, before it is cut to the scale, excludes 0. `documents_alike` tells
@@ -285,7 +285,7 @@ def estimate_difference(
     components = [_estimate_component(ours - ours.mean()), _estimate_component(theirs.mean() - theirs)]
     if _is_rounding(sum(component.variance for component in components), np.append(ours, theirs)):
         return made._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_interval(made.mean, components, limits or _ENDLESS, confidence)
+    low, high, p = _find_mean_ends(made.mean, components, limits or _ENDLESS, confidence)
     return made._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
 
 
@@ -355,7 +355,7 @@ def _estimate_cells(
     if panel is None or share or isnan(panel.variance):
         return made
     components.append(_Component(panel.number, panel.variance, 0.0))
-    widest = _find_interval(mean, components, limits, confidence)
+    widest = _find_mean_ends(mean, components, limits, confidence)
     return made._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
 
 
@@ -482,11 +482,11 @@ def _find_ends(
 ) -> _Ends:
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
     if drawn is None:
-        return _find_interval(mean, components, limits, confidence)
+        return _find_mean_ends(mean, components, limits, confidence)
     return _find_share_ends(mean, components, limits, confidence, drawn)
 
 
-def _find_interval(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
+def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
     components = [component for component in components if component.variance]
     error = sqrt(sum(component.variance for component in components))
 

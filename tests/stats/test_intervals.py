@@ -195,7 +195,7 @@ def test_a_mean_over_documents_is_no_further_document() -> None:
 
 
 def test_other_documents_never_make_it_surer() -> None:
-    """The second interval holds the first, also where skewed questions bend the first one more."""
+    """The second interval contains the first, also where skewed questions bend the first one more."""
     for seed in range(size(small=15, soak=60)):
         random = np.random.default_rng(seed)
         values = random.exponential(10, (5, 1)) + random.exponential(6, (5, 4))
@@ -418,7 +418,7 @@ def test_two_independent_sets() -> None:
 
 
 def test_what_holds_for_policies_holds_for_these_documents() -> None:
-    """Joined, the interval for policies holds the other; means of unlike signs hold for none."""
+    """Joined, the interval for policies contains the other; means of unlike signs have a p of 1."""
     wide, narrow = (estimate_mean(*cells(study(12, 5, seed) * spread - 40)) for seed, spread in ((1, 1.0), (2, 0.5)))
     made = join_targets(wide, narrow)
     assert made[:6] == wide[:6]
