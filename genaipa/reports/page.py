@@ -36,7 +36,7 @@ from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_par
 from genaipa.reports.part import warning
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.significance import OTHER_PEOPLE, percent, written
-from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS
+from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
@@ -272,7 +272,7 @@ def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     if number < LEAST_DOCUMENTS:
         documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
         return f"{documents} nothing about other policies."
-    return f"{number} documents{': rough for other policies' if number < FEW_DOCUMENTS else ''}."
+    return f"{number} documents{': rough for other policies' if number < ROUGH_DOCUMENTS else ''}."
 
 
 def _scorers(board: pd.DataFrame) -> str:
