@@ -566,5 +566,10 @@ def _embedded(svg: str) -> Markup:
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")
-    written = _UNSAFE.sub(lambda found: quote(found[0], safe=""), svg).replace("&", "&amp;")
+    written = _UNSAFE.sub(lambda match: _quote(match[0]), svg).replace("&", "&amp;")
     return Markup("data:image/svg+xml," + written)  # noqa: S704 - what ends an attribute, a double quote, is escaped
+
+
+@cache
+def _quote(signs: str) -> str:
+    return quote(signs, safe="")
