@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from array import array
 from collections import defaultdict
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -58,7 +57,7 @@ class Calls(NamedTuple):
 def calls_by_system(study: Study) -> dict[str, Calls]:
     """Return the calls that took time; a system that recordings, this machine or people by hand gave is left out."""
     # Plain numbers: there may be millions.
-    numbers_by_system: defaultdict[str, array[float]] = defaultdict(partial(array, "d"))
+    numbers_by_system: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
     for source in study.sources:
         facts = source.manifest.systems
         asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
