@@ -2,7 +2,7 @@
 
 Studies of alike systems go by the hundred through a copy of the formulas of `reports.crossed` that works on arrays
 (`tests/house/test_benchmarks.py` holds the two against each other), once with all of a document's variance taken out
-that chance explains, as it was before, and once with half of it left.
+that chance explains (nothing left), and once with half of it left.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ LOOKED_AT = (3, 5, 10)
 APART = 162.0
 """Variance between documents of the difference of two systems (the published study's `recall`)."""
 QUESTIONS = 32
-LEFT = {"before": 0.0, "now": 0.5}
+NOTHING_LEFT, HALF_LEFT = "nothing left", "half left"
+_LATE, _EARLY = f"{NOTHING_LEFT}, always .05", f"{HALF_LEFT}, early .001"
+LEFT = {NOTHING_LEFT: 0.0, HALF_LEFT: 0.5}
 """Rule → the share of the documents' variance that is left to them at least."""
 _MOST_BENT = 0.97
 _LEAST_ALIKE = 2
@@ -179,13 +181,13 @@ def looks(studies: int) -> Iterator[tuple[str, ...]]:
     for apart, at in itertools.product(
         (PUBLISHED.documents, APART), ((whole,), tuple(range(whole // 10, whole + 1, whole // 10)), every)
     ):
-        false = {rule: [0, 0] for rule in ("before", "now")}
+        false = {rule: [0, 0] for rule in (_LATE, _EARLY)}
         for target, here in enumerate((True, False)):
             random = np.random.default_rng([int(apart), here])
             for some in _chunks(studies):
                 values, turn = drawn(random, 2, 5, apart, some, here=here), waves(random, 5, some)
                 for rule, total in false.items():
-                    total[target] += _ever(values, turn, at, target, early=rule == "now")
+                    total[target] += _ever(values, turn, at, target, early=rule == _EARLY)
         for rule, total in false.items():
             yield f"{len(at)}", f"{apart:.0f}", rule, *(f"{100 * one / studies:.1f}" for one in total)
 
@@ -196,7 +198,7 @@ def _ever(values: Floats, turn: NDArray[np.int64], at: Sequence[int], target: in
     for count in at:
         needed = evidence_level([PlanShare(turn[0].size, count)]) if early else ENDED
         if count >= needed.least_questions:
-            known = spread(values, turn < count, LEFT["now" if early else "before"])
+            known = spread(values, turn < count, LEFT[HALF_LEFT if early else NOTHING_LEFT])
             ever |= known.counts(needed.p)[target][:, 0]
     return int(ever.sum())
 
@@ -205,7 +207,7 @@ def looks_at_systems(studies: int) -> Iterator[tuple[str, ...]]:
     """Documents, rule, and in how many studies of so many alike systems ten looks find a difference, for policies."""
     for documents in LOOKED_AT:
         random, whole = np.random.default_rng(documents), QUESTIONS * documents
-        rules = {"before": (0.0, SIGNIFICANT), "half left": (0.5, SIGNIFICANT), "now": (0.5, EARLY)}
+        rules = {_LATE: (0.0, SIGNIFICANT), f"{HALF_LEFT}, always .05": (0.5, SIGNIFICANT), _EARLY: (0.5, EARLY)}
         false = np.zeros((len(rules), len(SYSTEMS)))
         for some in _chunks(studies):
             values, turn = drawn(random, max(SYSTEMS), documents, APART, some), waves(random, documents, some)
@@ -237,8 +239,8 @@ def enlarged(studies: int) -> Iterator[tuple[str, ...]]:
             random, ever = np.random.default_rng([int(apart), here]), 0
             for some in _chunks(studies):
                 values, turn = drawn(random, 2, 5, apart, some, here=here), waves(random, 5, some)
-                at = [spread(values, turn < count, LEFT["now"]).counts(last)[target] for count in others]
-                at.append(spread(values, turn < first, LEFT["now"]).counts(SIGNIFICANT)[target])
+                at = [spread(values, turn < count, LEFT[HALF_LEFT]).counts(last)[target] for count in others]
+                at.append(spread(values, turn < first, LEFT[HALF_LEFT]).counts(SIGNIFICANT)[target])
                 ever += int(np.any(at, axis=0).sum())
             false.append(ever)
         yield f"{apart:.0f}", f"{last:g}", *(f"{100 * one / studies:.1f}" for one in false)

@@ -68,7 +68,7 @@ def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
         yield (
             *(f"{leniency:g}", str(number), f"{these / studies:.1%}", share[0]),
             *(("refused", "") if refused else (share[1], width)),
-            *(share[3], f"{share[4]}; now {share[6]}"),
+            *(share[3], f"{share[4]}; said {share[6]}"),
         )
 
 

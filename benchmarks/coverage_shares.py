@@ -64,8 +64,8 @@ def _plain(value: float, without: Floats, items: Floats) -> Ends:
     return max(0.0, value - half), min(1.0, value + half)
 
 
-def _share_before(hits: Floats, items: Floats) -> Ends:
-    """The interval that shares of suites had: jackknife and Student's t, cut to the scale."""
+def _share_by_jackknife(hits: Floats, items: Floats) -> Ends:
+    """The jackknife with Student's t, cut to the scale."""
     return _plain(hits.sum() / items.sum(), _without(hits, items), items)
 
 
@@ -111,7 +111,7 @@ def shares(random: np.random.Generator, share: float, alike: float, items: Float
     """Intervals of one study's share."""
     hits = beta_binomial(random, share, alike, items)
     return {
-        "before: jackknife, t": (_share_before(hits, items), share),
+        "jackknife, t": (_share_by_jackknife(hits, items), share),
         "Korn-Graubard, floor": (share_interval(hits, items), share),
     }
 
@@ -120,7 +120,7 @@ def f1s(random: np.random.Generator, share: float, alike: float, items: Floats) 
     """Intervals of one study's F1."""
     value, without = _f1(random, share, alike, items)
     return {
-        "before: jackknife, t": (_plain(value, without, items), share),
+        "jackknife, t": (_plain(value, without, items), share),
         "logit, t": (bounded_interval(value, _jackknife(without, items), items), share),
     }
 

@@ -3,7 +3,7 @@
     python -m benchmarks.estimates [--quick] [--studies N] [--figure FILE]
 
 Judges of our own making (`made_judges`) score studies drawn from a known truth, people score a wave of them, and both
-go through the functions of the reports (`stats.estimates`, `reports.crossed`). No language model judged
+go through the functions of the reports (`stats.rectified`, `reports.crossed`). No language model judged
 anything. A thousand studies for each cell take eight minutes of one core (--quick: a hundred, one minute). The tables
 of docs/method/estimates.md are what it prints, and the figure there is what it draws. The published scores are left
 out where `genaipa get genaipabench` did not fetch them.
@@ -26,9 +26,9 @@ from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Sy
 from genaipa.errors import GenaipaError
 from genaipa.reports.crossed import crossed
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
-from genaipa.stats.estimates import Sample
 from genaipa.stats.intervals import CrossedMean
 from genaipa.stats.reason import Reason
+from genaipa.stats.rectified import Sample
 
 SIZES = ((32, 5, 32), (32, 5, 64), (32, 5, 96), (64, 5, 200))
 """Questions, documents, and how many of their answers people score."""

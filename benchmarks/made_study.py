@@ -28,7 +28,7 @@ def make_study(
         if row["unit"] == "table":
             gathering.published.add(row)
         else:
-            gathering.add(asked, talk, row)
+            gathering.add(row.get("key", ""), asked, talk, row)
     answers, published = gathering.frames(rubric, orders or {})
     table = make_table(answers, published, scores, rubric, excluded=excluded, orders=orders)
     return Study(answers, table, rubric=rubric)

@@ -135,6 +135,8 @@ class Gathering:
     def __init__(self) -> None:
         self._asked, self._talks, self._answers, self.published = Rows(), Rows(), Rows(), Rows()
         self._asked_of, self._talk_of = array("i"), array("i")
+        # No two are the same in a run: codes of them would save nothing.
+        self._keys: list[str] = []
 
     @property
     def count(self) -> int:
@@ -154,8 +156,9 @@ class Gathering:
         """Add what is known of a conversation, whatever it asks, and return its number."""
         return self._talks.add(values)
 
-    def add(self, asked: int, talk: int, values: Mapping[str, Any]) -> int:
+    def add(self, key: str, asked: int, talk: int, values: Mapping[str, Any]) -> int:
         """Add an answer, a failure, or a question that was not asked, and return its row."""
+        self._keys.append(key)
         self._asked_of.append(asked)
         self._talk_of.append(talk)
         return self._answers.add(values)
@@ -211,17 +214,13 @@ class Gathering:
                 codes, texts = rows.texts(name)
                 both = _as_categories([(codes[places], texts), below.texts(name)], orders.get(name, ()))
                 answers[name], published[name] = both
-            elif kind == "str":
-                answers[name], published[name] = _as_texts(*rows.texts(name))[places], _as_texts(*below.texts(name))
+            elif kind == "str":  # the key, which published scores have none of
+                answers[name] = pd.Series(self._keys[start:], dtype="str").array
+                published[name] = pd.Series([""] * below.count, dtype="str").array
             else:
                 answers[name] = as_plain(pd.Series(rows.numbers(name)[places]), kind)
                 published[name] = as_plain(pd.Series(below.numbers(name)), kind)
         return pd.DataFrame(answers), pd.DataFrame({name: published[name] for name in (*ANSWER, *IN_TABLE)})
-
-
-def _as_texts(codes: _Codes, texts: Sequence[str]) -> Any:
-    """Return texts as a column, empty where there is none."""
-    return pd.Series(np.array([*texts, ""], dtype=object)[codes]).astype("str").array
 
 
 def _as_categories(
@@ -267,7 +266,7 @@ def make_table(
         is_text, there = kind == "category", picks if name in scores and len(scores[name]) else np.full(len(picks), -1)
         given = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
         joined[name] = take(as_category(given, order.get(name, ())) if is_text else given.array, there, allow_fill=True)
-    frame = stacked(pd.DataFrame(joined | {"row": rows}), published.assign(row=-1), in_order=IN_TABLE)
+    frame = stacked(pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE)
     derive(frame, rubric, excluded=excluded)
     return named(typed(frame, order), rubric)
 

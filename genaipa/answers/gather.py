@@ -89,10 +89,11 @@ def gather(
     questions = reading.asked()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)
+    # What a million answers were made of would take as much memory as their scores.
+    reading.gathering, reading.cache = Gathering(), {}
     answers = answers.drop(columns=columns_of(*reading.failures), errors="ignore")
-    wanted = {digest for digest in answers["answer"].cat.categories if digest}
-    people, log = load_people(workspace), _about(store, wanted) if store is not None and wanted else []
-    counted = list(people.counted(log))
+    people, log = load_people(workspace), _about(store, answers["answer"].cat.categories) if store is not None else []
+    counted = list(people.counted(log)) if people.left_out else log
     effective = in_effect(counted)
     try:
         waves = finish(load_waves(workspace), answers, effective)
@@ -135,17 +136,22 @@ def gather_scored(
         return replace(study, log=study.log._replace(head=store.chained().head)) if store else study
 
 
-def _about(store: Store, wanted: Collection[str]) -> list[Event]:
-    """Every event about these answers, in order."""
-    found, kept = [], {digest: digest for digest in wanted}
-    same: dict[Any, Any] = {}
-    for _, event in store.events():
-        if event.answer in kept:
+def _about(store: Store, digests: Iterable[str]) -> list[Event]:
+    """Return every event about the answers with these digests, in order."""
+    events = []
+    answers = {digest: digest for digest in digests if digest}
+    texts: dict[str, str] = {}
+    nothing: dict[str, float] = {}
+    for _, event in store.events() if answers else ():
+        if event.answer in answers:
             # A million events would hold the same few names and values a million times.
-            force_setattr(event, "answer", kept[event.answer])
-            force_setattr(event, "analyst", same.setdefault(event.analyst, event.analyst))
-            found.append(event)
-    return found
+            force_setattr(event, "answer", answers[event.answer])
+            force_setattr(event, "analyst", texts.setdefault(event.analyst, event.analyst))
+            force_setattr(event, "rubric", texts.setdefault(event.rubric, event.rubric))
+            if not event.suggested:
+                force_setattr(event, "suggested", nothing)
+            events.append(event)
+    return events
 
 
 class _Reading:
@@ -200,11 +206,6 @@ class _Run:
         manifest = source.manifest
         # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
         self._recorded = {name for name, known in manifest.systems.items() if known.words == "recording"}
-        self._places = {
-            (place, question): number
-            for place, order in manifest.orders.items()
-            for number, question in enumerate(order, 1)
-        }
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
         self._withheld = withheld(source.folder)
@@ -219,14 +220,16 @@ class _Run:
             if not only.documents or name in only.documents:
                 self._note(name)
         rows: dict[str, int] = {}
-        kept: dict[str, bool] = {}
+        unselected, failed = set[str](), set[str]()
         start = self._reading.gathering.count
         for _, line in self._source.folder.read(MeasuredHead):
-            if line.kind == "answer":
-                kept[line.key] = line.status != "failed"
-            mine = line.kind == "answer" and line.system in self._source.systems
-            if mine and self._source.means(line):
+            if line.kind != "answer":
+                continue
+            (failed.add if line.status == "failed" else failed.discard)(line.key)
+            if self._source.means(line):
                 self._add(rows, line)
+            else:
+                unselected.add(line.key)
         self._add_missing(rows)
         gathering = self._reading.gathering
         for values in self._reader.complete(gathering.known, partial(gathering.rows_from, start)):
@@ -234,11 +237,11 @@ class _Run:
         for row in self._published():
             self._reading.gathering.published.add(row)
         excluded = read_exclusions(self._source.folder, "answer")
-        if unknown := sorted(excluded.keys() - kept.keys()):
+        if unknown := sorted(excluded.keys() - rows.keys() - unselected):
             self._reading.problems.append(
                 f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {some(unknown, 3)}; correct the key."
             )
-        lack = self._source.folder.lack(self._source.manifest, sum(kept.values()))
+        lack = self._source.folder.lack(self._source.manifest, len(rows) + len(unselected) - len(failed))
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
     def _note(self, name: str) -> None:
@@ -261,7 +264,6 @@ class _Run:
         at = coordinates_of(line)
         talk = self._talk(line.system, at)
         values = {
-            "key": line.key,
             "model": line.model,
             "position": self._position(line.system, at),
             "status": line.status,
@@ -270,7 +272,7 @@ class _Run:
         }
         row = rows.get(line.key)
         if row is None:
-            rows[line.key] = self._reading.gathering.add(self._about(at.document, at.question), talk, values)
+            rows[line.key] = self._reading.gathering.add(line.key, self._about(at.document, at.question), talk, values)
         else:
             self._reading.gathering.replace(row, values)
 
@@ -326,7 +328,8 @@ class _Run:
 
     def _position(self, system: str, at: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
-        return 0 if system in self._recorded else self._places.get((f"{at.document}|{at.repetition}", at.question), 0)
+        order = self._source.manifest.orders.get(f"{at.document}|{at.repetition}", ())
+        return order.index(at.question) + 1 if system not in self._recorded and at.question in order else 0
 
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
@@ -348,9 +351,10 @@ class _Run:
                 if key not in seen:
                     at = Coordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add(
+                        key,
                         self._about(document, question),
                         self._talk(system, at),
-                        {"key": key, "position": self._position(system, at), "status": "missing"},
+                        {"position": self._position(system, at), "status": "missing"},
                     )
 
     def _published(self) -> Iterable[dict[str, Any]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
+import msgspec
 import numpy as np
 
 from genaipa.answers.tidy import names_of
@@ -19,7 +20,6 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.runs.permission import Permission
-from genaipa.runs.records import RecordHead
 from genaipa.words import listed
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from genaipa.answers.study import Study
+    from genaipa.runs.records import Record
 
 PAGE = "answers.html"
 """The file of the answers for which the report's page has no room."""
@@ -216,7 +217,13 @@ def _about(row: Mapping[Any, Any]) -> str:
     return f"{said}, {row['prompts']} prompts, repetition {row['repetition']}"
 
 
-def _said(study: Study, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead]:
+class _Key(msgspec.Struct):
+    """As much of a record as tells which one it is."""
+
+    key: str
+
+
+def _said(study: Study, shown: pd.DataFrame) -> dict[tuple[str, str], Record]:
     wanted: defaultdict[str, set[str]] = defaultdict(set)
     for run, key in shown[["run", "key"]].itertuples(index=False, name=None):
         wanted[run].add(key)
@@ -224,9 +231,9 @@ def _said(study: Study, shown: pd.DataFrame) -> dict[tuple[str, str], RecordHead
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            for _, record in source.folder.entries(RecordHead):
-                if record.key in keys:
-                    found[source.folder.name, record.key] = record
+            places = {line.key: place for place, line in source.folder.entries(_Key) if line.key in keys}
+            for record in source.folder.records_at([*places.values()]):
+                found[source.folder.name, record.key] = record
     return found
 
 

@@ -19,7 +19,7 @@ from genaipa.answers.tidy import metrics_of, plain_texts
 from genaipa.reports import analysts
 from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
-from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS, LEVEL, estimate_document_mean, estimate_median
+from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL, ROUGH_DOCUMENTS, estimate_document_mean, estimate_median
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -150,7 +150,7 @@ def per_question(found: pd.DataFrame) -> pd.DataFrame:
 
 
 _SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
-_BUT = ", but for a share of 0 or 100 %."
+_BUT = ", unless the average is a share (0 to 100 %)."
 
 
 def both_intervals(confidence: float) -> str:
@@ -159,7 +159,7 @@ def both_intervals(confidence: float) -> str:
         f"Two intervals go with an average; in {confidence * 100:g} of 100 such studies the interval holds the true "
         "average, by the same analysts. \u201cFor these documents\u201d: other questions of this kind, asked about the "
         "very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide or "
-        f"wider, rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
+        f"wider, rough below {ROUGH_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
         f"question, and where all questions have the same value{_BUT}"
     )
 
@@ -173,7 +173,7 @@ THESE = (
 """The same, where the average is about one document."""
 LIKE_THESE = (
     f"An interval goes with an average; {_SURE}. \u201cFor policies like these\u201d: the very same question, asked "
-    f"about other documents of this kind; rough below {FEW_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}, and "
+    f"about other documents of this kind; rough below {ROUGH_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}, and "
     f"where all documents have the same value{_BUT}"
 )
 """The same, where the average is about one question."""
@@ -365,7 +365,7 @@ def places(means: pd.Series) -> pd.Series:
 
 def intervals(found: pd.DataFrame) -> str:
     """The sentences on both intervals, with those on the few questions (`n`) and documents that a table rests on."""
-    return f"{INTERVALS}{how_few(found['n'])}{few_documents(found)}"
+    return f"{INTERVALS}{how_few(found['n'])}{note_few_documents(found)}"
 
 
 def how_few(numbers: pd.Series, what: str = "questions") -> str:
@@ -378,14 +378,14 @@ def how_few(numbers: pd.Series, what: str = "questions") -> str:
     return f" Some rest on n = {least} {what} only: their intervals are rough."
 
 
-def few_documents(found: pd.DataFrame) -> str:
-    """A sentence where what a table says of other policies is refused, or rests on few `documents`."""
+def note_few_documents(found: pd.DataFrame) -> str:
+    """Return a sentence where what a table says of other policies is refused, or rests on few `documents`."""
     known = sorted(set(found.reindex(columns=["documents"])["documents"].dropna().astype("int64")))
     refused, rough = (
         ", ".join(map(str, some))
         for some in (
             [n for n in known if n < LEAST_DOCUMENTS],
-            [n for n in known if LEAST_DOCUMENTS <= n < FEW_DOCUMENTS],
+            [n for n in known if LEAST_DOCUMENTS <= n < ROUGH_DOCUMENTS],
         )
     )
     said = ""

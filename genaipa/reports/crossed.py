@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from genaipa.stats.intervals import (
-    FEW_DOCUMENTS,
     LEAST_DOCUMENTS,
     LEAST_SCORED,
     LEVEL,
+    ROUGH_DOCUMENTS,
     estimate_mean,
 )
 from genaipa.stats.reason import Reason
@@ -100,7 +100,7 @@ def warning(found: CrossedMean) -> str:
     """Tell that the interval for policies like these rests on few documents, or on some that don't differ."""
     if found.reason is not Reason.NONE:
         return ""
-    few = f"{found.documents} documents: below {FEW_DOCUMENTS}, the interval for policies like these is rough."
-    alike = "Documents differ no more than chance makes them."
-    rough, same = found.documents < FEW_DOCUMENTS, found.documents_alike
+    few = f"{found.documents} documents: below {ROUGH_DOCUMENTS}, the interval for policies like these is rough."
+    alike = "Documents differ less than chance alone makes them differ on average."
+    rough, same = found.documents < ROUGH_DOCUMENTS, found.documents_alike
     return " ".join([*([few] if rough else []), *([alike] if same else [])])

@@ -321,7 +321,7 @@ class _Difference(NamedTuple):
         )
 
     def ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
-        """Return the ends of both intervals, each of 1 - its level; the second holds the first."""
+        """Return the ends of both intervals, each of 1 - its level; the second contains the first."""
         sure, wider = self.sure(1 - level)
         low, high = sure.low, sure.high
         if policies_level != level:

@@ -36,7 +36,7 @@ from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_par
 from genaipa.reports.part import warning
 from genaipa.reports.render import as_html, prose
 from genaipa.reports.significance import OTHER_PEOPLE, percent, written
-from genaipa.stats.intervals import FEW_DOCUMENTS, LEAST_DOCUMENTS
+from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, listed, number, per_cent, some
 
@@ -272,7 +272,7 @@ def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     if number < LEAST_DOCUMENTS:
         documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
         return f"{documents} nothing about other policies."
-    return f"{number} documents{': rough for other policies' if number < FEW_DOCUMENTS else ''}."
+    return f"{number} documents{': rough for other policies' if number < ROUGH_DOCUMENTS else ''}."
 
 
 def _scorers(board: pd.DataFrame) -> str:
@@ -566,5 +566,10 @@ def _embedded(svg: str) -> Markup:
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")
-    written = _UNSAFE.sub(lambda found: quote(found[0], safe=""), svg).replace("&", "&amp;")
+    written = _UNSAFE.sub(lambda match: _quote(match[0]), svg).replace("&", "&amp;")
     return Markup("data:image/svg+xml," + written)  # noqa: S704 - what ends an attribute, a double quote, is escaped
+
+
+@cache
+def _quote(signs: str) -> str:
+    return quote(signs, safe="")

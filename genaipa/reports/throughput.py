@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from array import array
+from collections import defaultdict
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -55,7 +57,8 @@ class Calls(NamedTuple):
 
 def calls_by_system(study: Study) -> dict[str, Calls]:
     """Return the calls that took time; a system that recordings, this machine or people by hand gave is left out."""
-    columns_by_system: dict[str, list[array[float]]] = {}
+    # Plain numbers: there may be millions.
+    numbers_by_system: defaultdict[str, array[float]] = defaultdict(partial(array, "d"))
     for source in study.sources:
         facts = source.manifest.systems
         asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
@@ -64,13 +67,10 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"
                 begin = dt.datetime.fromisoformat(call.started).timestamp()
-                # Plain numbers: there may be millions.
-                columns = columns_by_system.setdefault(call.system, [array("d") for _ in range(4)])
-                for column, value in zip(columns, (begin, call.seconds, answered, tokens), strict=True):
-                    column.append(value)
+                numbers_by_system[call.system].extend((begin, call.seconds, answered, tokens))
     calls = {}
-    for system, columns in columns_by_system.items():
-        begins, seconds, answers, tokens_sent = map(np.array, columns)
+    for system, numbers in numbers_by_system.items():
+        begins, seconds, answers, tokens_sent = np.array(numbers).reshape(-1, 4).T
         if np.median(seconds) >= _INSTANT:
             calls[system] = Calls(begins, begins + np.maximum(seconds, _SHORTEST), answers, tokens_sent)
     return calls

@@ -442,11 +442,14 @@ class _KeptByShards(KeptDocuments):
         self._run = run
         self._files: dict[Path, KeptDocuments] = {}
 
-    def __getitem__(self, name: str) -> Document:
+    def _index(self) -> dict[str, int]:
         if self._places is None:
             manifest = self._run.manifest()
             self._places = dict.fromkeys(manifest.documents if manifest.corpus else {}, 0)
-        if name not in self._places:
+        return self._places
+
+    def __getitem__(self, name: str) -> Document:
+        if name not in self._index():
             raise KeyError(name)
         path = self._run.near(name).path
         return self._files.setdefault(path, KeptDocuments(path))[name]

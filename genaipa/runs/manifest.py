@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -186,6 +187,8 @@ class ManifestFolder:
             ) from None
         if problem := manifest.complaint():
             raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
+        # A million repetitions ask the same few questions.
+        manifest.orders = {place: tuple(map(intern, order)) for place, order in manifest.orders.items()}
         return manifest
 
     def manifest_damage(self) -> str:

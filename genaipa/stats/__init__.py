@@ -17,7 +17,7 @@ Where to find what:
 - `agreement`, `correlation`, `ranks`: how far scorers, values and orders agree.
 - `changes`: of replies between two days.
 - `repeats`, `trend`: how far values of the same thing are from one another; the slope on the place in an order.
-- `estimates`, `forecast`: what people would say of all, by a judge's scores; how many more scores are enough.
+- `rectified`, `forecast`: what people would say of all, by a judge's scores; how many more scores are enough.
 - `panel`, `annotators`: what depends on who scored, and whether a judge may take a person's place.
 - `arrays`, `bisection`, `reason`: what these share.
 """

@@ -4,16 +4,25 @@ A cell is one question about one document. Cells of one question are alike, and 
 neither the cells nor the questions alone can stand for independent draws. Two things can be concluded from them:
 
 - for these documents: the questions are a sample of questions like them, the documents are exactly those studied.
-- for policies like these: the documents are a sample, too. Wider, because few documents say little about others.
+- for policies like these: the documents are a sample, too, of the policies that others would have studied. Never
+  narrower, because few documents say little about others.
 
 Both are for the analysts who scored; where their part in the variance is given, a third interval is for analysts like
 these as well.
 
-All are closed formulas, chosen by the simulation in `docs/method/intervals.md` (`python -m benchmarks.coverage`):
-Student's t for few questions or documents, one quantile for each of the two parts of the variance (Graybill and Wang,
-1980, https://doi.org/10.1080/01621459.1980.10477565), and bent where questions are skewed or crowd at an end of the
-scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson, for the
-number of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 193-201).
+A value is μ + question + document + rest, all independent, with the variances A, B and R. Over Q questions about each
+of D documents the variance of the mean is A/Q + B/D + R/(QD). The questions' means alone estimate A/Q + R/(QD), the
+documents' means B/D + R/(QD) (`_estimate_component`): R/(QD) is in both, and `_estimate_documents` takes it out of the
+second. Each part v has its own Student's t, and the half-width is √(Σ t²v) (`_half_width`). Of normal values, with v as
+the means give them, this covers the truth at least as often as it promises (Banerjee, 1960, Sankhyā 22, 357-358): given
+the v, whose expectations are V, the chance is at least F(Σ t²v / ΣV), F being χ² with one degree of freedom. F is
+concave, so that this is at least the mean, weighted by V, of F(t²v/V), whose expectation is the level for each part.
+What is taken out, and what is bent, has no such proof; the simulation in `docs/method/intervals.md` shows how often
+intervals cover the truth (`python -m benchmarks.coverage`).
+
+All are closed formulas, chosen by that simulation. The interval is bent where questions are skewed or crowd at an end
+of the scale (Willink, 2005, https://doi.org/10.1081/STA-200045794). A share has the interval of Clopper and Pearson,
+for the number of answers that it is worth (Korn and Graubard, 1998, Survey Methodology 24(2), 193-201).
 """
 
 from __future__ import annotations
@@ -43,20 +52,35 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 LEAST_DOCUMENTS = 3
-"""Below this many documents nothing is said about other policies."""
+"""Below this many documents nothing is said about other policies.
+
+They may weigh unequally, as long as they tell as much as two that weigh alike (`Reason.ONE_DOCUMENT`): Student's t then
+has between one and two degrees of freedom, and the interval is very wide.
+"""
 LEAST_SCORED = 5
 """Below this many questions with answers that people scored, a judge's scores give no estimate."""
 LEAST_DRAWS = 6
 """Of this many draws the least and the largest enclose the median in 95 of 100 studies, of fewer they don't."""
-FEW_DOCUMENTS = 10
+ROUGH_DOCUMENTS = 10
 """Below this many documents, what is said about other policies is rough."""
 _ENDLESS = (-np.inf, np.inf)
 _SHARE = (0.0, 1.0)
 _TWO = 2
 _MOST_BENT = 0.97
-"""At 1 the transformation for skewness has no end on one side: a few questions would give intervals without end."""
+"""The skewness that bends an interval is at most this over the reach of the interval of 95 % (as `_bend` has it).
+
+About there the cube root of `_bend` is of 0, where it is steepest: a little more skewness would move the end by several
+standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the same
+skewness and a larger reach, so that they may go past that; their ends are finite all the same.
+"""
 _LEAST_LEFT = 0.5
-"""The share of the documents' variance that is left to them at least."""
+"""The share of the variance of the documents' means that is left to them at least.
+
+By chance a few documents may be so much alike that the rest explains all of it. With nothing left, of several systems
+some pair would often seem to differ for policies like these; half keeps that below 5 % (docs/method/intervals.md).
+"""
+_LEAST_UNUSUAL = 3
+"""Below this many questions, or documents, that are not at the usual end of a share, its variance says nothing."""
 _ROUNDING = 1e-9
 """Standard errors below this share of the largest value are errors of rounding."""
 
@@ -65,11 +89,13 @@ class CrossedMean(NamedTuple):
     """A mean over questions with its intervals; NaN where there is none, and `reason` tells what the data lack.
 
     `questions` and `documents` are how many it rests on, and `scored` how many of the questions have an answer that
-    people scored; `documents` is 0 where only means over documents are known. `low` and `high` hold for these
+    people scored; `documents` is 0 where only means over documents are known. `low` and `high` are for these
     documents, `policies_low` and `policies_high` for policies like these, `analysts_low` and `analysts_high` for
     policies and analysts like these. `p` and `policies_p` are the two-sided p values of a mean of 0: below a level
     exactly where the interval of this level, before it is cut to the scale, excludes 0. `documents_alike` tells
-    whether the documents differ no more than chance makes them.
+    whether the documents differ less than chance alone would make them differ on average: their mean square is at most
+    1 - 1/D of the rest's. So it is in about half of the studies whose documents don't truly differ; half of their
+    variance (`_LEAST_LEFT`) counts more often, up to twice that mean square.
     """
 
     mean: float
@@ -121,17 +147,17 @@ def estimate_mean(
 ) -> CrossedMean:
     """Estimate the mean of cells (one question about one document each), with its intervals.
 
-    `values`, `questions`, `documents`, `weights` and `known` have one length; the labels of questions and documents
-    are whole numbers from 0. A question's mean is over its documents, and the mean is over the questions, so that
-    every question counts alike. Several values of one cell are averaged before; NaN are left out, and cells may lack.
+    `values`, `questions`, `documents`, `weights` and `known` have one length; the labels of questions and documents are
+    whole numbers from 0. A question's mean is over its documents, and the mean is over the questions, so that every
+    question counts alike. Several values of one cell are averaged before; NaN are left out, and cells may be missing.
     The document -1 is a value that is known as a mean over documents only, and is left out where its question has
     documents. With `weights`, a question's mean is the weighted one of all its values. `limits` are the ends of the
-    scale, which no interval leaves, in the unit of the values. Values that are a `share`, from 0 to the upper limit
-    (1 if none is given), have intervals also where all questions are alike, and no p values. Where some values are a
-    judge's estimates, `known` tells of each value whether people scored an answer to its question: only those
-    questions say how far the judge is off, there is no result below `LEAST_SCORED` of them, and none is taken for a
-    share. `panel` are the analysts who gave the values. `confidence` is that of the intervals; p values don't depend
-    on it. The same cells give the same result, in whatever order they come.
+    scale, which no interval leaves, in the unit of the values. Values that are a `share`, from 0 to the upper limit (1
+    if none is given), have intervals also where all questions are alike, and no p values. Where some values are a
+    judge's estimates, `known` tells of each value whether people scored an answer to its question: only those questions
+    say how far the judge is off, there is no result below `LEAST_SCORED` of them, and none is taken for a share.
+    `panel` are the analysts who gave the values. `confidence` is that of the intervals; p values don't depend on it.
+    The same cells give the same result, in whatever order they come.
 
     >>> made = estimate_mean([60, 80, 70, 90, 50, 85], [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     >>> made.mean, made.questions, made.documents, made.reason
@@ -159,8 +185,8 @@ def estimate_mean(
 def join_targets(these: CrossedMean, named: CrossedMean) -> CrossedMean:
     """Join the estimate for these documents, of all cells, with that for policies, of those cells that have a document.
 
-    What holds for policies holds for these documents: its interval is never the narrower one, and where the two differ
-    the other way, nothing holds.
+    The interval for policies is made to contain that for these documents, and its p is at least as large; where the two
+    means have unlike signs, it is 1.
     """
     agree = these.mean * named.mean > 0
     p = named.policies_p if agree else np.minimum(named.policies_p + 1, 1)
@@ -172,9 +198,9 @@ def join_targets(these: CrossedMean, named: CrossedMean) -> CrossedMean:
 
 
 def find_interval(values: Any, limits: Limits | None = None, *, share: bool = False) -> tuple[float, float]:
-    """Return the interval of the mean of values that are independent draws, such as one of each document.
+    """Return the interval of the mean of values that are independent draws, one of each document, for other documents.
 
-    NaN below `LEAST_DOCUMENTS` values, and where all are equal and are no `share`.
+    It is NaN below `LEAST_DOCUMENTS` values, and where all are equal and are no `share`.
     """
     value = as_values(values)
     value = np.sort(value[~np.isnan(value)])
@@ -259,7 +285,7 @@ def estimate_difference(
     components = [_estimate_component(ours - ours.mean()), _estimate_component(theirs.mean() - theirs)]
     if _is_rounding(sum(component.variance for component in components), np.append(ours, theirs)):
         return made._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_interval(made.mean, components, limits or _ENDLESS, confidence)
+    low, high, p = _find_mean_ends(made.mean, components, limits or _ENDLESS, confidence)
     return made._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
 
 
@@ -323,13 +349,13 @@ def _estimate_cells(
     by_document, alike = _estimate_documents(cells)
     components = [by_question, by_document]
     wider = _find_ends(mean, components, limits, confidence, cells if share else None)
-    # What holds for other policies holds for these: never the narrower of the two.
+    # The wider conclusion contains the other one: never the narrower of the two.
     low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
     made = made._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
     if panel is None or share or isnan(panel.variance):
         return made
     components.append(_Component(panel.number, panel.variance, 0.0))
-    widest = _find_interval(mean, components, limits, confidence)
+    widest = _find_mean_ends(mean, components, limits, confidence)
     return made._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
 
 
@@ -375,9 +401,9 @@ def _is_rounding(variance: float, values: Floats) -> bool:
 
 
 class _Component(NamedTuple):
-    """The part of questions, or documents, in the mean's variance and third cumulant.
+    """The part of questions, documents or analysts in the mean's variance and third cumulant.
 
-    `n` is their number, or, where they weigh unequally, that of as many alike (Kish, 1965).
+    `n` is their number, or, where documents weigh unequally, that of as many alike (Kish, 1965).
     """
 
     n: float
@@ -385,7 +411,11 @@ class _Component(NamedTuple):
     third: float
 
     def quantile(self, probability: float) -> float:
-        """Return Student's quantile, a little wider for the few that a skewed sample misleads."""
+        """Return Student's quantile, widened for the few that a skewed sample misleads.
+
+        The factor 1 + 1/(n(n - 1)) is ours, and ad hoc: 1.5 for n = 2, 1.17 for 3, 1.08 for 4, 1.001 for 32. It is
+        judged by the coverage of skewed values over 4 and 8 questions (`python -m benchmarks.coverage`).
+        """
         return float(stdtrit(self.n - 1, probability)) * (1 + 1 / (self.n * (self.n - 1)))
 
 
@@ -398,25 +428,30 @@ def _estimate_component(deviations: Floats) -> _Component:
 
 
 def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
-    """Return the documents' part in the variance of the mean, beyond the questions' part.
+    """Return the documents' part in the variance of the mean, beyond the questions' part, and `documents_alike`.
 
-    Beside it, whether the documents differ no more than chance makes them.
+    A document d has the share w of the mean, and its own mean m. Its D (w (m - mean)), of all documents, are taken for
+    independent draws: their component c is Σ(w (m - mean))² D/(D - 1), which is MS/(QD) where all weights are alike, MS
+    being the documents' mean square of the two-way analysis of variance.
+
+    1. The rest, R/(QD) there and R Σ(weight of a cell)² in general, is in the questions' part already. It is taken out
+       of c but for a D-th of it: to leave that is ad hoc, on the safe side for few documents. c keeps `_LEAST_LEFT` of
+       itself. Where weights are unlike, what is taken out is approximate.
+    2. The mean has B Σw² = B/n of the variance B between documents, by which n = 1/Σw² is Kish's number. Of each
+       document E(m - mean)² = B (1 - 2w + 1/n), hence E(c) = B f with f = D/(D - 1) Σw²(1 - 2w + 1/n). So B/n is
+       c/(n f). Where all weights are alike, n f is 1.
     """
     share = cells.weight / cells.known
     deviation = cells.value - float((share * cells.value).sum())
     sums = np.bincount(cells.document, share * deviation, minlength=cells.documents).astype(np.float64)
     component = _estimate_component(sums * cells.documents)
-    # What is left of cells once questions and documents are taken out is in both parts. It is taken out of one, but
-    # for a document's share, and never more than half of what documents vary: by chance a few documents may be so much
-    # alike that nothing was left, and of several systems one pair would seem to differ (docs/method/intervals.md).
-    both = float((share**2).sum()) * _residual_variance(cells) * (1 - 1 / cells.documents)
-    # Documents of which more was scored say less of others than so many alike would, and vary more than it seems.
+    residual = float((share**2).sum()) * _residual_variance(cells) * (1 - 1 / cells.documents)
     each = np.bincount(cells.document, share, minlength=cells.documents)
     n = _count_equal_documents(cells)
     factor = float((each**2 * (1 - 2 * each + 1 / n)).sum()) * cells.documents / (cells.documents - 1)
-    variance = max(component.variance - both, component.variance * _LEAST_LEFT) / n / factor
-    # So few have no skewness that could be told from chance.
-    return _Component(n, variance, 0.0), component.variance <= both
+    variance = max(component.variance - residual, component.variance * _LEAST_LEFT) / n / factor
+    # Of few documents skewness can't be told from chance; of 30 intervals cover skewed values without it.
+    return _Component(n, variance, 0.0), component.variance <= residual
 
 
 def _residual_variance(cells: _Cells) -> float:
@@ -447,11 +482,11 @@ def _find_ends(
 ) -> _Ends:
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
     if drawn is None:
-        return _find_interval(mean, components, limits, confidence)
+        return _find_mean_ends(mean, components, limits, confidence)
     return _find_share_ends(mean, components, limits, confidence, drawn)
 
 
-def _find_interval(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
+def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
     components = [component for component in components if component.variance]
     error = sqrt(sum(component.variance for component in components))
 
@@ -474,8 +509,8 @@ def _find_share_ends(
     """Return the interval of Clopper and Pearson of a share, for as many single answers as would be as sure as these.
 
     How many follows from the variance (Korn and Graubard, 1998), if it is known. As long as fewer than
-    `LEAST_DOCUMENTS` of the questions, or documents, are not at the same end as the others, nothing shows how they
-    differ, and they are no more than were `drawn` independently.
+    `_LEAST_UNUSUAL` of the questions, or documents, are not at the same end as the others, nothing shows how they
+    differ, and they are also no more than were `drawn` independently.
     """
     n, unusual = _count_draws(drawn, limits)
     # Rounded, because what is at an end may be a hair beside it.
@@ -483,7 +518,7 @@ def _find_share_ends(
     half = _half_width(components, tail) / limits[1]
     if half > _ROUNDING:
         known = share * (1 - share) * (float(ndtri(tail)) / half) ** 2
-        n = known if unusual >= LEAST_DOCUMENTS else min(n, known)
+        n = known if unusual >= _LEAST_UNUSUAL else min(n, known)
     low = float(betaincinv(share * n, n - share * n + 1, tail)) if share > 0 else 0.0
     high = float(betaincinv(share * n + 1, n - share * n, 1 - tail)) if share < 1 else 1.0
     return low * limits[1], high * limits[1], np.nan
@@ -506,7 +541,7 @@ def _count_draws(drawn: Floats | _Cells, limits: Limits) -> tuple[float, int]:
 
 
 def _bend(reach: float, skew: float) -> float:
-    """Transform a t quantile as Willink does; `skew` is a sixth of the mean's skewness."""
+    """Transform a t quantile as Willink does, finite for each `reach`; `skew` is a sixth of the mean's skewness."""
     if abs(skew) < _ROUNDING:
         return reach
     return (cbrt(1 + 6 * skew * (reach - skew)) - 1) / (2 * skew)

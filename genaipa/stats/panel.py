@@ -2,7 +2,7 @@
 
 One analyst gives more than another to the very same answers. How much more is found beside questions and documents, by
 least squares, and adds a part of its own to the variance of a mean: for analysts like these as well (generalisability
-theory: Cronbach and others, 1972; Brennan, 2001). Two analysts say nothing about others.
+theory: Cronbach and others, 1972; Brennan, 2001). Below `LEAST_ANALYSTS` nothing is said about others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from genaipa.stats.arrays import Floats, Labels
 
 LEAST_ANALYSTS = 3
-"""Below this many analysts nothing is said about others."""
+"""Below this many analysts nothing is said about others; it doesn't matter how they share the scores."""
 _ROUNDS = 50
 _SETTLED = 1e-9
 _TOLD = 0.1

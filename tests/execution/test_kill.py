@@ -101,8 +101,9 @@ def durable(folder: Path | None) -> dict[str, dict[str, Any]]:
 
 def name_of(record: dict[str, Any]) -> Name:
     """A record as the server sees its request. The summary of a document is asked for where the document was sent."""
-    sent = record["kind"] == "summary" and record["initialization"] == "summary-of-document"
-    return record["document"], "document" if sent else record["initialization"], record["asked"]
+    at = record["coordinates"]
+    sent = record["kind"] == "summary" and at["initialization"] == "summary-of-document"
+    return at["document"], "document" if sent else at["initialization"], record["asked"]
 
 
 @pytest.mark.full

@@ -86,7 +86,7 @@ def test_the_same_plan_through_each_vendors_sdk(genaipa, pulled, monkeypatch, se
     kept = records()
     assert [r["kind"] for r in kept].count("answer") == 4 * questions
     assert [r["kind"] for r in kept].count("summary") == 2
-    shown = [r for r in kept if r["initialization"] == "document" and r["kind"] == "answer"]
+    shown = [r for r in kept if r["coordinates"]["initialization"] == "document" and r["kind"] == "answer"]
     # Everything but the newest question and the reply before it has been sent before.
     cached = [r["usage"].get("cached", 0) / r["usage"]["input"] for r in shown]
     assert sum(share > 0.9 for share in cached) >= len(cached) - 1

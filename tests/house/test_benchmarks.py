@@ -73,7 +73,7 @@ def test_a_suite_is_measured() -> None:
 
 @pytest.mark.soak
 def test_coverage_is_counted() -> None:
-    """With a handful of studies, coverage prints its tables; test_crossed.py has the intervals."""
+    """With a handful of studies, coverage prints its tables; test_intervals.py has the intervals."""
     command = [sys.executable, "-m", "benchmarks.coverage", "--studies", "5"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
@@ -89,12 +89,12 @@ def test_the_formulas_on_arrays_are_those_of_reports(monkeypatch: pytest.MonkeyP
     """Of whole and of half-scored studies, each p is below a level exactly where the benchmark says so."""
     monkeypatch.syspath_prepend(str(ROOT))
     coverage_levels = importlib.import_module("benchmarks.coverage_levels")
-    random = np.random.default_rng(5)
+    random, left = np.random.default_rng(5), coverage_levels.LEFT[coverage_levels.HALF_LEFT]
     for documents in (3, 5):
         values = coverage_levels.drawn(random, 2, documents, coverage_levels.APART, 8) + 8
         turn = coverage_levels.waves(random, documents, 8)
         for count, level in itertools.product((20, 32 * documents), (0.05, 0.001)):
-            here, wide = coverage_levels.spread(values, turn < count, coverage_levels.LEFT["now"]).counts(level)
+            here, wide = coverage_levels.spread(values, turn < count, left).counts(level)
             for study in range(8):
                 asked, about = np.nonzero(turn[study] < count)
                 found = crossed(values[study, 0, asked, about], asked.astype(str), about.astype(str))

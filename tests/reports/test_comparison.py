@@ -250,7 +250,7 @@ def test_a_mean_over_documents_is_paired_by_question():
 
 @pytest.mark.full
 def test_means_alone_make_nothing_surer_for_policies():
-    """They move the interval for these documents; the one for policies is that without them, and holds the other."""
+    """They move the interval for these documents; the one for policies is that without them, and contains the other."""
     documents = ("uber", "spotify", "airbnb", "ebay")
     rows = answer_rows(documents=documents)
     scores = score_rows(rows)

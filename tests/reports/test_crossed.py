@@ -59,6 +59,6 @@ def test_few_documents_are_warned_of() -> None:
     made = crossed(VALUES, questions, np.repeat(list("vwxyz"), 8))
     assert warning(made).startswith("5 documents: below 10, the interval for policies like these is rough.")
     assert warning(made._replace(documents=10, documents_alike=True)) == (
-        "Documents differ no more than chance makes them."
+        "Documents differ less than chance alone makes them differ on average."
     )
     assert not warning(made._replace(documents=10, documents_alike=False))

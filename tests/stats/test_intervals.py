@@ -72,6 +72,22 @@ def test_for_policies_like_these_by_hand() -> None:
     assert not found.documents_alike
 
 
+def test_parts_are_those_of_an_analysis_of_variance() -> None:
+    """Mean squares: anova_lm(ols("v ~ C(q) + C(d)", cells).fit()) of statsmodels 0.15.0; the last has cells missing."""
+    values = np.array([[61.0, 74, 58, 80], [45, 66, 52, 60], [70, 88, 49, 91], [38, 57, 44, 63], [66, 71, 73, 79]])
+    column, questions, documents = cells(values)
+    grouped = intervals._group_cells(column, questions, documents, None)
+    assert intervals._residual_variance(grouped) == pytest.approx(55.275)
+    assert intervals._estimate_component(values.mean(axis=1) - values.mean()).variance == pytest.approx(446.375 / 20)
+    by_document, alike = intervals._estimate_documents(grouped)
+    assert by_document.variance == pytest.approx((508.98333333 - 55.275 * 3 / 4) / 20)
+    assert not alike
+    column[[1, 7, 14]] = np.nan
+    assert intervals._residual_variance(intervals._group_cells(column, questions, documents, None)) == pytest.approx(
+        64.90386002886
+    )
+
+
 def test_more_documents_than_questions_are_as_by_least_squares() -> None:
     """With cells missing, p for policies is that of the variance left by both factors, whichever of them is larger."""
     for shape in ((4, 9), (9, 4)):
@@ -121,6 +137,25 @@ def test_alike_systems_rarely_differ_for_policies(documents: int) -> None:
     assert false / studies < 0.06
 
 
+@pytest.mark.parametrize("documents", [3, 5])
+def test_few_documents_cover_the_truth(documents: int) -> None:
+    """Of 200 seeded studies of 32 questions, with the published variances, 94 to 99.5 % cover the mean of policies.
+
+    That of the very documents is covered in 91 to 98.5 %. Truly alike documents are called alike in about half.
+    """
+    random, studies = np.random.default_rng(documents), 200
+    about = random.normal(0, np.sqrt(46), (studies, 1, documents))
+    noise = random.normal(0, np.sqrt(82), (studies, 32, 1)) + random.normal(0, np.sqrt(508), (studies, 32, documents))
+    made = [estimate_mean(*cells(values)) for values in 60 + about + noise]
+    truths = 60 + about.mean(axis=(1, 2))
+    policies = np.mean([one.policies_low <= 60 <= one.policies_high for one in made])
+    these = np.mean([one.low <= truth <= one.high for one, truth in zip(made, truths, strict=True)])
+    assert 0.94 <= policies <= 0.995
+    assert 0.91 <= these <= 0.985
+    alike = np.mean([estimate_mean(*cells(values)).documents_alike for values in noise])
+    assert 0.3 <= alike <= 0.6
+
+
 def test_p_values_agree_with_the_intervals() -> None:
     """Shifted so that an end lies on 0, p is 0.05."""
     values = 100 - np.random.default_rng(3).exponential(8, (12, 6)) - np.arange(6) * 3
@@ -160,7 +195,7 @@ def test_a_mean_over_documents_is_no_further_document() -> None:
 
 
 def test_other_documents_never_make_it_surer() -> None:
-    """The second interval holds the first, also where skewed questions bend the first one more."""
+    """The second interval contains the first, also where skewed questions bend the first one more."""
     for seed in range(size(small=15, soak=60)):
         random = np.random.default_rng(seed)
         values = random.exponential(10, (5, 1)) + random.exponential(6, (5, 4))
@@ -383,7 +418,7 @@ def test_two_independent_sets() -> None:
 
 
 def test_what_holds_for_policies_holds_for_these_documents() -> None:
-    """Joined, the interval for policies holds the other; means of unlike signs hold for none."""
+    """Joined, the interval for policies contains the other; means of unlike signs have a p of 1."""
     wide, narrow = (estimate_mean(*cells(study(12, 5, seed) * spread - 40)) for seed, spread in ((1, 1.0), (2, 0.5)))
     made = join_targets(wide, narrow)
     assert made[:6] == wide[:6]

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
     from genaipa.workspace import Workspace
 
-_LEAST_DOCUMENTS = 3
-"""Documents below which averages hold for these alone."""
-
 
 @filtered
 def leaderboard(
@@ -93,17 +90,19 @@ def leaderboard(
     else:
         nothing = "No run here has answers to rank."
         _show(shown, "" if table else too_few(study.table) or ("" if shown or not results else nothing))
-    caveats([*too_few_documents(table), *told])
+    caveats([*note_too_few_documents(table), *told])
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
         follow(f"Next: {command('genaipa', 'compare', *table.data['system'][:2])}")
 
 
-def too_few_documents(table: Table | None) -> list[str]:
-    """A sentence where a leaderboard rests on so few documents that it says nothing of others."""
+def note_too_few_documents(table: Table | None) -> list[str]:
+    """Return a sentence where a leaderboard rests on so few documents that it says nothing of others."""
+    from genaipa.stats.intervals import LEAST_DOCUMENTS
+
     most = 0 if table is None or not table else table.data["documents"].fillna(0).max()
-    if not 0 < most < _LEAST_DOCUMENTS:
+    if not 0 < most < LEAST_DOCUMENTS:
         return []
     return [
         "One document says nothing about other policies."

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.commands.leaderboard import too_few_documents
+from genaipa.cli.commands.leaderboard import note_too_few_documents
 from genaipa.cli.terminal.console import (
     caveat,
     caveats,
@@ -167,7 +167,7 @@ def print_summary(made: Report, page: Path) -> None:
         explain(*(one for one in made.notable if one not in made.gaps))
     else:
         show_tables(made.keys)
-        caveats([*too_few_documents(made.tables.get("leaderboard")), *made.notable])
+        caveats([*note_too_few_documents(made.tables.get("leaderboard")), *made.notable])
     for problem in made.problems:
         show(f"- {problem}")
     if made.absent and not counted:

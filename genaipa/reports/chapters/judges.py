@@ -56,7 +56,7 @@ class JudgesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        given = Verdicts.of(study)
+        given = Verdicts.of(study) if any(event.scorer == "machine" for event in study.log.counted) else None
         if not given:
             return Chapter("judges", "How good the judges are", "")
         agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)

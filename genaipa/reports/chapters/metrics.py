@@ -96,7 +96,7 @@ def by_category(frame: pd.DataFrame) -> Table:
         "their means over documents. n is over how many questions, of the metrics (the fewest where they differ) and "
         "of M_all: a question can have the one without the other (paper, section 6). "
         f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}"
-        f"{averages.few_documents(data)}",
+        f"{averages.note_few_documents(data)}",
         data,
         columns,
         headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},

@@ -81,7 +81,7 @@ def board(frame: pd.DataFrame) -> Table:
         "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
         "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
         "which may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.few_documents(data)}{left_out(few)}"
+        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{left_out(few)}"
         f"{averages.not_alike(shown, found)}{part.in_words(policies)}{estimate.in_words()}",
         data,
         columns,

@@ -1,6 +1,6 @@
 """Worth of estimates: beside people alone and the judge alone, and how many more scores would make them so sure.
 
-The numbers are those of `stats.estimates` and `stats.forecast`.
+The numbers are those of `stats.rectified` and `stats.forecast`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
 from genaipa.reports.table import Table, table
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.rubric import M_ALL_RANGE
-from genaipa.stats.estimates import count_effective_scores
 from genaipa.stats.forecast import forecast_scores
+from genaipa.stats.rectified import count_effective_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ through the same functions, and with the same intervals, as people's averages.
 People's own average is the wave's. Where they scored other answers beside a finished wave, chance had no part in these:
 answers that the wave could have drawn count nowhere, earlier answers as themselves alone (z without a judge).
 
-Each answer of a group gets the value z, in which λ is the slope of people's scores on the judge's (`stats.estimates`).
+Each answer of a group gets the value z, in which λ is the slope of people's scores on the judge's (`stats.rectified`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from genaipa.answers.tidy import metrics_of
 from genaipa.judging.name import Judge, akin
 from genaipa.reports.averages import kept
 from genaipa.scoring.waves import SIZE
-from genaipa.stats.estimates import Sample, fill_judge
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.reason import Reason
+from genaipa.stats.rectified import Sample, fill_judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,7 +17,7 @@ import pandas as pd
 
 from genaipa.judging.name import akin
 from genaipa.reports import averages
-from genaipa.reports.averages import BOTH, INTERVALS, few_documents
+from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
 from genaipa.reports.crossed import crossed, why
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
@@ -374,7 +374,7 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
     rows = [row for judge in given.judges for row in _of(given, judge, _differences(given, judge, people, frame))]
     data = pd.DataFrame(rows, columns=[*columns, "documents"]).astype(dict.fromkeys(("mean", *BOTH[:-1]), "float64"))
     data["documents"] = data["documents"].astype("Int64")
-    rough = few_documents(data[data["by"] == ALL])
+    rough = note_few_documents(data[data["by"] == ALL])
     aside = without_value(data, "family", *BOTH[2:4], "reason")
     return table(
         "judges-leniency",

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from size import size
 
-from genaipa.stats.estimates import Sample, count_effective_scores, fill_judge
 from genaipa.stats.forecast import Forecast, forecast_scores
 from genaipa.stats.intervals import estimate_mean
 from genaipa.stats.reason import Reason
+from genaipa.stats.rectified import Sample, count_effective_scores, fill_judge
 
 QUESTIONS, DOCUMENTS = 32, 5
 
