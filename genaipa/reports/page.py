@@ -186,6 +186,8 @@ def _unscored(report: Report) -> str:
         return _first_figure(report.key) if report.key else "Nothing was asked"
     if alone := alone_in_words(report.study):
         return alone
+    if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
+        return f"{scored:,} of {len(asked):,} answers scored{', too few for averages' if part.thin(frame) else ''}"
     answered = int((asked["answer"] != "").sum())
     return f"{answered:,} of {len(asked):,} questions answered, none scored yet"
 
