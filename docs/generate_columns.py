@@ -22,8 +22,11 @@ HEAD = """# Columns of answers and scores
 Generated from the code by `python docs/generate_columns.py`. What the files are is in
 [reports](../guide/reports.md#answers-and-scores-as-frames).
 """
-ABOUT_FACTS = f"""A file has the columns of a fact only where something is known of it. The frame of answers has all of
-them, the narrow table has {", ".join(f"`{name}`" for name in columns.IN_TABLE)}.
+ABOUT_FACTS = f"""A file, and the frame of answers (`load_answers`), have the columns of a fact only where something
+is known of it; `scores(facts=True)` has all of them, the narrow table has
+{", ".join(f"`{name}`" for name in columns.IN_TABLE)}.
+The frame of answers ends with two more, `counted` (whether any of its scores counts) and `left_out` (whether it is
+excluded).
 """
 
 

@@ -6,6 +6,7 @@ A signal to end is taken as Ctrl-C is, from the first moment on.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -20,6 +21,9 @@ def main() -> None:
     # The collector of cycles looks through all that pandas and matplotlib hold each time 700 objects were made: a fifth
     # of a report's time, for next to nothing to collect.
     gc.set_threshold(100_000, 50, 100)
+    # Figures become files and are shown nowhere. Without a backend matplotlib looks for one, and imports pyplot and, on
+    # a desktop, a toolkit of windows.
+    os.environ.setdefault("MPLBACKEND", "agg")
     try:
         from genaipa.cli import carry_out
 

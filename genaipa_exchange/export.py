@@ -62,8 +62,12 @@ def export(
 def _left_out(outgoing: Outgoing) -> list[str]:
     told = []
     if outgoing.held:
-        held = listed([number(count, noun) for noun, count in sorted(outgoing.held.items())])
-        told.append(f"{held} that may not be passed on; --with-texts takes them along")
+        of = f" of {listed(sorted(outgoing.silenced))}" if outgoing.silenced else ""
+        held = listed([number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.held.items())])
+        told.append(
+            f"{held} that may not be passed on; --with-texts takes them along. They go along where a policy's license "
+            "lets them, which is declared before a run: genaipa policies add FILE --license LICENSE"
+        )
     if outgoing.verdicts:
         told.append(f"{number(outgoing.verdicts, 'verdict')} of judges; --with-judge takes them along")
     if outgoing.failures:

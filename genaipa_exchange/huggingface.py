@@ -19,7 +19,7 @@ from genaipa.words import number
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from genaipa.scoring.events import Event
@@ -68,6 +68,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     # First, so that it is gone when the texts are read.
     write_tidy(outgoing.tidy(), folder / "tidy.parquet")
     left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
+    systems: dict[str, None] = {}
     with (
         _ParquetFile(folder / "answers.parquet", columns) as answers,
         _ParquetFile(folder / "scores.parquet", marks) as scores,
@@ -75,11 +76,12 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
         for run in outgoing.runs:
             for answer in run.answers():
                 answers.add(_answer(run, answer))
+                systems[answer.record.system] = None
                 if answer.record.digest not in scored:
                     scored.add(answer.record.digest)
                     for event in (one for one in answer.scores if one.analyst not in left_out):
                         scores.add(_score(outgoing, event))
-    (folder / "README.md").write_text(_card(outgoing, answers.count), encoding="utf-8")
+    (folder / "README.md").write_text(_card(outgoing, answers.count, systems), encoding="utf-8")
     return ExportSummary(
         4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
     )
@@ -122,6 +124,7 @@ def _answer(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     return {
         **{name: getattr(at if name in at._fields else record, name) for name in (*_SAME, *_MEASURED)},
         "run": run.name,
+        "prompts": run.label_prompts(record),
         "experiment": answer.experiment,
         "annotated_answer": right.answer if right else None,
         "silent": right.silent if right else None,
@@ -143,10 +146,12 @@ def _score(outgoing: Outgoing, event: Event) -> _Row:
     }
 
 
-def _card(outgoing: Outgoing, answers: int) -> str:
-    """Return the data set's card: its header for Hugging Face, and what a reader has to know."""
+def _card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
+    """Return the data set's card: its header for Hugging Face, and what a reader has to know.
+
+    `systems` are those whose answers are in it.
+    """
     documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
-    systems = dict.fromkeys(system for run in outgoing.runs for system in run.source.systems)
     ids = [_KNOWN.get(re.sub(r"\s+", "-", one.strip().casefold())) for one in outgoing.licenses]
     only = ids[0] if len(ids) == 1 else None
     header = {
@@ -176,5 +181,7 @@ def _card(outgoing: Outgoing, answers: int) -> str:
     ]
     if outgoing.held:
         held = (number(count, noun) for noun, count in sorted(outgoing.held.items()))
-        lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}."]
+        silent = sorted(set(outgoing.silenced) - set(systems))
+        without = f" Of {', '.join(map(as_code, silent))} only `tidy.parquet` has rows." if silent else ""
+        lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}.{without}"]
     return "\n".join(lines) + "\n"

@@ -27,6 +27,7 @@ from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
+from genaipa.tasks.prompts import label_prompts, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -88,6 +89,7 @@ class OutgoingRun:
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
+        self._labels = labels(self.manifest)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.annotations = cache(self._annotations)
@@ -98,6 +100,10 @@ class OutgoingRun:
             self._outgoing.hold("document", self.manifest.documents[name].digest)
             return None
         return self._read(name)
+
+    def label_prompts(self, record: Record) -> str:
+        """Return the label in tables of the set of prompts that a record was asked with."""
+        return label_prompts(self.manifest, self._labels, record.system, coordinates_of(record).prompts)
 
     def _read(self, name: str) -> Document | None:
         try:
@@ -171,6 +177,7 @@ class OutgoingRun:
             permitted = self._permission.record(record, self._others.have)
             if permitted.reply is None:
                 self._outgoing.hold("answer", f"{self.name}|{record.key}")
+                self._outgoing.silenced.add(record.system)
                 continue
             yield self._with_scores(permitted)
 
@@ -190,8 +197,8 @@ class Outgoing:
     """Runs to be written in a form, and the scores of their answers. A UsageError where none has any answers.
 
     `judges` takes along the verdicts of judges, `whole` what may not be passed on: for somebody who has it anyway.
-    `held` counts what is kept back, by noun; `failures` are answers that were never given, and `verdicts` the verdicts
-    that are left here.
+    `held` counts what is kept back, by noun, `silenced` are the systems of the answers in it; `failures` are answers
+    that were never given, and `verdicts` the verdicts that are left here.
     """
 
     def __init__(
@@ -200,6 +207,7 @@ class Outgoing:
         self.workspace, self.judges, self.whole = workspace, judges, whole
         self.rubric = load_rubric(workspace)
         self._held: set[tuple[str, str]] = set()
+        self.silenced: set[str] = set()
         self.failures = self.verdicts = 0
         self._unused: Counter[str] = Counter()
         kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}

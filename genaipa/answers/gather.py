@@ -37,7 +37,7 @@ from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, load_waves
-from genaipa.tasks.prompts import PUBLISHED, labels
+from genaipa.tasks.prompts import PUBLISHED, label_prompts, labels
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ class _Run:
                     "experiment": self._experiment(at.document, at.initialization, at.wording),
                     "initialization": at.initialization,
                     "wording": at.wording,
-                    "prompts": self._prompts(system, at.prompts),
+                    "prompts": label_prompts(self._source.manifest, self._labels, system, at.prompts),
                     "repetition": at.repetition,
                     "conversation": mode,
                 }
@@ -334,12 +334,6 @@ class _Run:
     def _experiment(self, document: str, initialization: str, wording: str) -> str:
         known = self._source.manifest.documents.get(document)
         return experiment_of(known.kind if known else None, initialization, wording)
-
-    def _prompts(self, system: str, chosen: str) -> str:
-        """The set that a system was asked with; a recording answered other prompts than it was sent now."""
-        facts = self._source.manifest.systems.get(system)
-        recorded = facts is not None and facts.words == "recording"
-        return PUBLISHED if recorded else self._labels.get(chosen, chosen)
 
     def _add_missing(self, seen: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""

@@ -156,11 +156,11 @@ _BUT = ", unless the average is a share (0 to 100 %)."
 def both_intervals(confidence: float) -> str:
     """Describe the two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
     return (
-        f"Two intervals go with an average; in {confidence * 100:g} of 100 such studies the interval holds the true "
-        "average, by the same analysts. \u201cFor these documents\u201d: other questions of this kind, asked about the "
-        "very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as wide or "
-        f"wider, rough below {ROUGH_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a single "
-        f"question, and where all questions have the same value{_BUT}"
+        f"Up to two intervals go with an average; in {confidence * 100:g} of 100 such studies the interval holds the "
+        "true average, by the same analysts. \u201cFor these documents\u201d: other questions of this kind, asked "
+        "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as "
+        f"wide or wider, rough below {ROUGH_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a "
+        f"single question, and where all questions have the same value{_BUT}"
     )
 
 

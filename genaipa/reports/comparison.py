@@ -46,6 +46,7 @@ from genaipa.reports.judged.alone import (
 )
 from genaipa.reports.judged.estimate import estimates
 from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
+from genaipa.reports.part import is_scored_throughout
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.runs.inputs import Inputs
@@ -103,6 +104,8 @@ class Comparison:
     """That of a report on the same runs: its systems, which have the same colours, and the names of categories."""
     judge: str = ""
     """The judge whose verdicts alone these are; empty where people scored."""
+    scored_throughout: bool = False
+    """Whether people scored every answer of both."""
     favoured: str = ""
     """A sentence where a side is of the judge's own family."""
     sides: tuple[Side, ...] = ()
@@ -285,7 +288,8 @@ def compare(
     asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
     scope = Scope(tuple(sorted(asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
-    return replace(compared, problems=list(study.problems), scope=scope)
+    throughout = is_scored_throughout(study.table)
+    return replace(compared, problems=list(study.problems), scope=scope, scored_throughout=throughout)
 
 
 @plain_texts

@@ -53,12 +53,12 @@ def moved_most(movements: list[Movement]) -> Table:
         "Questions that moved most",
         f"{' '.join(moved.headline for moved in movements)} Sides: yes, no, or that the document is silent; a refused "
         "or empty answer, and one that does not know the document, are sides, too. One by neither yes nor no may mean "
-        "either, and changes no side against them. Those furthest apart stand first: by M_all (10 to 100), the second "
-        "system's less the first's, where people, else a judge, scored both; then by side; then by the sections that "
-        f"only one of the two cites. Sides do not say which of the two is right. {MEASURED}",
+        "either, and changes no side against them. Those furthest apart stand first: by the change in M_all (10 to "
+        "100), the second system's minus the first's, where people, else a judge, scored both; then by side; then by "
+        f"the sections that only one of the two cites. Sides do not say which of the two is right. {MEASURED}",
         pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *shown]),
         [*(["first", "second"] if several else []), *shown],
-        headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "M_all"},
+        headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "change in M_all"},
         formats={"difference": "+.0f"},
         aside=_ASIDE,
     )

@@ -186,6 +186,8 @@ def _unscored(report: Report) -> str:
         return _first_figure(report.key) if report.key else "Nothing was asked"
     if alone := alone_in_words(report.study):
         return alone
+    if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
+        return f"{scored:,} of {len(asked):,} answers scored{', too few for averages' if part.thin(frame) else ''}"
     answered = int((asked["answer"] != "").sum())
     return f"{answered:,} of {len(asked):,} questions answered, none scored yet"
 
@@ -566,5 +568,10 @@ def _embedded(svg: str) -> Markup:
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")
-    written = _UNSAFE.sub(lambda found: quote(found[0], safe=""), svg).replace("&", "&amp;")
+    written = _UNSAFE.sub(lambda match: _quote(match[0]), svg).replace("&", "&amp;")
     return Markup("data:image/svg+xml," + written)  # noqa: S704 - what ends an attribute, a double quote, is escaped
+
+
+@cache
+def _quote(signs: str) -> str:
+    return quote(signs, safe="")

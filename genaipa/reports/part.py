@@ -121,6 +121,11 @@ def parts(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=[*_BY, "part"])
 
 
+def is_scored_throughout(frame: pd.DataFrame) -> bool:
+    """Tell whether people scored every answer of a tidy table that they could score."""
+    return bool(_scorable(frame).groupby(["run", "key"], observed=True)["counted"].any().all())
+
+
 def is_partial(frame: pd.DataFrame) -> bool:
     """Whether an average rests on a part of its answers."""
     return any(part.scored < part.answers for part in parts(frame)["part"])

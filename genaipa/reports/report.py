@@ -236,20 +236,21 @@ def scores(
     everything: bool = False,
     facts: bool = False,
 ) -> pd.DataFrame:
-    """Gather people's scores of these runs' answers, as averages count them: a row per answer and analyst.
+    """Gather people's scores of these runs' answers that averages count: a row per answer and analyst.
 
     `everything` adds the rows that no average counts, whose `counted` is false: judges' scores, further scores by the
     reference analyst, excluded answers, and answers that nobody scored. `facts` adds what is known of the answers
     beside their scores, such as seconds and cost; an average of that is one of `load_answers`, since an answer has
     as many rows here as scores. The columns are listed in the documentation (Reports). Other arguments and errors as
-    of `report`.
+    of `report`. A report's average counts each question once, however many people scored it, as here:
 
     >>> scores = genaipa.scores("demo")
-    >>> scores.groupby("system", observed=True)["m_all"].mean().round(2)
+    >>> questions = scores.groupby(["system", "question"], observed=True)["m_all"].mean()
+    >>> questions.groupby("system", observed=True).mean().round(2)
     system
-    breezy        62.92
-    careful       94.62
-    extractive    64.98
+    breezy        62.10
+    careful       94.45
+    extractive    67.02
     Name: m_all, dtype: float64
     """
     here, names = chosen(runs, workspace)
@@ -268,9 +269,9 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     >>> answers = genaipa.load_answers("demo")
     >>> answers.groupby("system", observed=True)["claims_silence"].value_counts().unstack()["yes"]
     system
-    breezy        3
+    breezy        2
     careful       7
-    extractive    0
+    extractive    7
     Name: yes, dtype: int64
     """
     here, names = chosen(runs, workspace)

@@ -204,13 +204,18 @@ def _places(rows: pd.DataFrame) -> str:
 
 def small(data: pd.DataFrame) -> Iterator[str]:
     """A warning where little is known."""
-    few, untested = int((data["n"] < FEW).sum()), int((data["test"] == "none").sum())
-    if few:
-        yield (
-            f"Small n: {few} of {len(data)} comparisons rest on fewer than {FEW} questions"
-            + (", too few for any test" if untested == few else f", {untested} of them on too few for any test")
-            + "; there, only large differences can show."
-        )
+    few, untested = data["n"] < FEW, data["test"] == "none"
+    if not (few | untested).any():
+        return
+    # Early in a study a test needs more questions than `FEW`, so that either of the two may be the greater number.
+    said = f"{few.sum()} of {len(data)} comparisons rest on fewer than {FEW} questions"
+    if not few.any():
+        said = f"{untested.sum()} of {len(data)} comparisons rest on too few questions for any test"
+    elif (few == untested).all():
+        said += ", too few for any test"
+    elif untested.any():
+        said += f", {untested.sum()} on too few for any test"
+    yield f"Small n: {said}; there, only large differences can show."
 
 
 PUBLISHED = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)

@@ -103,7 +103,7 @@ class Table:
         names = [name for name in names if not name.endswith("high") or _other_end(name) not in names]
         return [name for name in names if any(self._column(name))] or names
 
-    @property
+    @cached_property
     def lean(self) -> Table:
         """The table without rows that say what another one says."""
         data = self.data

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.answers import tidy as tidy_table
+from genaipa.answers.tidy import plain_texts
 from genaipa.errors import UsageError
 from genaipa.reports import page, provenance
 from genaipa.reports.figures.figure import save
@@ -41,6 +42,7 @@ _LONGEST = 100
 """Characters of a folder's name."""
 
 
+@plain_texts
 def write(
     report: Report, folder: Path, *, formats: Sequence[Format], whole: bool, tell: Callable[[str], object]
 ) -> Path:

@@ -49,7 +49,8 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
     experiment: Annotated[
         str,
         option(
-            "quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure (all four).",
+            "quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure "
+            "(the default: all four initializations).",
             "--experiment",
             "-e",
             before="repetitions",

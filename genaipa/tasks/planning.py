@@ -151,7 +151,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         offered = {*here, *resources.published()}
         _check_names("policy", request.documents, offered, "A file is named with its ending: policy.md")
         resources.fetch([name for name in request.documents if name not in here])
-    _fill_recorded_options(request.systems, given, resources)
+    _fill_recorded_options(request.systems, request.documents, given, resources)
     experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
     ways = given.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
@@ -197,11 +197,23 @@ def _check_companies(documents: Iterable[Document], initializations: Container[s
         raise needs_company(unnamed)
 
 
-def _fill_recorded_options(systems: Iterable[str], given: dict[str, Any], resources: Resources) -> None:
-    """Fill in the options given for a published system with its study's questions and initializations; says so."""
+def _fill_recorded_options(
+    systems: Iterable[str], documents: Iterable[str], given: dict[str, Any], resources: Resources
+) -> None:
+    """Fill in the options given for a published system with its study's questions and initializations; says so.
+
+    A UsageError for one of the documents that its study didn't ask about.
+    """
     recorded = [name for name in systems if is_recorded(name)]
     if not recorded:
         return
+    for name in recorded:
+        texts = read_recording(name).documents
+        if strange := [document for document in documents if document not in texts]:
+            raise UsageError(
+                f"{name} has no answers about {', '.join(strange)}: it repeats those of its study, about "
+                f"{listed(sorted(texts))}; ask others about the rest, in a run of their own."
+            )
     named = given.get("experiment")
     if given.get("prompts") or (named and EXPERIMENTS[named].prompts):
         raise UsageError(

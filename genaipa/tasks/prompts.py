@@ -191,6 +191,16 @@ def labels(manifest: Manifest) -> dict[str, str]:
     }
 
 
+def label_prompts(manifest: Manifest, known: Mapping[str, str], system: str, chosen: str) -> str:
+    """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
+
+    `known` are the run's `labels`.
+    """
+    facts = manifest.systems.get(system)
+    recorded = facts is not None and facts.words == "recording"
+    return PUBLISHED if recorded else known.get(chosen, chosen)
+
+
 def _label(name: str, digests: Mapping[str, str]) -> str:
     if digests == _shipped_digests(name):
         return name

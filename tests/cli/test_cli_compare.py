@@ -61,13 +61,25 @@ def run(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return next(path.name for path in Path("runs").iterdir() if path.is_dir())
 
 
-def give_scores(run: str) -> None:
-    """Score every answer of a run: good ones to the extractive baseline, poor ones to all others."""
+def give_scores(run: str, most: int | None = None) -> None:
+    """Score the answers of a run, at `most` so many: good ones to the extractive baseline, poor ones to all others."""
     records = [record for record in lines_of(Path("runs") / run / "answers.jsonl") if record["kind"] == "answer"]
     with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
         store.append(
-            [score("ada", r["digest"], GOOD if r["system"] == "extractive" else POOR) for r in records if r["digest"]]
+            [score("ada", r["digest"], GOOD if r["system"] == "extractive" else POOR) for r in records if r["digest"]][
+                :most
+            ]
         )
+
+
+def test_rows_on_groups_are_left_to_all_where_nothing_can_be_tested(genaipa: Cli, run: str) -> None:
+    """Every measure once, on all questions; --all shows those on groups, with the column that tells them apart."""
+    give_scores(run, 12)
+    short, whole = (done(genaipa("compare", "extractive", "scripted", *more)) for more in ((), ("--all",)))
+    assert "too few questions to test" in short
+    assert len(re.findall(r"(?m)^ M_all\b", short)) == 1
+    assert len(re.findall(r"(?m)^ M_all\b", whole)) > 1
+    assert "questions" in whole.partition("Primary")[0].splitlines()[-2]
 
 
 def test_two_systems_are_compared(genaipa: Cli, run: str) -> None:

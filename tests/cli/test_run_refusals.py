@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import socket
@@ -293,3 +294,15 @@ def test_stopping_what_computes() -> None:
     assert "Traceback" not in err
     assert folder.manifest().status == "interrupted"
     assert Path("closed").exists()
+
+
+def test_a_recording_is_not_asked_about_other_documents(genaipa: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recorded system knows its documents: another is refused before a run is made, and those are named."""
+    monkeypatch.setenv("GENAIPA_CACHE", str(Path.cwd() / "cache"))
+    recording = {"system": "published/bard", "source": "a study", "initializations": ["document"], "answers": []}
+    write("cache/data/published/bard.json", json.dumps({**recording, "documents": {"lender": "", "grocer": ""}}))
+    finished = genaipa("run", "-s", "extractive,published/bard", "-p", "brindlecart", "-e", "quality")
+    assert finished.code == 2
+    assert "published/bard has no answers about brindlecart" in finished.err
+    assert "about grocer and lender" in finished.err
+    assert not Path("runs").exists()

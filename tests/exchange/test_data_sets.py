@@ -9,7 +9,7 @@ import pytest
 import yaml
 from analysts import make_answers
 from commandline import call
-from running import answers, write
+from running import answers, make_workspace, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.files.stamps import now
@@ -53,6 +53,7 @@ def test_pandas_reads_the_data_set_for_hugging_face(scored: list[str]) -> None:
     assert list(by_question["digest"]) == scored
     assert list(by_question["reply"]) == ["See section 1.", "No.", "Perhaps.", "Yes."]
     assert by_question["annotated_answer"].iloc[0] == "In section 1."
+    assert set(kept["prompts"]) == set(tidy["prompts"]) == {"guided"}
     assert sorted(given["analyst"]) == ["ada", "ada", "ada", "bo"], "cy is left out, the judge wasn't asked for"
     assert set(given["answer"]) == set(scored[:3])
     assert sorted(tidy.loc[tidy["counted"], "m_all"]) == sorted(given["m_all"])
@@ -63,3 +64,16 @@ def test_pandas_reads_the_data_set_for_hugging_face(scored: list[str]) -> None:
     ]
     assert (card["license"], card["license_link"]) == ("other", "README.md")
     assert "`Apache-2.0`, `CC-BY-4.0`, `CC0`" in text
+
+
+def test_the_card_counts_the_systems_whose_answers_are_in_it() -> None:
+    """Of a system whose answers may not be passed on the card says so, and the command names it."""
+    make_workspace()
+    for system in ("scripted", "extractive"):
+        assert call("run", "-s", system, "-p", "acme", "-e", "quality").code == 0
+    said = export("huggingface")
+    assert "4 answers of extractive" in said, said
+    assert "--license" in said
+    card = Path("out/README.md").read_text()
+    assert "Answers of 1 system about" in card
+    assert "Of `extractive` only `tidy.parquet` has rows." in card

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from size import size
 
 from genaipa.errors import UsageError
+from genaipa.reports import significance
 from genaipa.reports.comparison import OVERALL, Side, compare_sides, differing
 from genaipa.reports.crossed import crossed
 from genaipa.reports.matches import Match, rows
@@ -363,6 +364,16 @@ def test_one_question_is_told_to_be_too_few():
     assert math.isnan(first["p_holm"])
     assert any(said.startswith("Small n: 6 of 6") for said in found.finding)
     assert found.figure.plot()
+
+
+def test_rows_without_a_test_are_counted_apart_from_those_on_few_questions():
+    """Where a test needs more than ten questions, more rows lack one than rest on fewer than ten."""
+    data = pd.DataFrame({"n": [12, 12, 4], "test": ["none", "none", "none"]})
+    (said,) = significance.small(data)
+    assert "1 of 3 comparisons rest on fewer than 10 questions, 3 on too few for any test;" in said
+    (said,) = significance.small(data[:2])
+    assert said.startswith("Small n: 2 of 2 comparisons rest on too few questions for any test;")
+    assert not [*significance.small(data.assign(n=12, test="t"))]
 
 
 def test_a_group_that_repeats_another_is_left_out():

@@ -128,7 +128,7 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     assert f"{len(report.tables['scores-by-question'].data)} rows in" not in shown
     groups = shown[shown.index('<section id="groups">') :]
     groups = groups[: groups.index("</section>")]
-    assert "Two intervals go with an average" not in groups
+    assert "two intervals go with an average" not in groups
     assert '<details class="table" id="table-groups-quality">' in groups
 
 

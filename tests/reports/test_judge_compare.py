@@ -132,6 +132,9 @@ def test_the_command_names_the_judge_and_what_is_next(asked: list[Record], genai
     assert favoured in " ".join(done.out.split())
     assert favoured in compare(KIND, GPT, judge=GPT).finding
     assert compare(KIND, GPT, judge=GPT).table.faint
+    keep(human("ada", one.digest, (0,) * 5) for one in asked)
+    done = genaipa("compare", KIND, GPT, "--judge", GPT)
+    assert f"Next: genaipa compare {KIND} {GPT} (people scored all" in done.out
 
 
 def test_verdicts_count_alone(asked: list[Record]) -> None:

@@ -13,6 +13,7 @@ from genaipa.reports.page import front
 from genaipa.reports.report import Report
 from rubrics import METRICS
 
+ONE = answer_rows(systems=("a/one",))
 FIVE = ("uber", "spotify", "airbnb", "twitter", "facebook")
 
 
@@ -114,7 +115,8 @@ def test_different_people_give_no_verdict():
 @pytest.mark.parametrize(
     ("frame", "title"),
     [
-        (tidy_of(answer_rows(systems=("a/one",))), "64 of 64 questions answered, none scored yet"),
+        (tidy_of(ONE), "64 of 64 questions answered, none scored yet"),
+        (tidy_of(ONE, score_rows(ONE[:5])), "5 of 64 answers scored, too few for averages"),
         (study(systems=("a/one",)), "one scores "),
     ],
 )

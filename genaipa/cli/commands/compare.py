@@ -289,11 +289,11 @@ def _check_files(output: Path | None, md: Path | None, *, force: bool) -> str:
 
 
 def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
-    """Print the finding on these runs, the gate's, then the rows they rest on by family: the tested ones, or all."""
+    """Print the finding on these runs, the gate's, then the rows they rest on by family: those on all, or every one."""
     table, tested = found.table, found.frame["test"] != "none"
-    if not everything and tested.any():
-        main = table.data["questions"] == "all"
-        table = replace(table, data=table.data[tested & main if (tested & main).any() else tested])
+    main = table.data["questions"] == "all"
+    if not everything and main.any():
+        table = replace(table, data=table.data[tested & main if (tested & main).any() else main])
     show(found.verdict)
     if gate:
         show(str(gate))
@@ -304,7 +304,9 @@ def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everythi
     print_table(list(columns), _rows(table, columns), right=range(2, len(columns) - 1))
     if len(table.data) < len(found.frame):
         follow(f"{number(len(found.frame) - len(table.data), 'more row')}: --all")
-    if found.judge:
+    if found.judge and found.scored_throughout:
+        follow(f"Next: {command('genaipa', 'compare', found.first, found.second)} (people scored all of the answers)")
+    elif found.judge:
         follow(f"Next: {command('genaipa', 'sample', *runs)} (people score a random part)")
     explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
 

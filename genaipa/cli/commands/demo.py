@@ -24,7 +24,10 @@ SCORES = [Path(__file__).parent / "demo_scores" / f"{name}.jsonl" for name in (P
 """Of the reference analyst, and of a made-up analyst and judge."""
 NAME = "demo"
 REPORT = "reports/demo"
-_MADE_UP = "Made up: company and policy, assistants careful and breezy, analyst made-up, made-up-judge."
+_MADE_UP = (
+    "Made up: company and policy, assistants careful and breezy, made-up-judge, one of two analysts (made-up, not "
+    "reference)."
+)
 
 
 def demo() -> None:

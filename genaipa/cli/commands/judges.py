@@ -75,6 +75,7 @@ def judges(
     from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.judges import JudgesChapter
     from genaipa.reports.figures.figure import Scope
+    from genaipa.reports.part import is_scored_throughout
     from genaipa.reports.render import as_rows
 
     study = gather_scored(here, sources, excluded=include_excluded, by=by)
@@ -89,7 +90,12 @@ def judges(
         print_json({"absent": found.absent, "tables": rows})
     elif tables:
         _show(tables, by)
-        _say_next(tables["judges"], drawn=bool(study.waves), few=_are_few(study.table))
+        _say_next(
+            tables["judges"],
+            drawn=bool(study.waves),
+            few=_are_few(study.table),
+            throughout=is_scored_throughout(study.table),
+        )
     else:
         show(_NONE)
     for sentence in () if json else (*found.absent, *sorted(set(study.problems))):
@@ -148,13 +154,21 @@ def _are_few(frame: pd.DataFrame) -> bool:
     return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
 
 
-def _say_next(found: Table, *, drawn: bool, few: bool) -> None:
-    """The step that comes next: more scores by people, all of them of few answers, or averages that rest on both."""
+def _say_next(found: Table, *, drawn: bool, few: bool, throughout: bool) -> None:
+    """Print the next step: more scores by people, all of them of few answers, or averages that rest on both.
+
+    Where people scored `throughout`, nothing is left to score.
+    """
     from genaipa.reports.judged.verdicts import LEAST
 
     draw = "" if drawn or few else "genaipa sample, then "
-    if (found.data["answers"] < LEAST).any():
+    below = bool((found.data["answers"] < LEAST).any())
+    if below:
         caveat(f"A judge counts from {LEAST} answers that people scored, too.")
+    if throughout:
+        caveat("People scored all of the answers; no estimate is needed.")
+        follow("Next: genaipa report")
+    elif below:
         follow(f"Next: {draw}genaipa score")
     elif few:
         caveat("With so few answers, score them all; no estimate is needed.")

@@ -190,7 +190,7 @@ def sheet(
 
     here = current_workspace()
     if output.suffix.lower() != ".xlsx":
-        raise UsageError(f"{output}: a sheet to fill is written as .xlsx.")
+        raise UsageError(f"{output}: a sheet to fill is written as .xlsx; filled, it is read as .xlsx or .csv.")
     check_new(output, force=force)
     sources = select(here, several(run))
     pool = _pool(
@@ -320,6 +320,6 @@ def _report(imported: ImportedScores) -> None:
     known = imported.added + imported.known
     said = [f"{number(known, 'score')} read, {imported.added:,} of them new"]
     said += [f"{number(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
-    said += [f"{number(imported.unscored, 'row')} not scored yet"] if imported.unscored else []
+    said += [f"{number(imported.unscored, 'row')} without values left out"] if imported.unscored else []
     show("; ".join(said) + ".")
     follow("Next: genaipa report latest" if imported.added else "")

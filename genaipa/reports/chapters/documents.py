@@ -116,8 +116,8 @@ def documents_ranked(frame: pd.DataFrame) -> Table:
         "documents-ranked",
         "Documents, the best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
-        f"section 7). A rank is known from one place to another only, by the differences that hold among all pairs of "
-        f"documents (Holm), for other questions. {evidence(averages.about_policies(frame)).prefix}"
+        "section 7). A document's rank lies between the two places shown: those differences decide it that hold, for "
+        f"other questions, among all pairs of documents (Holm). {evidence(averages.about_policies(frame)).prefix}"
         f"{_OTHERS if others else ''}{_unequal(scored)}{THESE}"
         f"{averages.how_few(data['n'])}",
         data,

@@ -72,8 +72,9 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     return table(
         "people-and-judge",
         "People alone, people and judge",
-        "M_all (10 to 100) and the metrics (-1 to 1). People scored a random part of the answers, the judge all of "
-        "them; the estimate adds to the judge's average what people would add to it (docs/method/estimates.md). Its "
+        "M_all (10 to 100) and the metrics (-1 to 1). Where people scored a random part of the answers and the judge "
+        "all of them, the estimate adds to the judge's average what people would add to it "
+        "(docs/method/estimates.md). Its "
         "third interval is for these very answers: what people would have given, had they scored all. `worth` is how "
         "many scores of people alone would be as sure, for policies like these and for these documents, and `hours "
         "saved` what those "

@@ -55,7 +55,9 @@ class _Sentences:
     def __init__(self, text: str) -> None:
         self._language = language_to_search(text)
         self._words = {span: set(self._words_of(text[slice(*span)])) for span in sentence_spans(text)}
-        self._having = Counter(word for words in self._words.values() for word in words)
+        having = Counter(word for words in self._words.values() for word in words)
+        self._rarity = {word: self._rarity_of(number) for word, number in having.items()}
+        self._unknown = self._rarity_of(0)
 
     def near(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
         """Yield the sentences of these sections that have most of a statement's words."""
@@ -63,13 +65,17 @@ class _Sentences:
         if len(words) < _FEWEST:
             return
         within = [span for span in self._words if any(start <= span[0] and span[1] <= end for start, end in sections)]
-        shares = {span: self._weight(words & self._words[span]) / self._weight(words) for span in within}
+        whole = self._weight(words)
+        shares = {span: self._weight(words & self._words[span]) / whole for span in within}
         most = max(shares.values(), default=0.0)
         if most >= _LEAST:
             yield from (span for span, share in shares.items() if share >= _NEARLY * most)
 
     def _weight(self, words: Iterable[str]) -> float:
-        return sum(math.log(1 + (len(self._words) + 0.5) / (self._having[word] + 0.5)) for word in words)
+        return sum(self._rarity.get(word, self._unknown) for word in words)
+
+    def _rarity_of(self, sentences: int) -> float:
+        return math.log(1 + (len(self._words) + 0.5) / (sentences + 0.5))
 
     def _words_of(self, text: str) -> list[str]:
         return words_of(text, self._language)
