@@ -50,7 +50,7 @@ class ProcedurePlan(Plan, frozen=True, forbid_unknown_fields=True, kw_only=True)
         str,
         option(
             "quality, robustness, recall, summary, summary-by-name, prompting, regulation or procedure "
-            "(the default: all four initializations).",
+            "(default: all initializations).",
             "--experiment",
             "-e",
             before="repetitions",
