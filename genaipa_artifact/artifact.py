@@ -208,7 +208,7 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
 
 
 def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
-    """(name, title, file in the report's folder, data) of each table, the tidy one first."""
+    """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
     for name, title, data in (
         (ANSWERS, "One row per answer, with what is known of it beside its scores.", study.answers),
@@ -218,7 +218,8 @@ def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd
         if file:
             yield name, title, file, tidy_table.known_columns(data)
     for table in packed.report.tables.values():
-        yield table.name, table.title, f"tables/{table.name}.csv", table.data
+        # By its path: a table may have the name of a frame.
+        yield f"tables/{table.name}", table.title, f"tables/{table.name}.csv", table.data
 
 
 def _field(of: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:

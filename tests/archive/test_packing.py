@@ -391,7 +391,9 @@ def heads(file: Path) -> dict[str, tuple[list[str], int]]:
 def test_the_metadata_name_every_column_of_every_table(packed: Path) -> None:
     """Croissant's record sets have the columns of the files in the archive, in their order."""
     described = {}
-    for one in json.loads((packed / "croissant.json").read_text())["recordSet"]:
+    record_sets = json.loads((packed / "croissant.json").read_text())["recordSet"]
+    assert len({one["@id"] for one in record_sets}) == len(record_sets)
+    for one in record_sets:
         (file,) = {field["source"]["fileObject"]["@id"] for field in one["field"]}
         described[file] = [field["source"]["extract"]["column"] for field in one["field"]]
     assert described == {name: head for name, (head, _) in heads(packed / "study.zip").items()}
