@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import take
 
 from genaipa.answers.fact import columns as fact_columns
 from genaipa.answers.tidy import ORDERED, as_category, as_plain, derive, named, plain_texts, stacked, typed
@@ -265,7 +264,8 @@ def make_table(
     for name, kind in _kinds_of_scores(rubric, scores).items():
         is_text, there = kind == "category", picks if name in scores and len(scores[name]) else np.full(len(picks), -1)
         given = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
-        joined[name] = take(as_category(given, order.get(name, ())) if is_text else given.array, there, allow_fill=True)
+        values = pd.Series(as_category(given, order.get(name, ())) if is_text else given).array
+        joined[name] = values.take(there, allow_fill=True)
     frame = stacked(pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE)
     derive(frame, rubric, excluded=excluded)
     return named(typed(frame, order), rubric)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from pandas.api.extensions import take
 
 from genaipa.answers.fact import StudyInputs, check_types, columns_of, describe_failure, facts, score_facts, study_facts
 from genaipa.answers.fact import columns as fact_columns
@@ -143,7 +142,7 @@ class Study:
         frame = self.table.copy(deep=False)
         for name in every.columns.difference(self.table.columns, sort=False):
             # Published scores have no facts.
-            frame[name] = take(every[name].array, rows, allow_fill=True)
+            frame[name] = every[name].array.take(rows, allow_fill=True)
             if isinstance(frame[name].dtype, pd.CategoricalDtype):
                 frame[name] = as_category(_with_empty_first(frame[name]), ())
         known = with_facts(frame, [fact.name for fact in score_facts()])
