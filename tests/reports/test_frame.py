@@ -148,7 +148,7 @@ def test_columns_are_those_that_are_documented():
 
 def values_of(frame):
     """Return the values of a frame, an absent number as an empty text."""
-    return frame.astype(object).fillna("").to_dict("list")
+    return frame.astype(object).where(frame.notna(), "").to_dict("list")
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
