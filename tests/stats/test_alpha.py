@@ -19,8 +19,11 @@ from genaipa.stats.agreement import (
     ScaleAgreement,
     compare_alphas,
     compare_raters,
+    count_confusion,
+    measure_ac2,
     measure_agreement,
     measure_agreement_between,
+    measure_alpha,
     measure_leniency,
 )
 from genaipa.stats.reason import Reason
@@ -222,3 +225,29 @@ def test_counts_that_are_none_are_refused() -> None:
         measure_agreement_between([[1, 0, 0]], [[1, 0, 0]] * 2, SCALE)
     with pytest.raises(ValueError, match="below 0"):
         measure_agreement([[2, 0, 0]], SCALE, [-1])
+
+
+def test_alpha_of_coincidences_is_the_packages() -> None:
+    """Of two raters, coincidences are the pairs of each unit both ways round; several matrices at once are one each."""
+    pairs = np.array([[20, 3, 1], [2, 15, 4], [0, 5, 30]])
+    ratings = [(row, column) for row, column in np.ndindex(3, 3) for _ in range(pairs[row, column])]
+    both = pairs + pairs.T
+    alphas = measure_alpha(np.array([both, 2 * np.eye(3)], dtype=float))
+    assert alphas == pytest.approx([find_alpha(count([list(each) for each in ratings])), 1])
+    assert isnan(measure_alpha(np.diag([4.0, 0, 0])))
+
+
+def test_ac2_of_two_values_is_gwets_ac1() -> None:
+    """Between two values no weight is left: (observed - chance) / (1 - chance), chance by the shares of both."""
+    pairs = np.array([[0.55, 0.10], [0.05, 0.30]])
+    chance = (share := pairs.sum(axis=0)) @ (1 - share)
+    assert measure_ac2(pairs) == pytest.approx((0.85 - chance) / (1 - chance))
+    assert measure_ac2(np.ones((1, 1))) == 1
+
+
+def test_a_unit_counts_once_in_a_confusion() -> None:
+    """Whatever the number of its raters: two who differ share it."""
+    first, second = np.array([[1, 0, 0], [0, 2, 0]]), np.array([[1, 1, 0], [0, 0, 3]])
+    assert count_confusion(first, second).tolist() == [[0.5, 0.5, 0], [0, 0, 1], [0, 0, 0]]
+    with pytest.raises(ValueError, match="shapes"):
+        count_confusion(first, second[:1])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.stats import binomtest, fisher_exact
 from size import size
 
-from genaipa.stats.permutation import deal_values, deal_words, exact_p
+from genaipa.stats.bisection import find_root
+from genaipa.stats.permutation import deal_steps, deal_values, deal_words, exact_p
 
 
 def test_one_reply_a_day_is_mcnemars_exact_test() -> None:
@@ -66,3 +70,18 @@ def test_an_unchanged_rare_share_seldom_seems_changed() -> None:
         )
         for level in (0.05, 0.005):
             assert (p <= level).mean() <= level + 3 * (level / studies) ** 0.5, (rate, level)
+
+
+def test_steps_are_dealt_in_all_ways() -> None:
+    """The chance of each sum is that among all ways to choose as many of the values."""
+    values = [0, 1, 1, 3, 4, 7]
+    sums = [sum(values[place] for place in chosen) for chosen in combinations(range(6), 2)]
+    chances, own = deal_steps(values[:2], values[2:])
+    assert own == 1
+    assert chances == pytest.approx({each: sums.count(each) / 15 for each in sums})
+
+
+def test_a_root_is_scipys() -> None:
+    """Of a smooth function, and where one jumps."""
+    assert find_root(lambda x: 2 - x**3, 0, 5) == pytest.approx(brentq(lambda x: 2 - x**3, 0, 5))
+    assert find_root(lambda x: 1.0 if x < 0.3 else -1.0, 0, 1) == pytest.approx(0.3)

@@ -8,7 +8,7 @@ from scipy import stats
 from size import size
 
 from benchmarks.coverage_shares import beta_binomial
-from genaipa.stats.shares import difference_interval, join_intervals, share_interval
+from genaipa.stats.shares import bounded_interval, difference_interval, find_reach, join_intervals, share_interval
 
 
 def _clopper_pearson(held: float, number: float, level: float = 0.95) -> tuple[float, float]:
@@ -104,3 +104,20 @@ def test_clusters_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match="clusters"):
         difference_interval(([1, 2], [3, 3]), ([1], [3]))
     assert share_interval([1, 2, np.nan], [3, 3, 3]) == share_interval([1, 2], [3, 3])
+
+
+def test_a_reach_of_means_is_students() -> None:
+    """The jackknife's standard error of a mean is that of its values, so that the interval is Student's."""
+    values = np.array([0.2, 0.5, 0.4, 0.9])
+    without = (values.sum() - values) / 3
+    low, high = stats.t.interval(0.9, 3, values.mean(), stats.sem(values))
+    assert find_reach([5] * 4, without, 0.9) == pytest.approx((high - low) / 2)
+    assert np.isnan(find_reach([5], [0.5]))
+
+
+def test_a_bounded_figure_has_an_interval_on_the_odds() -> None:
+    """It ends within the scale; one that never varied has that of a share of as many items."""
+    low, high = bounded_interval(0.9, 0.2, [10, 10])
+    slope = 0.2 / (0.9 * 0.1)
+    assert (low, high) == pytest.approx(stats.logistic.cdf(stats.logistic.ppf(0.9) + np.array([-slope, slope])))
+    assert bounded_interval(1.0, 0.0, [5, 5]) == pytest.approx(share_interval([5, 5], [5, 5]))
