@@ -16,7 +16,7 @@ from genaipa.answers.tidy import as_category, asked_once, columns, is_known, met
 from genaipa.files.html import short_repr
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.waves import Waves
 
@@ -114,6 +114,11 @@ class Study:
     @property
     def _inputs(self) -> StudyInputs:
         return StudyInputs(self.sources, self.annotated.answers, self.waves)
+
+    @cached_property
+    def independent_scores(self) -> list[Event]:
+        """The scores of people who had not seen how others scored the answer."""
+        return independent_scores(self.log.counted)
 
     @cached_property
     def _once(self) -> pd.DataFrame:

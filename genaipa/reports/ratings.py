@@ -16,7 +16,7 @@ from genaipa.plugins import make_each
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import table
 from genaipa.scoring.agreement import describe_agreement
-from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.scoring.current import in_effect
 from genaipa.stats.agreement import measure_agreement, measure_agreement_between
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
 
 def tabulate_people(ratings: Ratings, study: Study) -> Table:
     """Tabulate the agreement of people with each other; nothing until two have rated the same part."""
-    people = ratings.count(study, independent_scores(study.log.counted))
+    people = ratings.count(study, study.independent_scores)
     parts = [part for part, counts in people.items() if counts.sum() > 1]
     agreement = measure_agreement(_stack(ratings, people, parts), _scale(ratings), _number_answers(parts))
     return _make_table(
@@ -99,7 +99,7 @@ def tabulate_people(ratings: Ratings, study: Study) -> Table:
 
 def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts) -> Table:
     """Tabulate the agreement of each judge with people; nothing where no judge rated a part."""
-    people = ratings.count(study, independent_scores(study.log.counted))
+    people = ratings.count(study, study.independent_scores)
     rows = []
     for judge, events in _group_verdicts(study, judges).items():
         own = ratings.count(study, events)

@@ -78,7 +78,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
 
 def alphas_apart(study: Study) -> Table:
     """The same where the document is silent and where it is not, and by its language; nothing where all are alike."""
-    scores, rubric = independent_scores(study.log.counted), study.rubric
+    scores, rubric = study.independent_scores, study.rubric
     rows = []
     for by, groups in answer_groups(study).items():
         for group, (answers, metrics) in measure_groups(scores, rubric, groups).items():
