@@ -69,9 +69,8 @@ which is lost.
   follows from the system's metrics sheet.
 - A figure matches if the computed value, rounded half up or cut off to the printed digits, is what is printed. A figure
   without digits after the point has to be met to one: 6.3 is no 6.
-- A document is silent where the reference of the annotated answer is N/A, as published.
-- Quartiles are interpolated linearly. Scores are M_all from 10 to 100, except where the paper prints a tenth of it. In
-  heat maps a value is the mean over the five policies, as the metrics sheets have it.
+- A document is silent where the reference of the annotated answer is N/A. Quartiles are linear. Scores are M_all from
+  10 to 100, or a tenth where the paper prints it; a heat map's value is the mean over five policies.
 - *Mostly* means more than half of the questions: within 0.1 of what is printed, or at it or above.
 - Left out are statements without a figure, numbers of questions, scoring times, and definitions of a quartile.
 """
