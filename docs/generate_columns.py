@@ -47,10 +47,10 @@ def fact_table(known: Iterable[AnyFact]) -> str:
     return "\n".join(("| column | fact | type | unit | what it holds |", "|---|---|---|---|---|", *rows, ""))
 
 
-def whole_page() -> str:
-    """Return docs/reference/columns.md as it should be."""
+def whole_pages() -> dict[Path, str]:
+    """Return path → text of the page as it should be."""
     metrics: Meanings = dict.fromkeys(shipped_rubric().metrics, ("float64", "the metric, from -1 to 1"))
-    return "\n".join(
+    text = "\n".join(
         (
             HEAD,
             str(columns.__doc__).partition("\n\n")[2],
@@ -66,8 +66,10 @@ def whole_page() -> str:
             fact_table(score_facts()),
         )
     )
+    return {PAGE: text}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(whole_page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    for path, text in whole_pages().items():
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")
