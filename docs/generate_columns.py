@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parent / "reference" / "columns.md"
 HEAD = """# Columns of answers and scores
 
-Generated from the code by `python docs/generate_columns.py`. What the files are is in
-[reports](../guide/reports.md#answers-and-scores-as-frames).
+Generated from the code by `python docs/generate_columns.py`.
+
+| file of a [report](../guide/reports.md) | in Python | a row for |
+|---|---|---|
+| `answers.parquet`, `answers.csv` | `genaipa.load_answers()` | each question that was planned |
+| `scores.parquet`, `scores.csv` | `genaipa.scores()` | each answer and score, and each published score |
+| `report --frame FILE` | `genaipa.scores(facts=True)` | the same, with the columns of both |
+
+In CSV an absent value is an empty cell.
 """
 ABOUT_FACTS = f"""A file, and the frame of answers (`load_answers`), have the columns of a fact only where something
 is known of it; `scores(facts=True)` has all of them, the narrow table has
