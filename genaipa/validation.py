@@ -23,7 +23,7 @@ from genaipa.judging.task import TEMPLATES as JUDGES
 from genaipa.judging.task import load_templates
 from genaipa.kinds import kinds
 from genaipa.policies.document import About, Document, document_problems, load_document, read_document
-from genaipa.policies.sections import resolve
+from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import (
     Annotations,
     Corrections,
@@ -389,7 +389,9 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
         named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
         for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
             part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
-            known = document.part(annotated.part_set, int(part[1])) if part else resolve(document.places, label)
+            known = (
+                document.part(annotated.part_set, int(part[1])) if part else resolve_citation(document.places, label)
+            )
             if known is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
                 yield FileProblem(file, entry, f"{problem} as far as genaipa can see.", "warning")

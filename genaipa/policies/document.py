@@ -180,10 +180,10 @@ def load_document(name: str, workspace: WorkspaceLike = None) -> Document:
     >>> policy.company, policy.kind, len(policy.sections)
     ('Brindlecart', 'policy', 70)
     """
-    here = find_workspace(workspace)
-    if isinstance(held := here.held.get(name), Document):
+    source = find_workspace(workspace)
+    if isinstance(held := source.held.get(name), Document):
         return held
-    files = here.names("policies")
+    files = source.names("policies")
     if name not in files:
         raise UnknownNameError("policy", name, files)
     layer, path = files[name]

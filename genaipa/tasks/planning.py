@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.languages.detection import detect_language
-from genaipa.policies.adding import described, is_source, needs_company, read_given
+from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine
 from genaipa.policies.document import Document, document_names, load_document
@@ -110,7 +110,7 @@ def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resourc
         document = read_given(source, request.company, is_taken, resources.say)
         called[source] = document.name
         found[document.name] = document
-        resources.say(described(document))
+        resources.say(describe_given(document))
     documents = tuple(dict.fromkeys(called.get(name, name) for name in request.documents))
     return workspace.holding(found), replace(request, documents=documents)
 
@@ -194,7 +194,7 @@ def _check_companies(documents: Iterable[Document], initializations: Container[s
     """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
     unnamed = next((one for one in documents if one.company == UNNAMED), None)
     if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
-        raise needs_company(unnamed)
+        raise company_missing_error(unnamed)
 
 
 def _fill_recorded_options(

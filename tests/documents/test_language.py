@@ -12,7 +12,7 @@ import genaipa
 from genaipa.errors import DataError
 from genaipa.languages.catalog import LANGUAGES, language_of, named_language
 from genaipa.policies.document import About, Document, is_english, load_document
-from genaipa.policies.statistics import distributions, measure
+from genaipa.policies.statistics import measure, measure_distributions
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.reports.chapters.silent import silent_questions
 from genaipa.runs.records import DocumentFacts
@@ -122,10 +122,10 @@ def test_reading_levels_are_of_a_language() -> None:
     assert (found.connective_words, measure(FRENCH).connective_words) == (2 / 47, 3 / 40)
     assert (measure(DUTCH).grade, measure(DUTCH).ease, measure(DUTCH).connective_words) == (None, None, None)
     of = [Document(text[:9], text, About(company="A")) for text in (ENGLISH, GERMAN, FRENCH)]
-    (group,) = distributions(of)
-    assert group.spreads["grade"].median == pytest.approx(measure(ENGLISH).grade)
-    assert not {"ease", "connective_words"} & set(group.spreads)
-    assert distributions(of[1:2])[0].spreads["ease"].median == pytest.approx(found.ease)
+    (group,) = measure_distributions(of)
+    assert group.quartiles["grade"].median == pytest.approx(measure(ENGLISH).grade)
+    assert not {"ease", "connective_words"} & set(group.quartiles)
+    assert measure_distributions(of[1:2])[0].quartiles["ease"].median == pytest.approx(found.ease)
 
 
 def test_an_abbreviation_or_a_date_ends_no_sentence() -> None:

@@ -215,9 +215,9 @@ def _answers(facts: dict[str, Any], asked: str) -> str:
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
-    from genaipa.policies.sections import resolve
+    from genaipa.policies.sections import resolve_citation
 
-    found = resolve(document.places, label)
+    found = resolve_citation(document.places, label)
     if found is None:
         known = [section.number or section.title for section in document.sections]
         raise UnknownNameError(f"section in {document.name}", label, known)
@@ -353,14 +353,14 @@ def stats(
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
     from genaipa.policies.corpus import documents_of, examine
-    from genaipa.policies.statistics import distributions
+    from genaipa.policies.statistics import measure_distributions
 
     with _counting("checking") as count:
         corpus = examine(documents, by=by, seen=count)
     for remark in corpus.remarks:
         say(remark)
     with _counting("measured", corpus.documents) as count:
-        groups = distributions(_counted(documents_of(documents), count), by)
+        groups = measure_distributions(_counted(documents_of(documents), count), by)
     if output is not None:
         _write_csv(output, [row for group in groups for row in _rows(group, by)], force=force)
         show(f"{output}: {number(corpus.documents, 'document')}")
@@ -395,12 +395,12 @@ def _counted(documents: Iterable[Document], count: Any) -> Iterator[Document]:
 def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
     from genaipa.datasets.base import named_document
     from genaipa.policies.document import document_names
-    from genaipa.policies.statistics import MEASURES, measured
+    from genaipa.policies.statistics import MEASURES, measure_document
 
     here = current_workspace()
     rows: list[dict[str, Any]] = []
     for name in names or document_names(here):
-        values = zip(MEASURES, measured(named_document(here, name)), strict=True)
+        values = zip(MEASURES, measure_document(named_document(here, name)), strict=True)
         rows.append({"name": name} | {measure: _rounded(measure, value) for measure, value in values})
     if output is not None:
         _write_csv(output, rows, force=force)
@@ -446,7 +446,7 @@ def _shown(measure: str, value: float) -> str:
 
 
 def _rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]]:
-    for measure, spread in group.spreads.items():
+    for measure, spread in group.quartiles.items():
         values = {name: _rounded(measure, value) for name, value in spread._asdict().items()}
         yield {**({by: group.name} if by else {}), "documents": group.documents, "measure": measure, **values}
 
@@ -466,7 +466,7 @@ def _as_json(corpus: Corpus, groups: list[DocumentGroup], by: str) -> dict[str, 
 def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -> None:
     cells = []
     for group in groups:
-        for measure, spread in group.spreads.items():
+        for measure, spread in group.quartiles.items():
             least, lower, median, upper, most = (_shown(measure, value) for value in spread)
             lead = ((group.name or "(none)", f"{group.documents:,}") if measure == "words" else ("", "")) if by else ()
             cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{least} to {most}"))
@@ -475,7 +475,7 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     copies = corpus.documents - corpus.texts
     same = f", {copies:,} of them with the very text of another of the same company" if copies else ""
     show(f"{number(corpus.documents, 'document')}{same}.")
-    _show_notes({measure for group in groups for measure in group.spreads})
+    _show_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:
         show(f"By group: --by {' or '.join(corpus.groups)}")
 
