@@ -453,7 +453,7 @@ def main() -> None:
         ("leniency", "analysts", *targets, "alike differ", "by own analysts"),
         list(other_analysts(max(studies // 4, 1))),
     )
-    print_section("Suites", "A share over policies of 12 items each, or of 60 to 60 over the root of their number.")
+    print_section("Suites", "A share over policies of 12 items each, or of 60 over the root of k for the k-th.")
     print_table(("policies of a suite", "alike in size", "unlike"), list(suites_policies(studies)))
     print(f"\n{studies:,} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
     if path:
