@@ -46,8 +46,6 @@ figures are the paper's, every wording is ours. {systems}
 
 {counts}
 
-{by_system}
-
 ## Why they differ
 
 - **{swapped} of {differs}**: the text on the recall experiment takes metrics from the robustness sheet.
@@ -76,20 +74,19 @@ which is lost.
 """
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: bool = False) -> str:
-    """A table in Markdown; with `numbers`, all columns but the first are set to the right."""
-    rule = ["---", *(["---:" if numbers else "---"] * (len(head) - 1))]
-    lines = [head, rule, *rows]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
+def table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown, all columns but the first set to the right."""
+    rule = ["---", *(["---:"] * (len(head) - 1))]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in (head, rule, *lines))
 
 
-def counts(compared: Sequence[Compared], title: str, names: Sequence[str]) -> str:
-    """How many figures have each verdict: a row for each name, in the order in which they come, and one for all."""
-    rows = []
-    for name in (*dict.fromkeys(names), "together"):
-        found = Counter(one.verdict for one, own in zip(compared, names, strict=True) if name in (own, "together"))
-        rows.append([name, *(found[verdict] for verdict in VERDICTS), found.total()])
-    return table([title, *VERDICTS, "printed"], rows, numbers=True)
+def counts(compared: Sequence[Compared]) -> str:
+    """Return how many figures have each verdict: a row for each section of the paper, and one for all."""
+    lines = []
+    for name in (*dict.fromkeys(one.printed.section for one in compared), "together"):
+        verdicts = Counter(one.verdict for one in compared if name in (one.printed.section, "together"))
+        lines.append([name, *(verdicts[verdict] for verdict in VERDICTS), verdicts.total()])
+    return table(["section", *VERDICTS, "printed"], lines)
 
 
 def shown(one: Compared) -> str:
@@ -158,8 +155,7 @@ def page(compared: Sequence[Compared], audited: Sequence[Compared], copies: Sequ
         cut=sum("cut off" in one.found.remark for one in compared if one.found),
         systems=systems,
         copies=", ".join(copies) or "none",
-        counts=counts(compared, "section", [one.printed.section for one in compared]),
-        by_system=counts(compared, "of", [NAMES[one.printed.system] for one in compared]),
+        counts=counts(compared),
         swapped=sum("from the robustness sheet" in why(one) for one in compared if one.verdict == "differs"),
         grades=len(grades),
         least=min(grades),
