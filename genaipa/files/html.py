@@ -35,7 +35,7 @@ def escape_html(text: str) -> str:
     return escape(_STEERING.sub("�", text))
 
 
-def without_steering(value: object) -> object:
+def strip_control_characters(value: object) -> object:
     """Return what a template shows, a text or markup of its own class without what steers; for jinja's `finalize`."""
     return type(value)(_STEERING.sub("�", value)) if isinstance(value, str) else value
 
@@ -50,14 +50,14 @@ def html_picture(png: bytes, says: str) -> str:
 def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
     """A `<table>`; without a `head`, the first cell of each row is its heading."""
     lines = [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in head)}</tr>"] if head else []
-    for first, *others in rows:
+    for first, *other_cells in rows:
         kind = "td" if head else "th"
-        cells = "".join(f'<td style="text-align: left">{escape_html(str(cell))}</td>' for cell in others)
+        cells = "".join(f'<td style="text-align: left">{escape_html(str(cell))}</td>' for cell in other_cells)
         lines.append(f'<tr><{kind} style="text-align: left">{escape_html(str(first))}</{kind}>{cells}</tr>')
     return f"<table>\n<caption>{escape_html(caption)}</caption>\n" + "\n".join(lines) + "\n</table>"
 
 
-def frame_of(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+def figure_frame(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
     """A frame of these rows and columns; a MissingPackageError without pandas."""
     try:
         import pandas as pd

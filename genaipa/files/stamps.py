@@ -24,14 +24,14 @@ def today() -> str:
 
 def as_stamp(moment: dt.datetime) -> str:
     """A moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
-    there = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-    return there.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+    return moment_utc.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def stamp(path: Path) -> Stamp | None:
     """The stamp of a file; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns
