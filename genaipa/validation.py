@@ -272,7 +272,7 @@ def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Fi
 
 
 def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
-    """The file that makes a folder a workspace: its name is in it, and that of its rubric."""
+    """Yield the file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
         yield FileProblem(str(path), "", "is a folder; a workspace is marked by a file of that name.")
@@ -451,7 +451,7 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
 
 
 def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
-    """The sealed answers of a shard, if they can't be read."""
+    """Yield the sealed answers of a shard, if they can't be read."""
     try:
         for _ in folder.entries(Record):
             pass
@@ -460,7 +460,7 @@ def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
 
 
 def _shards(folder: RunFolder) -> list[RunFolder]:
-    """The shards of a run as run folders."""
+    """Return the shards of a run as run folders."""
     try:
         return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
     except GenaipaError:

@@ -290,7 +290,7 @@ class _Redacted:
         return not quotes and name not in self._left_out
 
     def content(self, name: str, paths: Sequence[Path]) -> bytes:
-        """A file's content without withheld texts and without answers of systems that were not selected."""
+        """Return a file's content without withheld texts and without answers of systems that were not selected."""
         if name == ANSWERS:
             return self._answer_lines
         if name == MANIFEST:
@@ -315,7 +315,7 @@ class _Redacted:
         return b"".join(journal.line(record) for record in permitted)
 
     def _format_manifest(self) -> bytes:
-        """The manifest, with the length of the answers' file as it is in the pack."""
+        """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
         manifest.shards = None  # the pack has it in one folder
         manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
@@ -329,14 +329,14 @@ class _Redacted:
         return OtherDocuments({name: self._document_text(name) for name in self._documents})
 
     def _document_text(self, document: str) -> str:
-        """A document's text, from the one file or its own."""
+        """Return a document's text, from the one file or its own."""
         if self._kept:
             return self._kept[document].text
         path = self._source.folder.near(document).path / "documents" / f"{self._document_digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
     def facts(self) -> Withheld:
-        """The facts that the tables need about the texts left out."""
+        """Return the facts that the tables need about the texts left out."""
         return Withheld(
             statistics={
                 name: measure(self._document_text(name), self._document_language(name))
@@ -368,7 +368,7 @@ class _Redacted:
         return {text for text, is_lost in lost.items() if is_lost}
 
     def _point_digests(self) -> dict[str, dict[str, str]]:
-        """The digests of the points whose words are left out, by which scores' ticks know them."""
+        """Return the digests of the points whose words are left out, by which scores' ticks know them."""
         files = {name: paths[0] for name, paths in self._source.folder.members() if name in self._worded}
         annotated = [read_annotations(path) for name, path in files.items() if name.startswith("annotations/")]
         digests_by_document = {
@@ -396,7 +396,7 @@ def _redact_annotations(path: Path) -> bytes:
 
 
 def _redact_questions(path: Path) -> bytes:
-    """A question set without its words, but with ids, categories and origins."""
+    """Return a question set without its words, but with ids, categories and origins."""
     questions = read_yaml(path, QuestionSet)
     bare = (
         replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))

@@ -101,12 +101,12 @@ _METHODS = ("available", "pull", "import_study")
 
 
 def dataset_names() -> list[str]:
-    """The data sets that can be pulled, shipped ones first."""
+    """Return the data sets that can be pulled, shipped ones first."""
     return list(dict.fromkeys((*_list_targets(), *_kinds_datasets())))
 
 
 def find_dataset(name: str) -> Dataset:
-    """The data set of that name; a UsageError if there is none, or if its class can't be loaded."""
+    """Return the data set of that name; a UsageError if there is none, or if its class can't be loaded."""
     if kind_dataset := _kinds_datasets().get(name):
         return kind_dataset
     targets = _list_targets()
@@ -148,14 +148,14 @@ def load_datasets() -> Iterator[Dataset]:
 
 
 def find_offering(document: str) -> Dataset | None:
-    """The data set, not pulled yet, that provides a document of this name."""
+    """Return the data set, not pulled yet, that provides a document of this name."""
     return next(
         (dataset for dataset in load_datasets() if document in dataset.documents and not dataset.available()), None
     )
 
 
 def load_named_document(workspace: Workspace, name: str) -> Document:
-    """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
+    """Load the document of that name; a UsageError says how to get a published document that isn't here."""
     if name not in document_names(workspace) and (dataset := find_offering(name)):
         raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
@@ -167,7 +167,7 @@ def recorded_systems() -> dict[str, Dataset]:
 
 
 def pulled_workspace() -> Workspace:
-    """The pulled data alone, without the user's workspace."""
+    """Return the pulled data alone, without the user's workspace."""
     return Workspace(home=pulled(), layers=(("pulled", pulled()),))
 
 

@@ -50,7 +50,7 @@ class Origin(ABC):
 
     @abstractmethod
     def read(self, path: str) -> bytes:
-        """The content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
+        """Return the content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
 
     def stop(self) -> None:  # noqa: B027 - a folder has no attempts under way
         """Make attempts under way the last."""
@@ -60,7 +60,7 @@ class Origin(ABC):
 
 
 def open_origin(origin: str, files: Snapshot) -> Origin:
-    """The origin behind a URL or the path of a folder; a UsageError if it is neither."""
+    """Return the origin behind a URL or the path of a folder; a UsageError if it is neither."""
     if is_url(origin):
         return _Server(origin, files)
     folder = Path(origin).expanduser()
@@ -94,7 +94,7 @@ class _Folder(Origin):
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
 
     def _find_content(self, path: str) -> bytes:
-        """The published content, from its path, a shorter end of it, or anywhere; else what is at the first two."""
+        """Find the published content at its path, at a shorter end of it, or anywhere in the folder."""
         other_contents: list[bytes] = []
         ends = self._unique_ends(path)
         locations = [self._folder / end for end in ends]
@@ -119,7 +119,7 @@ class _Folder(Origin):
         raise UsageError(f"{self._folder} has no file of {self._files.title} ({clipped(names, 200)}); {self.remedy}")
 
     def _unique_ends(self, path: str) -> list[PurePosixPath]:
-        """A path and its shorter ends, without ends that other files of the repository share."""
+        """Return a path and its shorter ends, without ends that other files of the repository share."""
         parts = PurePosixPath(path).parts
         other_parts = [PurePosixPath(other_path).parts for other_path in self._files.blobs if other_path != path]
         ends = [parts[begin:] for begin in range(len(parts))]
@@ -173,7 +173,7 @@ class _Server(Origin):
         )
 
     def _try_download(self, path: str) -> tuple[bytes | None, str]:
-        """The content, or why there is none now."""
+        """Return the content, or why there is none now."""
         import httpx2
 
         try:
@@ -289,7 +289,7 @@ class Snapshot:
         return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes, len(absent))
 
     def describe_absence(self, absent: list[str]) -> str:
-        """A sentence about optional files that could not be had."""
+        """Return a sentence about optional files that could not be had."""
         folders = Counter(path.rpartition("/")[0] for path in absent)
         named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
         missing = f"{len(absent)} of the {len(self.optional_files)} files with the study's own answers and scores"
@@ -355,7 +355,7 @@ class Snapshot:
         write(path, json.dumps({"key": key, **made}, indent=1).encode())
 
     def load_step(self, step: str, key: str) -> dict[str, Any] | None:
-        """The results recorded for a step; None unless it was last done with inputs of this key."""
+        """Return the results recorded for a step; None unless it was last done with inputs of this key."""
         try:
             results = json.loads((workspace.cache() / self.dataset / f"{step}.json").read_bytes())
         except (OSError, ValueError):
@@ -364,7 +364,7 @@ class Snapshot:
 
 
 def inputs_key(*inputs: object) -> str:
-    """A digest of inputs that can be written as JSON."""
+    """Return a digest of inputs that can be written as JSON."""
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 

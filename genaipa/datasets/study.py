@@ -144,7 +144,7 @@ class StudyRun:
         return run.files
 
     def _question_orders(self) -> dict[str, tuple[str, ...]]:
-        """The questions as published: in which order they were asked is not."""
+        """Return the questions as published: in which order they were asked is not."""
         orders: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for answer in self.answers:
             orders[f"{answer.document}|{answer.repetition}"][answer.question] = None
@@ -180,7 +180,7 @@ class StudyRun:
     def _make_conversations(
         self, orders: Mapping[str, tuple[str, ...]]
     ) -> tuple[list[ConversationRecord], dict[str, bytes]]:
-        """The beginnings of conversations that were shown a document: its parts, as the study publishes them.
+        """Return the beginnings of conversations that were shown a document: its parts, as the study publishes them.
 
         The sentences around the parts are not published. Answers cite the parts by their numbers.
         """

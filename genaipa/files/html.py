@@ -20,7 +20,7 @@ _ABOUT = 60
 
 
 def short_repr(kind: str, name: str, about: str) -> str:
-    """The `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
+    """Return the `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
     name, about = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, about))
     about = clipped(about, _ABOUT)
     return f"<{kind} {clipped(name, LINE - len(f'<{kind} : {about}>'))}: {about}>"
@@ -41,14 +41,14 @@ def strip_control_characters(value: object) -> object:
 
 
 def html_picture(png: bytes, says: str) -> str:
-    """An `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
+    """Return an `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
     from base64 import b64encode
 
     return f'<img alt="{escape_html(says)}" src="data:image/png;base64,{b64encode(png).decode()}">'
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
-    """A `<table>`; without a `head`, the first cell of each row is its heading."""
+    """Return a `<table>`; without a `head`, the first cell of each row is its heading."""
     lines = [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in head)}</tr>"] if head else []
     for first, *other_cells in rows:
         kind = "td" if head else "th"
@@ -58,7 +58,7 @@ def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[st
 
 
 def figure_frame(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """A frame of these rows and columns; a MissingPackageError without pandas."""
+    """Return a frame of these rows and columns; a MissingPackageError without pandas."""
     try:
         import pandas as pd
     except ModuleNotFoundError:

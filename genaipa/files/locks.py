@@ -21,7 +21,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 def native_lock(path: Path) -> FileLock:
-    """A lock of the operating system's; where there is none, to acquire it raises OSError or NotImplementedError.
+    """Return a lock of the operating system; where it has none, acquiring it raises OSError or NotImplementedError.
 
     A file in place of a lock would stay behind when its process is killed.
     """

@@ -41,7 +41,7 @@ def make_folder(path: Path, *, new: bool = False) -> None:
 
 
 def folder_words(name: str, longest: int = 60) -> str:
-    """A run's name as its folder has it: the letters and digits of any script; empty if there are none.
+    """Return a run's name as its folder has it: the letters and digits of any script; empty if there are none.
 
     Cut to `most` characters, and to what a file system takes of the scripts that need several bytes for each.
     """

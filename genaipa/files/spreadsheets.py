@@ -129,7 +129,7 @@ _CELLS = re.compile(rb"<(?:x:)?(?:row|c|v|f|is|si|r|t)[\s/>]")
 
 
 def openpyxl(extra: str) -> Any:
-    """The library for spreadsheets; a MissingPackageError that names the extra of genaipa where it is missing."""
+    """Import the library for spreadsheets; a MissingPackageError names the extra of genaipa that brings it."""
     try:
         import openpyxl as library
     except ImportError:

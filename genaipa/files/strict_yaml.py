@@ -52,7 +52,7 @@ class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run
 
 
 def _yaml_error(problem: str, node: Any) -> yaml.YAMLError:
-    """An error at a node or an event."""
+    """Return an error at a node or an event."""
     return yaml.constructor.ConstructorError(problem=problem, problem_mark=node.start_mark)
 
 

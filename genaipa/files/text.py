@@ -87,15 +87,15 @@ def why(error: Exception) -> str:
 
 
 def blob_hash(content: bytes) -> str:
-    """The hash by which git names a file of this content."""
+    """Return the hash by which git names a file of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def hash_like(pinned: str, content: bytes) -> str:
-    """The hash of a content that is of the same kind and length as that which pins it, which may be abbreviated."""
+    """Return the hash of a content, of the same kind and length as the hash that pins it (it may be abbreviated)."""
     return hashlib.sha256(content).hexdigest() if len(pinned) == SHA256 else blob_hash(content)[: len(pinned)]
 
 
 def as_code(text: str) -> str:
-    """The text as code on one line, in which nothing is markup."""
+    """Return the text as code on one line, in which nothing is markup."""
     return f"`{' '.join(text.replace('`', chr(39)).split())}`"

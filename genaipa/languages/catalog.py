@@ -32,7 +32,7 @@ _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 
 
 def language_code(stated: str) -> str:
-    """The code of a language as metadata or a page state it, without its region (pt-BR is pt); empty if it is none."""
+    """Return the code of a language that metadata or a page states, without its region (pt-BR is pt); else empty."""
     stated_code = stated.casefold().replace("_", "-").split("-")[0].strip()
     codes = (
         language.code
@@ -44,7 +44,7 @@ def language_code(stated: str) -> str:
 
 @functools.lru_cache(maxsize=16)
 def detect_language_code(text: str, stated: str = "") -> str:
-    """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
+    """Return the code of a text's language, stated by its metadata or told by its function words; else empty.
 
     What is stated is taken by `language_code`. A text of fewer than 30 words in Latin script counts as English.
     """
@@ -69,7 +69,7 @@ def _is_latin(text: str) -> bool:
 
 
 def reading_language(reply: str, code: str) -> Language | None:
-    """The language by whose rules an answer about a document in a language is read; None if that is not known.
+    """Return the language by whose rules an answer about a document in a language is read; None if that is not known.
 
     It is the document's, or English for an answer that has more of its function words.
     """
@@ -96,7 +96,7 @@ def ends_sentence(text: str, mark: int, short: str, language: Language | None) -
 
 
 def language_name(code: str) -> str:
-    """A language for people: its name in English, its code where that is not known."""
+    """Return a language for people: its name in English, its code where that is not known."""
     return LANGUAGES[code].name if code in LANGUAGES else NAMES.get(code, code)
 
 
@@ -109,10 +109,10 @@ def describe_language(text: str, code: str) -> str:
 
 
 def variant(name: str, code: str) -> str:
-    """The name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
+    """Return the name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
     return name if code in ("", ENGLISH.code) else f"{name}-{code}"
 
 
 def language_from_name(name: str) -> Language:
-    """The language of a set of prompts by the end of its name; English for one that has none there."""
+    """Return the language of a set of prompts by the end of its name; English for one that has none there."""
     return LANGUAGES.get(name.rpartition("-")[2], ENGLISH)

@@ -113,7 +113,7 @@ class AnnotationFile:
         return map_to_questions(self.annotations, self.question_set, questions, company)
 
     def notice(self, questions: QuestionSet, company: str) -> str:
-        """A notice about annotated answers that are unused or from another set; empty if there is nothing to tell."""
+        """Return a notice about annotated answers that are unused or from another set; else empty."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
             return f"{name}: {why_unused(self.annotations, self.path, self.layer)}"
@@ -269,7 +269,7 @@ def find_annotations(
 
 
 def _find_filed_document(workspace: Workspace, document: Document, name: str) -> Document:
-    """A document of a corpus as the workspace has its text, or under the name of its annotated answers."""
+    """Return a document of a corpus as the workspace has its text, or under the name of its annotated answers."""
     for number in range(len(workspace.layers)):
         with contextlib.suppress(UsageError):
             filed = load_document(name, workspace.from_layer(number))
@@ -375,7 +375,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     why: str = ""
 
     def find_proof(self, text: str) -> str:
-        """The sentence of the document's text that proves it, up to spacing and marks; empty if it is not there."""
+        """Return the sentence of the document that proves it, up to spacing and marks; empty without one."""
         if self.sentence:
             sought = _single_spaced(self.sentence)
             is_there = sought in _single_spaced(text) or sought in _single_spaced(read(text).text)
@@ -384,7 +384,7 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         return passage if passage and digest(passage) == self.sha256 else ""
 
     def apply_to(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
-        """The annotated answer with what is right in its place."""
+        """Return the annotated answer with what is right in its place."""
         silent = self.silent or answer.silent
         sections = answer.sections if self.sections is None else self.sections
         return msgspec.structs.replace(

@@ -53,7 +53,7 @@ class Ticks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def points_digest(points: Sequence[Point]) -> str:
-    """The beginning of a SHA-256 of what the points say: their ids and texts."""
+    """Return the beginning of a SHA-256 of what the points say: their ids and texts."""
     return digest(repr([(point.id, point.text) for point in points]))[:12]
 
 

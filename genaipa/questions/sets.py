@@ -95,7 +95,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self[question_id].wording(wording).replace(self.placeholder, company)
 
     def category_questions(self, category: str) -> list[Question]:
-        """The questions of a category, in their order."""
+        """Return the questions of a category, in their order."""
         return [question for question in self.questions if question.category == category]
 
     def __getitem__(self, question_id: str) -> Question:
@@ -134,7 +134,7 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
 
 
 def default_set(document: Document, workspace: Workspace) -> str:
-    """The name of the set that is asked about a document by default: its kind's, in its language if there is one.
+    """Return the name of a document's default set: that of its kind, in its language if there is one.
 
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
