@@ -213,7 +213,7 @@ def missing() -> str:
 
 
 def as_plan(kind: str, plan: Any) -> Plan:
-    """Convert a plan to the struct of its kind, or to one with its fields if the kind is absent; a ValueError otherwise.
+    """Convert a plan to the struct of its kind, or of its fields if the kind is absent; a ValueError otherwise.
 
     `plan` may be the fields by name, as a file has them.
     """
