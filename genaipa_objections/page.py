@@ -17,10 +17,10 @@ from genaipa.ui.widgets import (
     Text,
     desk_message,
     format_time,
-    long_table,
-    notice,
-    page_header,
-    texts,
+    show_long_table,
+    show_notice,
+    show_page_header,
+    show_texts,
 )
 from genaipa_objections.settling import export_command, settle_objection
 
@@ -54,7 +54,7 @@ def list_objections(desk: Desk) -> list[Filed]:
 
 def page(desk: Desk, user: User) -> None:
     """List the objections that this user may see, and settle one; others' come when their own scores are in."""
-    page_header("Objections", seen=False)
+    show_page_header("Objections", visible=False)
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
         return
@@ -67,26 +67,26 @@ def page(desk: Desk, user: User) -> None:
     later = f" · {hidden:,} more about annotated answers beside which you can still be asked to score" if hidden else ""
     st.caption(f"Annotated answers that somebody found wrong: {said}{later}")
     if later:
-        notice("objections hidden", _ALONE)
+        show_notice("objections hidden", _ALONE)
     if settled := st.session_state.pop(_SETTLED, ""):
-        notice("objection settled", settled, "done")
+        show_notice("objection settled", settled, "done")
     state = st.selectbox("Which", [*get_args(Status), ANY], key="objection state", width=240)
     chosen = [one for one in found if state in (ANY, one.status)]
     # By annotated answer, and of one in the order of the log.
     chosen.sort(key=lambda one: (one.said.document, one.said.question, annotated(one.said)))
     if not chosen:
-        notice("objections none", "There is none of these.")
+        show_notice("objections none", "There is none of these.")
         return
     one = next((one for one in chosen if one.event.id == st.session_state.get(_CHOSEN)), chosen[0])
     columns = ("Document", "Question", "By", "When", "State")
-    long_table("objections", "Objections", columns, chosen, _row, chosen=one.event.id, choose=_choose)
+    show_long_table("objections", "Objections", columns, chosen, _row, chosen=one.event.id, choose=_choose)
     try:
         case = desk.pool.case(one.event.answer)
         same = (other for other in found if annotated(other.said) == annotated(one.said))
         beside = [other for other in same if other is one or other.status != "withdrawn"]
         _expose(desk, user, one, beside)
     except GenaipaError as error:
-        notice("objection trouble", desk_message(error), "bad")
+        show_notice("objection trouble", desk_message(error), "bad")
         return
     left, right = st.columns(2, gap="medium")
     with left:
@@ -124,7 +124,7 @@ def _row(one: Filed) -> ListRow:
 def _show(case: Case, beside: Sequence[Filed]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
-    texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
+    show_texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
     entries = []
     if case.annotated is not None:
         aside = ", ".join(filter(None, (SAID[case.annotated.silent], *case.annotated.sections)))
@@ -135,9 +135,9 @@ def _show(case: Case, beside: Sequence[Filed]) -> None:
         if one.ruling is not None:
             note = one.ruling.note or "No reason is given."
             entries.append(Text(note, f"{one.status} by {one.ruling.analyst}", aside=format_time(one.ruling.time)))
-    texts("objection texts", entries)
+    show_texts("objection texts", entries)
     with st.expander("The document"):
-        texts("objection document", [Text(case.document.text, about)])
+        show_texts("objection document", [Text(case.document.text, about)])
 
 
 def _word_objection(case: Case, right: Correction) -> str:

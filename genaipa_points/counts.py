@@ -30,7 +30,7 @@ class KnownPoints:
     points: tuple[Point, ...]
 
     def match(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
-        """Whether ticks are of these very points: they may have been edited since."""
+        """Tell whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
     def count(self, ticks: Ticks) -> dict[str, Any]:

@@ -10,10 +10,18 @@ import msgspec
 import streamlit as st
 
 from genaipa.questions.points import Ticks, make_ticks, points_digest
-from genaipa.ui.answer_view import case_of, name_scorer
+from genaipa.ui.answer_view import load_case, name_scorer
 from genaipa.ui.pages.agreement import FEW
 from genaipa.ui.panel import Panel
-from genaipa.ui.widgets import ListCell, ListRow, heading, long_table, numbers, session_cached, table
+from genaipa.ui.widgets import (
+    ListCell,
+    ListRow,
+    cache_in_session,
+    number_columns,
+    show_heading,
+    show_long_table,
+    show_table,
+)
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -35,11 +43,11 @@ class PointsPanel(Panel):
 
     script = "points.js"
 
-    def is_on(self, plan: ScoringPlan) -> bool:
+    def is_enabled(self, plan: ScoringPlan) -> bool:
         """Tell whether the study's plan asks for ticks."""
         return plan.points
 
-    def show(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
+    def make_data(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
         """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
         points = _list_points(case)
         if not points or not rubric.pointed:
@@ -66,11 +74,11 @@ class PointsPanel(Panel):
             shown |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
         return shown
 
-    def sections(self, case: Case) -> Sequence[str]:
+    def list_sections(self, case: Case) -> Sequence[str]:
         """Name the sections that the points rest on."""
         return tuple(dict.fromkeys(label for point in _list_points(case) for label in point.sections))
 
-    def keep(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
+    def update_draft(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
         """Return the draft with the ticks that were sent."""
         ticks = msgspec.convert(sent["ticks"], Ticks)
         return msgspec.structs.replace(draft, ticks=make_ticks(_list_points(case), ticks.said, ticks.contradicted))
@@ -91,7 +99,7 @@ class PointsPanel(Panel):
         rows = tabulate_ticks(points, events)
         heads = ["point", "", *map(name_scorer, events)]
         lines = [ListRow((point.text, point.remark, *row)) for point, row in zip(points, rows, strict=True)]
-        table(f"{key} points", "Points of this answer", heads, lines)
+        show_table(f"{key} points", "Points of this answer", heads, lines)
         if len(events) > 1:
             disputed = sum(len(set(row)) > 1 for row in rows)
             are = "is" if disputed == 1 else "are"
@@ -106,16 +114,18 @@ class PointsPanel(Panel):
             return find_disputed_points(scores, desk.pool)
 
         stamp = (user.name, desk.current.seen, desk.pool.generation)
-        disputed = session_cached("agreement points", stamp, find_disputed)
+        disputed = cache_in_session("agreement points", stamp, find_disputed)
         if not disputed:
             return
 
         def expose(page: Sequence[DisputedPoint]) -> None:
             desk.queue.expose(user.name, [digest for point in page for digest in point.answers], scores=True)
 
-        heading(_TITLE)
-        columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
-        long_table("agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose)
+        show_heading(_TITLE)
+        columns = ["point", "question", "document", *number_columns("answers", "ticked differently")]
+        show_long_table(
+            "agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose
+        )
         st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
 
 
@@ -201,7 +211,7 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
 def _make_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
     digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
-    points = _list_points(case_of(desk, digest))
+    points = _list_points(load_case(desk, digest))
     # Of points that were edited since, the id is all that is left.
     texts = {point.id: point.text for point in points} if points_digest(points) == disputed.points else {}
     count = ListCell(f"{len(disputed.answers):,}", tone="quiet" if len(disputed.answers) < FEW else "")

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.runs.selection import run_folders
-from genaipa.ui.results import sources_of
+from genaipa.ui.results import list_sources
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
     ListCell,
     ListRow,
     Text,
-    heading,
-    long_table,
-    notice,
-    numbers,
-    page_header,
-    problems,
-    session_cached,
-    table,
-    texts,
+    cache_in_session,
+    number_columns,
+    show_heading,
+    show_long_table,
+    show_notice,
+    show_page_header,
+    show_problems,
+    show_table,
+    show_texts,
 )
 from genaipa_suites.material import FAULTS
 from genaipa_suites.probes import CONTINUATION
@@ -48,15 +48,15 @@ _CHOSEN = "suites item"
 
 def page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
-    page_header("Suites")
+    show_page_header("Suites")
     files = [(folder.name, folder.answers) for folder in run_folders(desk.workspace)]
     stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
-        found, said = session_cached("suites results", stamp, lambda: results(desk.workspace, sources_of(desk)))
-    problems("suites problems", said)
+        found, said = cache_in_session("suites results", stamp, lambda: results(desk.workspace, list_sources(desk)))
+    show_problems("suites problems", said)
     made = boards(found)
     if not made:
-        notice(
+        show_notice(
             "suites none",
             "No suite was run here. Begin with: genaipa run --suite policyqa --split sample -s baseline/best-overlap",
         )
@@ -65,7 +65,7 @@ def page(desk: Desk, _user: User) -> None:
         st.selectbox("Suite", range(len(made)), format_func=lambda place: made[place].title, key="suites board")
     ]
     about = board.suite.about
-    texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
+    show_texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
     result = _systems(board)
     _groups(board, result)
     _items(board, result)
@@ -73,7 +73,7 @@ def page(desk: Desk, _user: User) -> None:
 
 def _systems(board: Board) -> Result:
     """The systems with their first measures; the one whose items are below."""
-    heading("Systems")
+    show_heading("Systems")
     measures = board.suite.measures[:_COLUMNS]
     chosen = st.session_state.get("suites system", "")
     result = next((one for one in board.results if _way(board, one) == chosen), board.results[0])
@@ -83,8 +83,8 @@ def _systems(board: Board) -> Result:
         for way in [_way(board, one)]
         for faults in [", ".join(f"{number:,} {fault}" for fault, number in one.faults.items() if number)]
     ]
-    columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
-    table(
+    columns = ["system", *number_columns(*(measure.heading for measure in measures)), "scored 0 for"]
+    show_table(
         "suites systems",
         "Systems by their scores, per cent",
         columns,
@@ -93,7 +93,7 @@ def _systems(board: Board) -> Result:
         choose=_keep("suites system"),
     )
     said = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
-    texts("suites measures", [Text(said, tone="system")])
+    show_texts("suites measures", [Text(said, tone="system")])
     return result
 
 
@@ -108,7 +108,7 @@ def _groups(board: Board, result: Result) -> None:
     names = list(dict.fromkeys(name for item in board.suite.material.items for name in item.groups))
     if not names:
         return
-    heading("By group")
+    show_heading("By group")
     name = st.radio("Break down by", names, horizontal=True, key="suites breakdown")
     measure = board.suite.grouped[0]
     groups: dict[str, list[Outcome]] = {}
@@ -120,23 +120,23 @@ def _groups(board: Board, result: Result) -> None:
         for group, some in sorted(groups.items())
     ]
     chosen = st.session_state.get("suites group", "")
-    table(
+    show_table(
         "suites groups", f"{measure.heading} of {_way(board, result)} by {name}",
-        [name, *numbers("items", measure.heading)], rows, chosen=chosen, choose=_keep("suites group"),
+        [name, *number_columns("items", measure.heading)], rows, chosen=chosen, choose=_keep("suites group"),
     )  # fmt: skip
 
 
 def _items(board: Board, result: Result) -> None:
     """The items of the chosen system, group and kind of error; one of them to read."""
-    heading("Items")
+    show_heading("Items")
     outcomes = _filtered(board, result)
     if not outcomes:
-        notice("suites no items", "No item is of this kind.")
+        show_notice("suites no items", "No item is of this kind.")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     measure = board.suite.single
-    long_table(
-        "suites items", "Items", ["item", "asked", "gold", "prediction", *numbers(measure.heading), "why"],
+    show_long_table(
+        "suites items", "Items", ["item", "asked", "gold", "prediction", *number_columns(measure.heading), "why"],
         outcomes, lambda outcome: _row(board, outcome, measure),
         chosen=st.session_state.get(_CHOSEN, ""), choose=_keep(_CHOSEN),
     )  # fmt: skip
@@ -200,7 +200,7 @@ def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
     ]
     score = measure.of([outcome])
     said = f"{measure.heading} {100 * score:.1f}" if score == score else f"{measure.heading}: not defined"  # noqa: PLR0124
-    texts(
+    show_texts(
         "suites one",
         [
             *entries,

@@ -110,7 +110,7 @@ class CarriedAnswers:
         return [section for section in within if section.start < span[1] and section.end > span[0]]
 
     def _answers_now(self, question: str) -> bool:
-        """Whether one of the pieces nearest to the question has a sentence that is new."""
+        """Tell whether one of the pieces nearest to the question has a sentence that is new."""
         if not (new := self.changes.new_sentences):
             return False
         texts = self._pieces

@@ -17,7 +17,7 @@ from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
-from genaipa.ui.widgets import PAGE, duration
+from genaipa.ui.widgets import PAGE, format_duration
 from rubrics import METRICS, PAPER, typed
 
 COMPONENTS = Path(ui.__file__).parent / "components"
@@ -450,4 +450,4 @@ def test_letters_have_five_sizes():
 @pytest.mark.parametrize(("seconds", "said"), [(None, "-"), (0, "0 s"), (59.6, "1 min 0 s"), (380, "6 min 20 s")])
 def test_durations_read_well(seconds, said):
     """Seconds are said in minutes from one minute up."""
-    assert duration(seconds) == said
+    assert format_duration(seconds) == said

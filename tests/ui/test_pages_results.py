@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_publis
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.launch import FOR_RESULTS, why_no_results
+from genaipa.ui.launch import FOR_RESULTS, explain_closed_results
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
@@ -435,9 +435,12 @@ def test_a_damaged_answer_is_set_aside(scored):
 @pytest.mark.parametrize("package", FOR_RESULTS)
 def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
     """The desk works without the packages for reports; the page names the extra."""
-    assert why_no_results() == ""
+    assert explain_closed_results() == ""
     monkeypatch.setitem(sys.modules, package, None)
-    assert why_no_results() == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    assert (
+        explain_closed_results()
+        == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    )
 
 
 def test_runs_that_the_desk_is_not_open_on_are_not_there(scored):

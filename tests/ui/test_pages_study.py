@@ -11,8 +11,8 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
-from genaipa.ui.desk import Desk, progress_line
-from genaipa.ui.signin import lasts
+from genaipa.ui.desk import Desk, list_progress_pieces
+from genaipa.ui.signin import describe_duration
 from genaipa.ui.widgets import desk_message
 from rubrics import typed
 
@@ -94,14 +94,14 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
 def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
-    assert desk.wanted_in_words == "8 scores are wanted, 0 are given."
-    assert lasts(desk) == "How long an answer takes is not known yet: nobody has scored one."
+    assert desk.progress_sentence == "8 scores are wanted, 0 are given."
+    assert describe_duration(desk) == "How long an answer takes is not known yet: nobody has scored one."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
         desk.queue.save(name, answer, values, seconds=None, **more)
-    assert desk.wanted_in_words == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
-    assert lasts(desk).endswith("the scores that are here came without times.")
-    line = progress_line(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
+    assert desk.progress_sentence == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
+    assert describe_duration(desk).endswith("the scores that are here came without times.")
+    line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
     assert "study: 1 of 8 scores, 7 left" in line

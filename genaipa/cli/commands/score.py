@@ -117,9 +117,9 @@ def score(
     }
     planned = load_people(here).plan
     plan = planned.override({name: value for name, value in given.items() if value is not None})
-    settings = DeskSettings.make(here.home, plan, runs=several(run), only=only)
+    settings = DeskSettings.from_plan(here.home, plan, runs=several(run), only=only)
     folders = _runs(here, settings)
-    desk, login = launch.open_once(settings)
+    desk, login = launch.open_desk_once(settings)
     try:
         _check_answers(desk, folders)
         _check_host(host, login, insecure=insecure)
@@ -209,15 +209,15 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.systems.endpoint import is_loopback
-    from genaipa.ui.launch import address, is_this_machine
-    from genaipa.ui.settings import open_to_others
+    from genaipa.ui.launch import desk_address, is_this_machine
+    from genaipa.ui.settings import find_exposed_secrets
 
     for problem in desk.pool.problems:
         say(problem)
-    where = address(host, port, login, desk)
+    where = desk_address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
         say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
-    for path in open_to_others(desk.workspace) if login else ():
+    for path in find_exposed_secrets(desk.workspace) if login else ():
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
         )
@@ -225,10 +225,10 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
-    wanted = f" {desk.wanted_in_words}" if texts else ""
+    wanted = f" {desk.progress_sentence}" if texts else ""
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
-    if desk.part:
-        show(desk.part)
+    if desk.sample_note:
+        show(desk.sample_note)
     if desk.pool.left_out:
         show(desk.pool.left_out)
     show(f"Scores are kept in {desk.store.name}.")
