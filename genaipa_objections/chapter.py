@@ -44,9 +44,9 @@ class ObjectionsChapter(ChapterMaker):
 
 def count_objections(events: Iterable[Event]) -> Table:
     """Count the objections to annotated answers by document and state; nothing where there is none."""
-    objections = [one for one in filed(events) if one.status != "withdrawn"]
-    documents = sorted({one.said.document for one in objections})
-    counts = Counter((one.said.document, one.status) for one in objections)
+    objections = [objection for objection in filed(events) if objection.status != "withdrawn"]
+    documents = sorted({objection.said.document for objection in objections})
+    counts = Counter((objection.said.document, objection.status) for objection in objections)
     columns = ["document", *_STATES]
     data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
     return table(

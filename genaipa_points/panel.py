@@ -47,12 +47,12 @@ class PointsPanel(Panel):
         """Tell whether the study's plan asks for ticks."""
         return plan.points
 
-    def make_data(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
+    def make_data(self, case: Case, rubric: Rubric, scores: Sequence[Event] = ()) -> dict[str, Any] | None:
         """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
         points = _list_points(case)
         if not points or not rubric.pointed:
             return None
-        shown: dict[str, Any] = {
+        data: dict[str, Any] = {
             "metric": rubric.pointed,
             "digest": points_digest(points),
             "values": tabulate_keys(points, rubric),
@@ -64,15 +64,15 @@ class PointsPanel(Panel):
                     "harm": bool(point.if_wrong),
                     "why": point.why,
                     "sections": point.sections,
-                    "given": hows,
+                    "given": point_ticks,
                 }
-                for point, hows in zip(points, tabulate_ticks(points, given), strict=True)
+                for point, point_ticks in zip(points, tabulate_ticks(points, scores), strict=True)
             ],
         }
-        if given:
-            agreed, settled = find_agreed_ticks(points, [event for event in given if event.kind == "score"])
-            shown |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
-        return shown
+        if scores:
+            agreed, settled = find_agreed_ticks(points, [event for event in scores if event.kind == "score"])
+            data |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
+        return data
 
     def list_sections(self, case: Case) -> Sequence[str]:
         """Name the sections that the points rest on."""
@@ -90,10 +90,10 @@ class PointsPanel(Panel):
             return {}
         return {rubric.pointed: rubric.by_points(_list_points(case), ticks)}
 
-    def compare_scores(self, case: Case, given: Sequence[Event], key: str) -> None:
+    def compare_scores(self, case: Case, scores: Sequence[Event], key: str) -> None:
         """Show everyone's ticks side by side, and the number of points that they tick differently."""
         points = _list_points(case)
-        events = [event for event in given if event.ticks and event.ticks.digest == points_digest(points)]
+        events = [event for event in scores if event.ticks and event.ticks.digest == points_digest(points)]
         if not events:
             return
         rows = tabulate_ticks(points, events)
@@ -170,9 +170,11 @@ def _name_tick(point: str, ticks: Ticks) -> str:
 def find_agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
     """Return the ticks that all these scores have, and whether they agree on every point."""
     rows = zip(points, tabulate_ticks(points, scores), strict=True)
-    alike = {point.id: hows[0] for point, hows in rows if len(set(hows)) == 1}
-    said, contradicted = ([name for name, how in alike.items() if how == wanted] for wanted in ("said", "contradicted"))
-    return make_ticks(points, said, contradicted), len(alike) == len(points)
+    agreed = {point.id: point_ticks[0] for point, point_ticks in rows if len(set(point_ticks)) == 1}
+    said_points, contradicted_points = (
+        [name for name, tick in agreed.items() if tick == wanted] for wanted in ("said", "contradicted")
+    )
+    return make_ticks(points, said_points, contradicted_points), len(agreed) == len(points)
 
 
 @dataclass(frozen=True)
@@ -200,8 +202,8 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
         if len(ticks) > 1:
             about = (pool.answers[digest].document_digest, pool.answers[digest].question, points)
             answers[about].append(digest)
-            ids = {point for each in ticks for point in (*each.said, *each.contradicted)}
-            counts.update((about, point) for point in ids if len({_name_tick(point, each) for each in ticks}) > 1)
+            ids = {point for tick in ticks for point in (*tick.said, *tick.contradicted)}
+            counts.update((about, point) for point in ids if len({_name_tick(point, tick) for tick in ticks}) > 1)
     disputed = [
         DisputedPoint(point, about[-1], tuple(answers[about]), count) for (about, point), count in counts.items()
     ]

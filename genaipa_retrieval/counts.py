@@ -36,7 +36,7 @@ class RightSections:
         self._support = frozenset(support)
         sentences = sentence_spans(document.text)
         self.sections = [
-            [one for one in sentences if target[0] <= one[0] and one[1] <= target[1]] or [target]
+            [sentence for sentence in sentences if target[0] <= sentence[0] and sentence[1] <= target[1]] or [target]
             for target in dict.fromkeys(targets)
         ]
 
@@ -44,14 +44,14 @@ class RightSections:
         """Tell whether a passage has a sentence of these sections, or is of one."""
         return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
 
-    def shown(self, passages: Sequence[Span]) -> int:
+    def count_shown(self, passages: Sequence[Span]) -> int:
         """Count the sections that these passages show."""
         return sum(self._is_shown(sentences, passages) for sentences in self.sections)
 
     def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
         covered = {sentence for sentence in sentences if _is_covered(sentence, passages)}
-        known = self._support.intersection(sentences)
-        return not known.isdisjoint(covered) if known else 2 * len(covered) >= len(sentences)
+        supporting = self._support.intersection(sentences)
+        return not supporting.isdisjoint(covered) if supporting else 2 * len(covered) >= len(sentences)
 
 
 def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
@@ -83,32 +83,32 @@ class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
     quotes: int = 0
 
 
-def count(
+def count_passages(
     passages: Sequence[Passage],
     finder: PassageFinder,
     right: RightSections,
-    others: OtherDocuments,
-    asked: str = "",
+    other_documents: OtherDocuments,
+    document: str = "",
     reply: str = "",
 ) -> Retrieval:
-    """Count an answer's passages by place, and the right sections that they show; `asked` is its document's name.
+    """Count an answer's passages by place, and the right sections that they show; `document` is its document's name.
 
     With its `reply`, tell whether it is made of its passages.
     """
     placed = [finder.place(passage.text).span for passage in passages]
     elsewhere = [passage for passage, span in zip(passages, placed, strict=True) if span is None]
-    shown_at, here = 0, list[tuple[int, int]]()
+    shown_at, shown_spans = 0, list[tuple[int, int]]()
     for number, span in enumerate(placed, 1):
-        here += [span] if span else []
-        if span and not shown_at and right.has(span) and right.shown(here):
+        shown_spans += [span] if span else []
+        if span and not shown_at and right.has(span) and right.count_shown(shown_spans):
             shown_at = number
     return Retrieval(
         passages=len(passages),
-        passages_annotated=sum(right.has(span) for span in here),
+        passages_annotated=sum(right.has(span) for span in shown_spans),
         passages_elsewhere=len(elsewhere),
-        passages_other=sum(others.have(passage.text, asked) for passage in elsewhere),
+        passages_other=sum(other_documents.have(passage.text, document) for passage in elsewhere),
         sections=len(right.sections),
-        sections_shown=right.shown(here),
+        sections_shown=right.count_shown(shown_spans),
         shown_at=shown_at,
         quotes=int(_repeats_passages(reply, passages)),
     )
@@ -118,8 +118,8 @@ def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Tell whether at least half of a reply's words are in runs that its passages have."""
     words = fold_words(reply) if passages else []
     having = {run for passage in passages for run in find_runs(fold_words(passage.text))}
-    taken = {at + step for at, run in enumerate(find_runs(words)) if run in having for step in range(RUN)}
-    return bool(words) and len(taken) >= SAME * len(words)
+    repeated = {at + step for at, run in enumerate(find_runs(words)) if run in having for step in range(RUN)}
+    return bool(words) and len(repeated) >= SAME * len(words)
 
 
 class RunPassages:
@@ -139,7 +139,7 @@ class RunPassages:
             finder, right = self._finder(document), self._right(document, question)
         except GenaipaError:
             return None  # which is said elsewhere
-        return count(passages, finder, right, self._others, document, reply)
+        return count_passages(passages, finder, right, self._other_documents, document, reply)
 
     def _make_finder(self, document: str) -> PassageFinder:
         return PassageFinder(self._inputs.document(document).text)
@@ -154,7 +154,7 @@ class RunPassages:
         return RightSections(about, [span for _, span in targets if span], support)
 
     @cached_property
-    def _others(self) -> OtherDocuments:
+    def _other_documents(self) -> OtherDocuments:
         texts = {}
         for name in islice(self._inputs.manifest.documents, _DOCUMENTS * 10):
             with suppress(GenaipaError):

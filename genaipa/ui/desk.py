@@ -58,17 +58,17 @@ class Desk:
             return ""
         groups = standings(self.waves, self.pool.answers.values(), self.current.scored())
         late = sum(group.late for group in groups)
-        sentence = f"Asked for is a random part: {in_words(groups)}; --sample all for everything." if groups else ""
-        return (
-            f"{sentence} {late:,} came later; the desk draws from them when it is opened again." if late else sentence
+        sentence = (
+            f"Only a random part is to be scored: {in_words(groups)}; --sample all takes everything." if groups else ""
         )
+        return f"{sentence} {late:,} came later; the desk samples them when it is opened again." if late else sentence
 
     @property
     def progress_sentence(self) -> str:
         """The scores that are wanted and given, in a sentence: what all pages count."""
         progress = self.queue.progress("")
         reference_scores = sum(len(self.queue.history(name).scores) for name in self.people.reference)
-        reference = f" (beside {number(reference_scores, 'score')} of reference analysts)" if reference_scores else ""
+        reference = f" (plus {number(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
         return (
             f"{number(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
             f"{progress.given:,} {'is' if progress.given == 1 else 'are'} given{reference}."
@@ -152,7 +152,7 @@ _HOUR = 3600
 
 @dataclass(frozen=True)
 class Workload:
-    """An analyst's work: answers `scored` and `left`, and seconds: `spent`, median `each`, and `ahead` (None: unknown).
+    """An analyst's work: answers scored and left, and the seconds they took and will take (None: unknown).
 
     Whoever has no time of their own yet is expected to need the median of the others.
     """

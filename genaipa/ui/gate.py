@@ -83,7 +83,7 @@ class DeskGate:
             return None
         sent_key = HTTPConnection(scope).query_params.get("key", "")
         if not secrets.compare_digest(sent_key.encode(), self.key.encode()):
-            refusal = "This desk opens with the whole address that 'genaipa score' printed; it ends in ?key=…"
+            refusal = "Open the desk at the full address that 'genaipa score' printed; it ends in ?key=…"
             return PlainTextResponse(f"{refusal}\n", status_code=403)
         # The same page without the key, which a screen or a history would show.
         # By its last part alone, since a proxy may have the desk under a path of its own, which is not in the scope's.

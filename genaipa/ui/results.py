@@ -206,7 +206,7 @@ class ScoredAnswer:
 class ResultsView:
     """The filtered results: the report's tables, and the answers behind them.
 
-    `hidden` answers are never listed, and those with scores are in none of the tables (`left_out`), or
+    `hidden` answers are never listed, and those with scores are in none of the tables (`hidden_answers`), or
     without them: a wave, or a study without one, that a user does not see whole is not finished for them.
     """
 

@@ -95,7 +95,7 @@ def read_settings() -> DeskSettings:
     """Read the settings that `genaipa score` handed on; a UsageError where the pages were started in another way."""
     text = os.environ.get(VARIABLE)
     if text is None:
-        raise UsageError("the desk's pages are opened with: genaipa score")
+        raise UsageError("open the desk with: genaipa score")
     return msgspec.json.decode(text, type=DeskSettings, dec_hook=lambda kind, value: kind(value))
 
 
@@ -194,7 +194,7 @@ def read_email(claims: Mapping[str, object]) -> str:
     """Read the e-mail address that a login vouches for; a UsageError if there is none."""
     email = claims.get("email")
     if not isinstance(email, str) or not email.strip():
-        raise UsageError("the login gave no e-mail address, and the desk knows people by theirs.")
+        raise UsageError("the login gave no e-mail address, by which the desk knows people.")
     # Some providers send it as a text.
     if str(claims.get("email_verified")).strip().casefold() == "false":
         raise UsageError(f"the login says that {email} is not verified, so that it could be anybody's.")

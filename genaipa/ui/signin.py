@@ -99,7 +99,7 @@ def describe_duration(desk: Desk) -> str:
     medians = [history.seconds for history in desk.queue.histories().values() if history.seconds is not None]
     if not medians:
         scored = any(history.scores for history in desk.queue.histories().values())
-        why = "the scores that are here came without times" if scored else "nobody has scored one"
+        why = "the scores so far have no times" if scored else "nobody has scored one"
         return f"How long an answer takes is not known yet: {why}."
     answers_left = count_answers_left(desk, desk.queue.progress(""))
     time = format_hours(answers_left * median(medians))
@@ -119,7 +119,7 @@ def _identify_by_login(desk: Desk, login: Login) -> User | None:
     try:
         user = desk.people.admit(read_email(claims), desk.current.analysts(), login=True)
     except UsageError as error:
-        st.subheader("This desk is closed to you")
+        st.subheader("You have no access to this desk")
         st.text(str(error))
         st.button("Log out", on_click=st.logout)
         return None

@@ -160,7 +160,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         with pytest.raises(UsageError, match="this passage is to show that it is not"):
             proved(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
     assert proved(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
-    with pytest.raises(UsageError, match="why is it rejected"):
+    with pytest.raises(UsageError, match="a rejection needs a reason"):
         settle_objection(filed([objection("ana")])[0], "lee", None)
 
 

@@ -379,7 +379,8 @@ def test_the_desk_asks_for_the_wave():
     desk = opened(sample=6, order="document", per_answer=2)
     queue, wave = desk.queue, desk.waves.asked
     assert desk.sample_note == (
-        "Asked for is a random part: 6 of 12 answers of each system and experiment; --sample all for everything."
+        "Only a random part is to be scored: 6 of 12 answers of each system and experiment; "
+        "--sample all takes everything."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
@@ -463,7 +464,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     grow(run, 2, only="acme")
     desk.pool.refresh()
     assert desk.queue.progress("Anna").wanted == 64
-    assert desk.sample_note.endswith(" 8 came later; the desk draws from them when it is opened again.")
+    assert desk.sample_note.endswith(" 8 came later; the desk samples them when it is opened again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions

@@ -221,7 +221,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
     assert set(disputed.current.scores(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
-    assert "None of these is left" in page.text()
+    assert "None of these answers is left" in page.text()
 
 
 def test_an_adjudication_can_be_undone(disputed):
@@ -380,7 +380,7 @@ def test_replies_are_taken_until_all_are_in(waiting):
     assert "in this chat 1 of 2" in page.text()
     assert "Go on in the same chat" in page.text()
     give(page, "Two.")
-    assert "No run waits" in page.text()
+    assert "No run is waiting" in page.text()
     assert [record.reply for record in latest(folder).values()] == [f"One.\n\n{HOSTILE}", "Two."]
     assert folder.manifest().status == "complete"
 

@@ -346,7 +346,7 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.charts()
-    assert "3 answers with scores, of people or a judge, are in no number" in page.text()
+    assert "3 answers with scores, of people or a judge, are left out of all numbers" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}
@@ -368,7 +368,7 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
     page.test.button(key="results show all").click()
     page.run()
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    assert "in no number" not in page.text()
+    assert "left out of all numbers" not in page.text()
     assert wanting.queue.next(EDSGER.name) == digests(wanting)[3]
 
 

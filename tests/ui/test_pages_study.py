@@ -31,11 +31,11 @@ def test_five_questions_have_an_answer() -> None:
     found = said(dispute(make_desk()))
     assert found["How far are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
     assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
-    assert "no pace to tell a day by" in found["How far are we?"]
+    assert "no pace to forecast from" in found["How far are we?"]
     assert found["Who disagrees?"].startswith("ada and grace most: on 3 answers (fewer than 30: this may change)")
     assert found["What to discuss?"].startswith("Scores of 2 answers differ and are not settled; 1 of them by 2 ")
     assert found["Is the judge good?"] == "No judge has scored an answer here."
-    assert found[STOP].startswith("There is too little to say")
+    assert found[STOP].startswith("Too few scores")
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_all_pages_count_scores() -> None:
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
         desk.queue.save(name, answer, values, seconds=None, **more)
-    assert desk.progress_sentence == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
-    assert describe_duration(desk).endswith("the scores that are here came without times.")
+    assert desk.progress_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
+    assert describe_duration(desk).endswith("the scores so far have no times.")
     line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
     assert "study: 1 of 8 scores, 7 left" in line

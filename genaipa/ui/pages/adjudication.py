@@ -91,7 +91,7 @@ def page(desk: Desk, user: User) -> None:
     if not disputes:
         show_notice(
             "adjudication none",
-            "There is nothing to settle: of the answers that have all their scores, none has scores that differ"
+            "There is nothing to settle: no answer with all its scores has scores that differ"
             + (" (answers that you can still be asked to score are left out)." if user.scores else "."),
         )
         return
@@ -100,7 +100,7 @@ def page(desk: Desk, user: User) -> None:
         opened = _choose_answer(desk, user, disputes, chosen)
         _show_position(disputes, chosen, opened)
     if opened is None:
-        show_notice("adjudication done", "None of these is left. Choose others above.", "done")
+        show_notice("adjudication done", "None of these answers is left. Change the filters above.", "done")
         return
     try:
         prepared = _load_prepared_answer(desk, opened.answer)
@@ -392,7 +392,7 @@ def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
 _DECISIONS = {
     "save": (_save, "Saved."),
     "mean": (_take_mean, "The mean stands."),
-    "again": (_send_back, "Sent back: it comes up again here once its analysts have looked."),
+    "again": (_send_back, "Sent back: it returns here once its analysts have looked again."),
 }
 
 

@@ -75,7 +75,7 @@ def page(desk: Desk, user: User) -> None:
     if not agreement.answers:
         show_notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
         return
-    answers = f"{number(agreement.answers, 'answer')} scored by two analysts or more"
+    answers = f"{number(agreement.answers, 'answer')} scored by two or more analysts"
     st.caption(f"From the {answers}; scores of people only, calibration included.")
     if agreement.answers < FEW:
         show_notice(
@@ -96,7 +96,7 @@ def measure_agreement(
 ) -> tuple[Agreement, dict[str, Suggested], int]:
     """Return the agreement on the desk's answers, the effects of suggestions, and the number of scores left out.
 
-    These are not independent. The analysts who are `apart` are left out.
+    These are not independent. Scores of `excluded_analysts` do not count.
     """
     stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
     return _measure_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)

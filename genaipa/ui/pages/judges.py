@@ -56,7 +56,7 @@ def _note_hidden_answers(results: ResultsView) -> bool:
     number = len(results.hidden_answers)
     if number:
         answers, them = ("1 judged answer is", "it") if number == 1 else (f"{number:,} judged answers are", "them")
-        show_notice("judges left out", f"{answers} in no number here: you can still be asked to score {them}.")
+        show_notice("judges left out", f"{answers} left out of all numbers: you can still be asked to score {them}.")
     return bool(number)
 
 

@@ -63,7 +63,7 @@ def page(desk: Desk, _user: User) -> None:
     if not waiting:
         show_notice(
             "by hand none",
-            "No run waits for a web chat. Begin one with: genaipa run --system manual/NAME --policy NAME",
+            "No run is waiting for a web chat. Start one with: genaipa run --system manual/NAME --policy NAME",
         )
         return
     run_column, chat_column = st.columns([2, 3])
@@ -127,7 +127,7 @@ def _show_progress(manual: ManualRun, chat: Chat) -> None:
     planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)
     st.caption(
-        f"{missing:,} of the run's {planned:,} answers are still to be had; in this chat {len(chat.missing)} "
+        f"{missing:,} of the run's {planned:,} answers are still missing; in this chat {len(chat.missing)} "
         f"of {len(chat.sheet.calls)}. Whoever pastes a reply knows whose it is: let someone else score it."
     )
 
@@ -146,7 +146,7 @@ def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat:
     else:
         show_heading("Go on in the same chat")
         if introduction:
-            with st.expander("The chat is lost: begin it again"):
+            with st.expander("Start again in a new chat"):
                 warning = "Paste this into a new chat, then go on below; the new chat knows no earlier message."
                 show_notice("by hand lost", warning, "warning")
                 show_texts(f"by hand introduction {key}", introduction)

@@ -128,7 +128,7 @@ def _show_counts(desk: Desk, user: User) -> None:
     ):
         st.caption(part_asked)
     if any(len(answer.occurrences) > 1 for answer in desk.pool.answers.values()):
-        st.caption("Equal texts about a document and question are one answer here, and scored once.")
+        st.caption("Identical answers to a question about a document count once here, and are scored once.")
 
 
 def _show_runs(desk: Desk) -> dict[str, RunFolder]:
@@ -205,7 +205,7 @@ def _describe_run_costs(runs: dict[str, RunFolder]) -> str:
 def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> None:
     show_heading("Answers")
     if not desk.pool.answers:
-        show_notice("overview no answers", "No answer is in yet.")
+        show_notice("overview no answers", "There are no answers yet.")
         return
     answers = _choose_answers(desk, visible, list(runs))
     if not answers:

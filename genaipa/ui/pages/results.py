@@ -88,7 +88,7 @@ def page(desk: Desk, user: User) -> None:
     else:
         show_notice(
             "results unscored",
-            "No score counts here: the selection has none, or it is excluded.",
+            "No score counts here: the selection has none, or all are excluded.",
         )
     _show_report(desk, user, results)
 
@@ -101,7 +101,7 @@ def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
         snapshot = cache.snapshot(desk, renew=arrived)
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption("Scores or answers have come in since these numbers were worked out.", width="content")
+            st.caption("Scores or answers have come in since these numbers were computed.", width="content")
             st.button("Take them in", key="results anew", on_click=cache.refresh, args=(desk,))
     return snapshot
 
@@ -134,7 +134,7 @@ def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
     show_notice(
         "results left out",
         f"{number(len(scored), 'answer')} with scores, of people or a judge, {'is' if len(scored) == 1 else 'are'} "
-        "in no number here: you can still be asked to score them, blind. The results below are of the other answers.",
+        "left out of all numbers: you can still be asked to score them, blind. The results below cover the others.",
     )
     with st.expander("I only want to read the results"):
         st.text(
@@ -209,7 +209,7 @@ def _show_estimates(results: ResultsView) -> None:
     sentences = [*forecasts]
     if results.count_outside_wave:
         sentences.append(
-            f"Verdicts on {results.count_outside_wave:,} answers that no wave asks for are in these averages alone."
+            f"Verdicts on {results.count_outside_wave:,} answers outside every wave count in these averages alone."
         )
     notes = [make_note("", " ".join(sentences))] if sentences else []
     show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])
@@ -390,7 +390,7 @@ def _show_report(desk: Desk, user: User, results: ResultsView) -> None:
     if not wanted:
         return
     desk.queue.expose(user.name, results.list_exposed_answers(), scores=True)
-    with st.spinner("Working out the report …"):
+    with st.spinner("Computing the report …"):
         chapters = {chapter.title: chapter for chapter in select_readable_chapters(results.report.chapters, user)}
     if not chapters:
         return

@@ -230,7 +230,7 @@ def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if desk.sample_note:
         st.text(desk.sample_note)
     if progress.given < progress.wanted:
-        st.text("The remaining answers are on other analysts' screens, or wanted from others.")
+        st.text("The remaining answers are on other analysts' screens, or assigned to others.")
     back, again = st.columns([1, 5], gap="small")
     if progress.scored and back.button("Back to the last", shortcut=desk.people.bound["back"]):
         last = desk.queue.before(user.name, None)

@@ -77,7 +77,7 @@ def _show_finding(finding: StudyFinding) -> None:
 def _report_progress(desk: Desk) -> StudyFinding:
     question, progress = "How far are we?", desk.queue.progress("")
     if not progress.wanted:
-        return StudyFinding(question, "No score is wanted of anyone.", "overview")
+        return StudyFinding(question, "No scores are wanted.", "overview")
     share, scores_left = progress.given / progress.wanted, progress.wanted - progress.given
     works = [work for work in list_workloads(desk) if work.analyst not in desk.people.reference]
     due = _describe_due_date(desk, scores_left)
@@ -124,7 +124,7 @@ def _forecast_end(desk: Desk, scores_left: int) -> str:
     ]
     lately = [time for time in times if current_time - time < _LATELY]
     if len(lately) < _LEAST:
-        return f"; with {len(lately)} scores in the last {_LATELY.days} days there is no pace to tell a day by"
+        return f"; with {len(lately)} scores in the last {_LATELY.days} days there is no pace to forecast from"
     days = max((current_time - min(lately)) / timedelta(days=1), 1.0)
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
@@ -177,7 +177,7 @@ def _open_view(desk: Desk, user: User) -> ResultsView | None:
     """Open the report's numbers on the answers that this user is not asked to score any more."""
     if explain_closed_results() or not desk.current.all_scores():
         return None
-    with st.spinner("Working out what the report says …"):
+    with st.spinner("Computing the report's numbers …"):
         from genaipa.ui.results import make_view_without_pending
 
         return make_view_without_pending(desk, user)
@@ -189,7 +189,7 @@ def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:
         return StudyFinding(question, "No judge has scored an answer here.")
     if results is None or not results.judges.tables:
         return StudyFinding(
-            question, explain_closed_results() or "It has scored no answer that people have scored, too.", "judges"
+            question, explain_closed_results() or "It has not scored any answer that people have scored.", "judges"
         )
     # The first sentence of each: the others are on the page that this leads to.
     findings = results.judges.tables[0].data.to_dict("records")
@@ -212,7 +212,7 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
         if row["answers"] >= _LEAST and half == half:  # noqa: PLR0124 - not a number where there is no interval
             halves.append((half, int(row["answers"])))
     if not halves:
-        none = f"There is too little to say: {_LEAST} scored answers of a system give the first interval."
+        none = f"Too few scores: the first interval takes {_LEAST} scored answers of a system."
         return StudyFinding(question, none, "results")
     half, answers = max(halves)
     average = "The average of M_all" if len(halves) == 1 else f"The least sure of {len(halves)} averages of M_all"

@@ -295,7 +295,7 @@ class _ViewGate:
         origin = request.headers.get("origin")
         # A page of another site must not reach this one under a name of its own (DNS rebinding).
         if request.headers.get("host") not in self.ours or (origin and split_url(origin).netloc not in self.ours):
-            return PlainTextResponse("This address is not the view's.", HTTPStatus.FORBIDDEN)
+            return PlainTextResponse("This is not the view's address.", HTTPStatus.FORBIDDEN)
         if self._is_token(request.query_params.get("token")):
             query_items = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
             redirect = RedirectResponse(f"/?{urlencode(query_items)}" if query_items else "/", HTTPStatus.SEE_OTHER)
@@ -303,7 +303,7 @@ class _ViewGate:
             return redirect
         if not self._is_token(request.cookies.get(self.cookie)):
             return PlainTextResponse(
-                "Open the view by the address that genaipa view printed: it has a token.", HTTPStatus.FORBIDDEN
+                "Open the view at the address that genaipa view printed: it has a token.", HTTPStatus.FORBIDDEN
             )
         return self.app
 
