@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
-_AT_ONCE = 5_000
+_BATCH_ROWS = 5_000
 """Rows that are in memory."""
-_KNOWN = {
+_HUB_LICENSES = {
     "apache-2.0": "apache-2.0",
     "mit": "mit",
     "cc0": "cc0-1.0",
@@ -44,8 +44,18 @@ _FILES = {
     "tidy": "one row for each answer and score, with everything that a table or a test needs",
 }
 
-_SAME = ("digest", "system", "model", "document", "question", "initialization", "wording", "prompts", "status")
-_MEASURED = ("asked", "reply", "started", "repetition", "seconds", "cost")
+_ANSWER_COLUMNS = (
+    "digest",
+    "system",
+    "model",
+    "document",
+    "question",
+    "initialization",
+    "wording",
+    "prompts",
+    "status",
+)
+_REPLY_COLUMNS = ("asked", "reply", "started", "repetition", "seconds", "cost")
 
 _Row = dict[str, Any]
 
@@ -56,7 +66,17 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
 
     from genaipa.answers.tidy import write as write_tidy
 
-    texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
+    texts = (
+        *_ANSWER_COLUMNS,
+        "run",
+        "experiment",
+        "asked",
+        "reply",
+        "annotated_answer",
+        "silent",
+        "started",
+        "excluded",
+    )
     numbers = ("seconds", "cost", "tokens_in", "tokens_out")
     columns = {**dict.fromkeys(texts, pa.string()), "repetition": pa.int32(), **dict.fromkeys(numbers, pa.float64())}
     metrics = [*outgoing.rubric.metrics, "m_all"]
@@ -110,7 +130,7 @@ class _ParquetFile:
         """Keep a row until there are enough to write."""
         self._rows.append(row)
         self.count += 1
-        if len(self._rows) == _AT_ONCE:
+        if len(self._rows) == _BATCH_ROWS:
             self._write_rows()
 
     def _write_rows(self) -> None:
@@ -122,7 +142,7 @@ def _answer_row(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     record, usage, right = answer.record, answer.record.usage, answer.annotated
     at = coordinates_of(record)
     return {
-        **{name: getattr(at if name in at._fields else record, name) for name in (*_SAME, *_MEASURED)},
+        **{name: getattr(at if name in at._fields else record, name) for name in (*_ANSWER_COLUMNS, *_REPLY_COLUMNS)},
         "run": run.name,
         "prompts": run.label_prompts(record),
         "experiment": answer.experiment,
@@ -152,7 +172,7 @@ def _write_card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> s
     `systems` are those whose answers are in it.
     """
     documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
-    ids = [_KNOWN.get(re.sub(r"\s+", "-", name.strip().casefold())) for name in outgoing.licenses]
+    ids = [_HUB_LICENSES.get(re.sub(r"\s+", "-", name.strip().casefold())) for name in outgoing.licenses]
     hub_license = ids[0] if len(ids) == 1 else None
     header = {
         "license": hub_license or "other",

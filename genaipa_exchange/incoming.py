@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-_PLACE = re.compile(
+_FILE_PATH = re.compile(
     r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|exclusions\.csv|published-scores\.csv"
 )
 """The path of a file that comes with the answers of a run."""
@@ -166,7 +166,7 @@ class Incoming:
         if records and all(self._has_answer(head.run, record) for record in records):
             self._known += len(records)
             return
-        if foreign_paths := [path_in_run for path_in_run in head.files if not _PLACE.fullmatch(path_in_run)]:
+        if foreign_paths := [path_in_run for path_in_run in head.files if not _FILE_PATH.fullmatch(path_in_run)]:
             raise DataError(
                 path, f"has a file '{clipped(foreign_paths[0])}', which no run has; it was not made by genaipa."
             )
@@ -240,7 +240,7 @@ class Incoming:
     def name_person(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
         self._numbers[number] += 1
-        return self._annotators.get(number) or _name_number(number)
+        return self._annotators.get(number) or _name_annotator(number)
 
     def _check_numbers(self, path: str, history: Sequence[Event]) -> None:
         """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
@@ -252,10 +252,10 @@ class Incoming:
                 f"its numbers are {listed(sorted(self._numbers))}" if self._numbers else "it names all of its people"
             )
             raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {numbers}.")
-        unnamed = {_name_number(key): key for key in self._numbers if key not in self._annotators}
+        unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
         given_scores, events = {saying(event) for event in history}, [read.event for read in self._events.values()]
         for key, name in self._annotators.items():
-            before, spelt = _name_number(key), self._spell_name(name)
+            before, spelt = _name_annotator(key), self._spell_name(name)
             renamed_events = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
             if not self._desk_people.why_left_out(before) and any(
                 saying(event) in given_scores for event in renamed_events
@@ -308,7 +308,7 @@ class Incoming:
         return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
 
 
-def _name_number(number: str) -> str:
+def _name_annotator(number: str) -> str:
     return f"annotator {number}".strip()
 
 
@@ -372,7 +372,7 @@ def _digest_files(files: Mapping[str, bytes], kind: str, ending: str) -> dict[st
     }
 
 
-_NAME = 100
+_LONGEST_NAME = 100
 """Characters up to which a line is a document's name, and not its text."""
 
 
@@ -464,7 +464,7 @@ class ForeignLog:
     def _find_document(self, sample: ForeignSample) -> Document:
         """Return the document that an answer is about, read once."""
         document_text, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
-        text = document_text if "\n" in document_text or len(document_text) > _NAME else ""
+        text = document_text if "\n" in document_text or len(document_text) > _LONGEST_NAME else ""
         if text:
             name = self._names.setdefault(
                 text, folder_words(company.lower() or f"document-{len(self._names) + 1}") or "document"

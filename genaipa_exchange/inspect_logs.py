@@ -50,7 +50,7 @@ _LONGEST = 1e9
 """Seconds of a call that are believed."""
 M_ALL = "M_all"
 """The sum of all metrics, from 10 to 100: what Inspect lists first of a score, before the metrics."""
-OURS = "genaipa"
+METADATA_KEY = "genaipa"
 """Key of a log's metadata under which there is all that makes it a run again."""
 
 
@@ -119,7 +119,7 @@ class _LogWriter:
         for event in answer.scores:
             self.scores.add(event.id)
             self._numbers[event.analyst] += 1
-            for metric, value in _list_values(event, self.run.rubric).items():
+            for metric, value in _add_m_all(event, self.run.rubric).items():
                 self._sums[event.analyst][metric] += value
 
     def finish(self, *, alone: bool) -> None:
@@ -152,7 +152,7 @@ class _LogWriter:
             model=self.system,
             config=log.EvalConfig(epochs=max(self.ids.values(), default=1)),
             packages={"genaipa": __version__},
-            metadata={OURS: self.run.make_head(name, self.system, self.experiment, self._documents)},
+            metadata={METADATA_KEY: self.run.make_head(name, self.system, self.experiment, self._documents)},
         )
         results = log.EvalResults(
             total_samples=self.answers, completed_samples=self.answers, scores=list(self._make_results(log))
@@ -168,7 +168,7 @@ class _LogWriter:
             yield log.EvalScore(name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics)
 
 
-def _list_values(event: Event, rubric: Rubric) -> dict[str, float]:
+def _add_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
     """Return an event's values, and M_all before them."""
     assert event.values is not None, "scores and adjudications have values"
     return {M_ALL: round(rubric.m_all(event.values), 2)} | event.values
@@ -215,7 +215,7 @@ def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[st
     for event in events:
         name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
         scores[name] = score(
-            value=_list_values(event, rubric),
+            value=_add_m_all(event, rubric),
             answer=clipped(reply, _ANSWER),
             explanation=event.note or None,
             metadata={"event": msgspec.to_builtins(event)},
@@ -246,7 +246,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
             raise DataError(
                 log_path, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
             )
-        ours = (log.eval.metadata or {}).get(OURS)
+        ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
             _read_foreign(log_path, log, incoming)
         else:
@@ -323,9 +323,7 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
         raise DataError(path, f"is of epoch {clipped(str(sample.epoch), 20)}; epochs count from 1.", entry)
     metadata, question = sample.metadata or {}, sample.input
     if not isinstance(question, str):
-        question = "\n".join(
-            _read_text(path, entry, message_in.content) for message_in in question if message_in.role == "user"
-        )
+        question = "\n".join(_read_text(path, entry, message.content) for message in question if message.role == "user")
     reply = _read_text(path, entry, output.choices[0].message.content) if output.choices else ""
     return ForeignSample(
         entry,

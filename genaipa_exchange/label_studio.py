@@ -65,7 +65,7 @@ class _Label(msgspec.Struct):
     meta: dict[str, Any] = {}
 
 
-class _Labelled(msgspec.Struct):
+class _Annotation(msgspec.Struct):
     """An annotation, or a prediction of a model."""
 
     result: tuple[_Label, ...] = ()
@@ -94,8 +94,8 @@ class _Data(msgspec.Struct):
 
 class _Task(msgspec.Struct):
     data: _Data = msgspec.field(default_factory=_Data)
-    annotations: tuple[_Labelled, ...] | None = None
-    predictions: tuple[_Labelled, ...] | None = None
+    annotations: tuple[_Annotation, ...] | None = None
+    predictions: tuple[_Annotation, ...] | None = None
 
 
 def read(path: Path, incoming: Incoming) -> ImportSummary:
@@ -135,7 +135,7 @@ def _read_annotation(
     path: Path,
     entry: str,
     answer: str,
-    labelled: _Labelled,
+    labelled: _Annotation,
     meanings: Mapping[str, Mapping[str, float]],
     incoming: Incoming,
     *,

@@ -29,7 +29,7 @@ SectionState = Literal["unchanged", "moved", "reworded", "changed", "new", "gone
 """The fate of a section. Moved: its sentences are the same, its number, title or place is not.
 Reworded: each sentence has one that shares most of its words; changed: sentences were added, dropped or rewritten."""
 STATES: tuple[SectionState, ...] = ("unchanged", "moved", "reworded", "changed", "new", "gone")
-HELD: frozenset[SectionState] = frozenset(("unchanged", "moved"))
+UNCHANGED: frozenset[SectionState] = frozenset(("unchanged", "moved"))
 """The states of a section whose sentences are the same."""
 
 _ADDRESS = re.compile(r"https?://[^\s>)]+")

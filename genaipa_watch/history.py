@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-Left = Literal["same", "short", "language", "day", "text"]
+OmissionReason = Literal["same", "short", "language", "day", "text"]
 """The reason that a version is left out: see `REASONS`."""
-REASONS: dict[Left, str] = {
+REASONS: dict[OmissionReason, str] = {
     "same": "the same but for layout",
     "short": "no policy (under 30 % of the usual length, or 200 letters)",
     "language": "in another language",
@@ -63,7 +63,7 @@ class VersionHistory:
     """The versions that differ, the oldest first, and how many were left out, by reason."""
 
     versions: tuple[Version, ...]
-    left_out: dict[Left, int]
+    left_out: dict[OmissionReason, int]
 
     @property
     def every(self) -> int:
@@ -152,11 +152,11 @@ def _select_versions(revisions: list[tuple[str, str, str]], texts: list[str]) ->
     words = [fold_words(Reading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = detect_language_code(texts[usual])
-    left_out: dict[Left, int] = dict.fromkeys(REASONS, 0)
+    left_out: dict[OmissionReason, int] = dict.fromkeys(REASONS, 0)
     versions: list[Version] = []
     last = ""
     for (commit, day, _), text, version_words in zip(revisions, texts, words, strict=True):
-        reason: Left | None = None
+        reason: OmissionReason | None = None
         if not version_words:
             reason = "text"
         elif len(version_words) < max(_SHORT * len(words[usual]), _LEAST):

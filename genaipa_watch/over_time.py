@@ -177,7 +177,7 @@ def _select_answers(
         )
     )
     table["occasion"] = [day[str(run)] for run, _ in table.index]
-    table["same words"] = _share_equal_replies(table, days[0].day)
+    table["same words"] = _measure_equal_replies(table, days[0].day)
     if anchors is None or anchors.empty:
         return table.reset_index(drop=True)
     first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == days[0].day]
@@ -188,7 +188,7 @@ def _select_answers(
     return pd.concat([table, judge_changes.assign(served="")], ignore_index=True)
 
 
-def _share_equal_replies(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
+def _measure_equal_replies(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
     """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
     began = (answers["occasion"] == first) & answers["reply"].notna()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import genaipa
 from genaipa.policies.reading import read
 from genaipa.reports.page import template
-from genaipa_watch.changes import HELD, mark_words
+from genaipa_watch.changes import UNCHANGED, mark_words
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -35,7 +35,7 @@ def make_page(changes: Changes, carried: CarriedAnswers | None) -> str:
                 ),
             }
             for change in changes.sections
-            if change.state not in HELD
+            if change.state not in UNCHANGED
         ],
         moved=[change.heading for change in changes.sections if change.state == "moved"],
     )

@@ -17,7 +17,7 @@ from genaipa.policies.reading import read
 from genaipa.policies.search import rank_texts, split_pieces
 from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
-from genaipa_watch.changes import HELD, Changes, fold_words, split_sentences
+from genaipa_watch.changes import UNCHANGED, Changes, fold_words, split_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,9 @@ class CarriedAnswers:
     def _list_touched(self, labels: tuple[str, ...]) -> Iterator[SectionChange]:
         for label in labels:
             for section in self._find_sections(label):
-                yield from (change for change in self.changes.list_section_changes(section) if change.state not in HELD)
+                yield from (
+                    change for change in self.changes.list_section_changes(section) if change.state not in UNCHANGED
+                )
 
     def _find_sections(self, label: str) -> list[Section]:
         """Return the sections of the earlier version that a label names: one, or all that a part of the text spans."""

@@ -110,7 +110,7 @@ def import_pages() -> None:
         import_module(name)
 
 
-def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
+def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
     """Serve the desk until Ctrl-C, SIGTERM, or the end of the terminal that it was started in."""
     # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
     sys.stdout, sys.stderr = map(_wrap_stream, (sys.stdout, sys.stderr))

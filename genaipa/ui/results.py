@@ -259,7 +259,7 @@ class ResultsView:
         return beside(frame, self._snapshot.study.log.counted), in_words(frame)
 
     @property
-    def count_outside_wave(self) -> int:
+    def outside_wave_count(self) -> int:
         """The number of answers that only the estimates rest on, since this user can still be asked to score them."""
         return int(self._outside_wave["answer"].nunique())
 
@@ -346,7 +346,7 @@ def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -
     return ResultsView(snapshot, choice, hidden)
 
 
-def make_view_without_pending(desk: Desk, user: User) -> ResultsView | None:
+def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
     ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()

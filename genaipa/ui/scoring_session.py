@@ -167,7 +167,9 @@ def save_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> 
     if desk.queue.is_calibration(case.answer.digest, user.name):
         raise UsageError("no passage is pinned while your scores are compared with the reference analyst's.")
     text, no_pin = case.document.text, _make_empty_pin(case)
-    start, end = (_count_characters(text, int(request["at"]) + offset) for offset in (0, int(request["length"])))
+    start, end = (
+        _convert_javascript_offset(text, int(request["at"]) + offset) for offset in (0, int(request["length"]))
+    )
     if not text[start:end].strip():
         raise UsageError("the document has no such passage.")
     if request["word"]:
@@ -194,9 +196,9 @@ def _make_empty_pin(case: Case) -> Pin:
     return Pin(case.document.name, case.document.digest, case.questions, case.answer.question)
 
 
-def _count_characters(text: str, counted: int) -> int:
+def _convert_javascript_offset(text: str, offset: int) -> int:
     """Convert an offset that JavaScript counted to characters."""
-    return len(text.encode("utf-16-le")[: 2 * max(counted, 0)].decode("utf-16-le", "ignore"))
+    return len(text.encode("utf-16-le")[: 2 * max(offset, 0)].decode("utf-16-le", "ignore"))
 
 
 def describe_objection(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:

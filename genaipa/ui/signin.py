@@ -67,7 +67,7 @@ def _sign_out() -> None:
 
 def _ask_name(desk: Desk, refusal: str) -> None:
     show_page_header("Who are you?")
-    for sentence in (_describe_task(desk), describe_duration(desk), _RECORDED):
+    for sentence in (_describe_task(desk), describe_time_needed(desk), _RECORDED):
         st.text(sentence)
     with st.form("name", width=480):
         name = st.text_input("Your name", max_chars=LONGEST_NAME)
@@ -94,7 +94,7 @@ def _describe_task(desk: Desk) -> str:
     )
 
 
-def describe_duration(desk: Desk) -> str:
+def describe_time_needed(desk: Desk) -> str:
     """Estimate the time that it takes an analyst, by the times of those who have scored."""
     medians = [history.seconds for history in desk.queue.histories().values() if history.seconds is not None]
     if not medians:

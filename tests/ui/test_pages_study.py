@@ -12,7 +12,7 @@ from running import carry_out, make_workspace, spec, write
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, list_progress_pieces
-from genaipa.ui.signin import describe_duration
+from genaipa.ui.signin import describe_time_needed
 from genaipa.ui.widgets import desk_message
 from rubrics import typed
 
@@ -95,13 +95,13 @@ def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
     assert desk.progress_sentence == "8 scores are wanted, 0 are given."
-    assert describe_duration(desk) == "How long an answer takes is not known yet: nobody has scored one."
+    assert describe_time_needed(desk) == "How long an answer takes is not known yet: nobody has scored one."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
         desk.queue.save(name, answer, values, seconds=None, **more)
     assert desk.progress_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
-    assert describe_duration(desk).endswith("the scores so far have no times.")
+    assert describe_time_needed(desk).endswith("the scores so far have no times.")
     line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
     assert "study: 1 of 8 scores, 7 left" in line

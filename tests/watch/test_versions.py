@@ -19,7 +19,7 @@ from genaipa.policies.reading import read
 from genaipa.questions.annotations import Annotations, format_template, load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
-from genaipa_watch.changes import HELD, Changes, fold_words, mark_words, split_sentences
+from genaipa_watch.changes import UNCHANGED, Changes, fold_words, mark_words, split_sentences
 from genaipa_watch.history import read_history
 from genaipa_watch.policies import compare_versions
 from genaipa_watch.versions import CarriedAnswers
@@ -171,7 +171,7 @@ def test_states_that_hold_are_those_of_equal_sentences() -> None:
             fold_words(document.text[section.start : section.end].partition("\n")[2])
             for document, section in ((BRINDLECART, change.before), (later(text), change.after))
         ]
-        assert (same[0] == same[1]) == (change.state in HELD)
+        assert (same[0] == same[1]) == (change.state in UNCHANGED)
 
 
 def test_a_version_of_itself_or_without_a_day_is_refused() -> None:

@@ -131,7 +131,7 @@ def score(
         own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
-        launch.serve(desk, login, host=host, port=port, browser=not no_browser)
+        launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.chained()
         if state.events:
             show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")

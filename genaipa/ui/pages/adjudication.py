@@ -366,7 +366,7 @@ def _draft_content(draft: Draft) -> tuple[object, ...]:
     return draft.typed, draft.note, draft.ticks
 
 
-def _save(desk: Desk, user: User, opened: OpenDispute) -> None:
+def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
     draft = opened.draft
     desk.queue.adjudicate(
         user.name,
@@ -390,7 +390,7 @@ def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
 
 
 _DECISIONS = {
-    "save": (_save, "Saved."),
+    "save": (_save_adjudication, "Saved."),
     "mean": (_take_mean, "The mean stands."),
     "again": (_send_back, "Sent back: it returns here once its analysts have looked again."),
 }

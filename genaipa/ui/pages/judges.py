@@ -12,7 +12,7 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.charts import show_chapter
-from genaipa.ui.results import make_view_without_pending
+from genaipa.ui.results import make_view_of_finished_answers
 from genaipa.ui.widgets import Text, make_note, show_notice, show_page_header, show_problems, show_texts
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _open_view(desk: Desk, user: User) -> ResultsView | None:
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return None
     with st.spinner("Comparing the judges with people …"):
-        return make_view_without_pending(desk, user)
+        return make_view_of_finished_answers(desk, user)
 
 
 def _note_hidden_answers(results: ResultsView) -> bool:

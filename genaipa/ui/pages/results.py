@@ -207,9 +207,9 @@ def _show_estimates(results: ResultsView) -> None:
         "results people and judge", "Averages of M_all from people and judge, for these documents", columns, rows
     )
     sentences = [*forecasts]
-    if results.count_outside_wave:
+    if results.outside_wave_count:
         sentences.append(
-            f"Verdicts on {results.count_outside_wave:,} answers outside every wave count in these averages alone."
+            f"Verdicts on {results.outside_wave_count:,} answers outside every wave count in these averages alone."
         )
     notes = [make_note("", " ".join(sentences))] if sentences else []
     show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])

@@ -60,7 +60,7 @@ def _show_answer(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
         _mount_pad(desk, user, session.shown)
-        _mount_following(desk, user, session)
+        _send_following(desk, user, session)
         return
     try:
         if session.opened is None:
@@ -78,7 +78,7 @@ def _show_answer(desk: Desk, user: User) -> None:
     else:
         session.stays = True
         _mount_pad(desk, user, session.shown)
-        _mount_following(desk, user, session)
+        _send_following(desk, user, session)
 
 
 def _describe_outage(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _send_parts(parts: dict[str, dict[str, Any]]) -> None:
         load_component("feed")(key=name, data={"part": name, **part})
 
 
-def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
+def _send_following(desk: Desk, user: User, session: ScoringSession) -> None:
     """Send the answer after the one on screen, which waits in the browser until that one is saved."""
     opened, parts = session.opened, session.shown
     if opened is None or parts is None:
@@ -343,7 +343,7 @@ def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAns
         _finish_answer(session, opened)
 
 
-def _skip(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     if opened.mode == "score":
         _keep_if_changed(desk, user, opened, sent)
         desk.queue.skip(user.name, opened.answer)
@@ -425,5 +425,5 @@ def _finish_answer(session: ScoringSession, opened: OpenAnswer) -> None:
     session.opened = None
 
 
-_MOVES = {"save": _save_score, "skip": _skip, "undo": _undo_last, "back": _go_back, "go": _open_past_answer}
+_MOVES = {"save": _save_score, "skip": _skip_answer, "undo": _undo_last, "back": _go_back, "go": _open_past_answer}
 _ACTS = {**_MOVES, "object": _save_objection, "pin": _save_pin, "compared": _finish_comparison}

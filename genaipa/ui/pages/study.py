@@ -178,9 +178,9 @@ def _open_view(desk: Desk, user: User) -> ResultsView | None:
     if explain_closed_results() or not desk.current.all_scores():
         return None
     with st.spinner("Computing the report's numbers …"):
-        from genaipa.ui.results import make_view_without_pending
+        from genaipa.ui.results import make_view_of_finished_answers
 
-        return make_view_without_pending(desk, user)
+        return make_view_of_finished_answers(desk, user)
 
 
 def _report_judges(desk: Desk, results: ResultsView | None) -> StudyFinding:

@@ -105,7 +105,7 @@ def _list_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
     return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
 
 
-def _draw_module(module: str) -> Draw:
+def _make_page_function(module: str) -> Draw:
     return lambda desk, user: import_module(module).page(desk, user)
 
 
@@ -119,7 +119,7 @@ def _run_desk() -> None:
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = {path: (title, _draw_module(module)) for path, (title, module) in _order_pages().items()}
+    ours = {path: (title, _make_page_function(module)) for path, (title, module) in _order_pages().items()}
     all_pages = ours | {path: page for path, page in _list_kind_pages(desk).items() if path not in ours}
     pages = {
         path: st.Page(make_page(path, draw), title=title, url_path=path)

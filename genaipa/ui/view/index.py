@@ -114,7 +114,7 @@ class Index:
         self.inputs = [Inputs(workspace, source.folder) for source in self.sources]
         self._lock = threading.Lock()
         self._stamps: list[object] = []
-        self._read()
+        self._read_runs()
         if not self.rows:
             raise UsageError("these runs have no answers to look at yet; see: genaipa runs")
 
@@ -127,9 +127,9 @@ class Index:
         """Read the runs again where answers have come since."""
         with self._lock:
             if self._stamps != [source.folder.stamps() for source in self.sources]:
-                self._read()
+                self._read_runs()
 
-    def _read(self) -> None:
+    def _read_runs(self) -> None:
         # Hundreds of thousands of small objects that all stay: looking for garbage among them doubles the time.
         with _pause_garbage_collection():
             self.problems: list[str] = []
@@ -312,9 +312,9 @@ class Index:
         if not narrowed:
             return list(range(len(self.rows)))
         row_numbers = sorted(set.intersection(*narrowed))
-        return self._select_far_apart(row_numbers, choice) if choice.score == "apart" else row_numbers
+        return self._select_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
 
-    def _select_far_apart(self, places: list[int], choice: ViewChoice) -> list[int]:
+    def _select_distant_scores(self, places: list[int], choice: ViewChoice) -> list[int]:
         """Select the rows in which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
         scored = [row_number for name in names for row_number in self._of_cells.get((name, "scored"), ())]

@@ -90,7 +90,7 @@ class ViewPages:
         import uvicorn
 
         config = uvicorn.Config(
-            self.app(),
+            self.make_app(),
             log_level="critical",
             lifespan="off",
             server_header=False,
@@ -99,7 +99,7 @@ class ViewPages:
         )
         uvicorn.Server(config).run(sockets=[self.socket])
 
-    def app(self) -> Starlette:
+    def make_app(self) -> Starlette:
         """Return the application: a page, its style and script, and the gate before them."""
         routes = [
             Route("/", self._serve_page, methods=["GET"]),
