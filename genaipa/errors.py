@@ -14,8 +14,7 @@
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   ├── RunBusyError         1   another process writes to it
-    │   ├── NoRoomError          1   nothing more can be written to it
-    │   └── OtherAccountError    1   its batches are out at another account
+    │   └── NoRoomError          1   nothing more can be written to it
     ├── TaskError                1   the code of a user's own task failed
     └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
@@ -211,7 +210,7 @@ NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class NoRoomError(RunError):
-    """A file can't be written, for want of room or of the right to; no other shard of the run fares better."""
+    """A file can't be written, for want of room or of the right to."""
 
     @classmethod
     def of(cls, path: Path | str, error: OSError, done: str = "written", kept: str = "") -> Self:
@@ -219,10 +218,6 @@ class NoRoomError(RunError):
         then = f"{kept}. Make" if kept else "make"
         what = "it writable" if error.errno in NOT_ALLOWED else "room"
         return cls(f"{path} can't be {done} ({error.strerror}); {then} {what} and run the same command again.")
-
-
-class OtherAccountError(RunError):
-    """Batches of the run are out at another account, so that nothing is handed in at this one."""
 
 
 class SpendingCapError(GenaipaError):

@@ -431,8 +431,6 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
 
 def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     path = folder.path
-    for shard in _shards(folder):
-        yield from _check_folder(shard)
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
@@ -444,25 +442,6 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
-    if folder.answers.name != ANSWERS:
-        yield from _check_seal(folder)
-
-
-def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
-    """The sealed answers of a shard, if they can't be read."""
-    try:
-        for _ in folder.entries(Record):
-            pass
-    except GenaipaError as error:
-        yield from as_findings([error], folder.answers)
-
-
-def _shards(folder: RunFolder) -> list[RunFolder]:
-    """The shards of a run as run folders."""
-    try:
-        return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
-    except GenaipaError:
-        return []  # told by whoever reads the manifest
 
 
 def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:

@@ -66,7 +66,7 @@ from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
-from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions
+from genaipa.runs.documents import INTRODUCTIONS
 from genaipa.runs.integrity import damage
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
@@ -248,9 +248,10 @@ def run_files(
     for found in damage(source.folder):
         raise DataError(found.path, found.problem, found.where)
     redacted = _Redacted(source, facts or {}, whole=whole)
-    for name, paths in source.folder.members():
+    path = source.folder.path
+    for name in sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()):
         if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
-            yield name, redacted.content(name, paths)
+            yield name, redacted.content(name)
     if redacted.withholds:
         yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
 
@@ -289,7 +290,7 @@ class _Redacted:
         quotes = name.startswith("sheets/") and (self._documents or self._unasked)
         return not quotes and name not in self._left_out
 
-    def content(self, name: str, paths: Sequence[Path]) -> bytes:
+    def content(self, name: str) -> bytes:
         """A file's content without withheld texts and without answers of systems that were not selected."""
         if name == ANSWERS:
             return self._answers
@@ -302,11 +303,11 @@ class _Redacted:
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            parts = (part.path for _, part in self._source.folder.parts())
-            return b"".join(line for path in parts for line in KeptIntroductions(path).without(left_out))
+            return b"".join(self._source.folder.introductions.without(left_out))
+        path = self._source.folder.path / name
         if name not in self._worded:
-            return b"".join(path.read_bytes() for path in paths)
-        return _annotations(paths[0]) if name.startswith("annotations/") else _questions(paths[0])
+            return path.read_bytes()
+        return _annotations(path) if name.startswith("annotations/") else _questions(path)
 
     @cached_property
     def _answers(self) -> bytes:
@@ -315,9 +316,8 @@ class _Redacted:
         return b"".join(journal.line(record) for record in permitted)
 
     def _manifest(self) -> bytes:
-        """The manifest, with the length of the answers' file as it is in the pack."""
+        """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
-        manifest.shards = None  # the pack has it in one folder
         manifest.totals = replace(manifest.totals, bytes=len(self._answers))
         return manifest_file(manifest)
 
@@ -332,7 +332,7 @@ class _Redacted:
         """A document's text, from the one file or its own."""
         if self._kept:
             return self._kept[document].text
-        path = self._source.folder.near(document).path / "documents" / f"{self._digest(document)}.txt"
+        path = self._source.folder.path / "documents" / f"{self._digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
     def facts(self) -> Withheld:
@@ -366,8 +366,8 @@ class _Redacted:
 
     def _points(self) -> dict[str, dict[str, str]]:
         """The digests of the points whose words are left out, by which scores' ticks know them."""
-        files = {name: paths[0] for name, paths in self._source.folder.members() if name in self._worded}
-        annotated = [read_annotations(path) for name, path in files.items() if name.startswith("annotations/")]
+        worded = sorted(name for name in self._worded if name.startswith("annotations/"))
+        annotated = [read_annotations(self._source.folder.path / name) for name in worded]
         found = {
             one.document: {name: points_digest(of.points) for name, of in one.answers.items() if of.points}
             for one in annotated

@@ -76,8 +76,6 @@ class RunLimits:
     max_cost: float | None = None
     batch: Batching | bool | None = None
     """Whether hosted systems are asked by batches; None for as the run was begun."""
-    replicas: int | None = None
-    """Servers of each model whose servers are started here; None for as the environment says."""
 
 
 class BreakerOpenError(Exception):

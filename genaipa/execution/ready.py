@@ -25,7 +25,6 @@ from genaipa.tasks.base import Target, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from genaipa.execution.prepare import PreparedRun
     from genaipa.systems.base import System
     from genaipa.systems.costs import Tariff
     from genaipa.tasks.base import Call, Task
@@ -67,21 +66,6 @@ class Measured(NamedTuple):
     input: int
     output: int
     repeated: int
-
-
-def estimate_run(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
-    """Return the rows of one system over a whole run; of one in shards, the first shard stands for all."""
-    return [_of_all(row, run.times) for row in estimate(run.task, ready)]
-
-
-def _of_all(row: CostEstimate, times: float) -> CostEstimate:
-    def more(cost: float | None) -> float | None:
-        return None if cost is None else cost * times
-
-    usage = row.usage
-    usage = Usage(round(usage.input * times), round(usage.cached * times), 0, round(usage.output * times))
-    costs = more(row.cost), more(row.cached_cost), more(row.batch_cost)
-    return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
 def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
@@ -187,25 +171,17 @@ def uncounted(systems: Sequence[str]) -> str:
 
 
 class Started:
-    """Systems that were started and serve run after run, until they are closed together.
+    """Systems that were started, until they are closed together."""
 
-    Of a model whose servers are started here, `replicas` are their number.
-    """
-
-    def __init__(self, replicas: int | None = None) -> None:
-        self._replicas = replicas
+    def __init__(self) -> None:
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
         """Return a system, started unless it was before."""
         if resolved.asked not in self._known:
-            system = resolved.make(self._replicas)
+            system = resolved.make()
             self._known[resolved.asked] = system, await start(system, resolved)
         return self._known[resolved.asked]
-
-    def lost(self) -> str:
-        """Return the name of a system whose own server ended; empty if none did."""
-        return next((name for name, (system, _) in self._known.items() if getattr(system, "server_ended", False)), "")
 
     async def close(self) -> None:
         """Let go of them."""

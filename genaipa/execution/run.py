@@ -60,17 +60,12 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
             folder.write_file(name, text.encode())
 
 
-async def carry_out(
-    run: PreparedRun,
-    limits: RunLimits | None = None,
-    observer: Observer | None = None,
-    started: Started | None = None,
-) -> RunOutcome:
+async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> RunOutcome:
     """Ask the missing questions of a run, keep the replies, and write its status into the manifest, however it ends.
 
     Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
     writes the files to paste from. Raises NotReadyError, UsageError (a cap that can't be kept), RunError and
-    RunBusyError; a call that fails is kept as a record. `started` are systems that stay as they are for the next run.
+    RunBusyError; a call that fails is kept as a record.
     """
     observer = observer or Observer()
     limits = limits or RunLimits()
@@ -80,16 +75,16 @@ async def carry_out(
         return RunOutcome("complete", folder.state()[1])
     check_limits(run, limits)
     plan = _batching(run, limits.batch)
-    own = None if started else Started(limits.replicas)
+    started = Started()
     try:
-        systems = await ready_systems(run, observer.said, started or own)
+        systems = await ready_systems(run, observer.said, started)
         if plan is not None:
             systems = _at_batch_prices(run, systems, observer)
         observer.ready(run, systems, limits.max_cost)
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
         folder = run.open()
-        with folder.part.writing() as repairs:
+        with folder.writing() as repairs:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.said(sentence)
@@ -101,8 +96,7 @@ async def carry_out(
         if not all(ready.resolved.manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
-        if own is not None:
-            await own.close()
+        await started.close()
     return outcome
 
 

@@ -420,18 +420,6 @@ class Corpus:
             duplicates = also.get(int(row))
             yield document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
 
-    def copies(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[bytes]:
-        """The same as lines of a corpus; a line of this one as it is, where no other document has its text."""
-        lines = self.file.lines(self._starts(rows))
-        if lines is None:
-            yield from map(json_line, self.entries(rows))
-            return
-        also = self._also(rows)
-        named = self.entries([int(row) for row in rows if int(row) in also])
-        for row, own in zip(rows, lines, strict=True):
-            yield json_line(next(named)) if int(row) in also else own
-        self._check_unchanged()
-
     def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
         """Row → the names of the later documents with the same text about the same company."""
         same = self.same()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import CorpusFacts, DocumentFacts, Manifest
+    from genaipa.runs.records import DocumentFacts, Manifest
     from genaipa.workspace import Workspace
 
 
@@ -244,14 +244,6 @@ def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> 
         )
     documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
     return workspace.holding(documents) if documents else workspace
-
-
-def report_corpus_change(facts: CorpusFacts, say: Callable[[str], None]) -> None:
-    """Say that a corpus is gone, or another than the run was begun with, which has copies of all its documents."""
-    path = Path(facts.file)
-    if not path.is_file() or file_digest(path) != facts.digest:
-        said = "has changed since the run was begun" if path.is_file() else _GONE
-        say(f"{path.name} {said}; the run goes on with its own copies.")
 
 
 def _changes(path: Path, documents: dict[str, Document]) -> str:

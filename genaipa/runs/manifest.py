@@ -1,4 +1,4 @@
-"""The manifest of a folder, and the files beside it: of a run, and of each of its parts.
+"""The manifest of a run folder, and the files beside it.
 
 A packed run has `withheld.json`, too: facts about texts that may not be passed on, and that it therefore lacks.
 """
@@ -55,20 +55,16 @@ def withheld(folder: RunFolder) -> Withheld:
 
 
 ANSWERS = "answers.jsonl"
-SEALED = "answers.parquet"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 MANIFEST_COPY = ".manifest.json"
-SHARDS = "shards"
-"""The folder of a run's shards, in the run's."""
 _LASTING = (
     *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
-    *("corpus", "shards"),
+    "corpus",
 )
 """Fields of a manifest that stay as they are for as long as the run goes on."""
 _SUM = b'"sum":'
-_OF_THE_RUN = ("prompts/", "questions/")
-"""Folders that are with the run, for all of its shards."""
+_SHARDS = b'"shards":'
 
 
 def manifest_file(manifest: Manifest) -> bytes:
@@ -91,35 +87,37 @@ def has_other_sum(content: bytes) -> bool:
     return "sum" in fields and fields["sum"] != _sum_of(fields)
 
 
-class _Format(msgspec.Struct):
-    """The part of a manifest that every genaipa can read."""
+class _Head(msgspec.Struct):
+    """The part of a manifest that every genaipa can read; `shards` are of a run as an earlier one kept it."""
 
     format: int
     versions: dict[str, str] = {}
     commit: str | None = None
+    shards: Any = None
+
+    @property
+    def writer(self) -> str:
+        """The version that wrote it, in words."""
+        version = self.versions.get("genaipa", "of an unknown version")
+        commit = f", commit {self.commit[:8]}" if self.commit else ""
+        return f"genaipa {version} (format {self.format}{commit})"
 
 
 class ManifestFolder:
-    """A folder with a manifest: a run's, or that of one of its shards, which has `whole`, the folder of its run."""
+    """A folder with a manifest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.whole = path.parent.parent if path.parent.name == SHARDS else None
 
     @property
     def name(self) -> str:
-        """The folder's name, by which commands call the run; of a shard, the run's name and which one it is."""
-        return f"{self.whole.name}/{SHARDS}/{self.path.name}" if self.whole else self.path.name
-
-    @property
-    def is_sealed(self) -> bool:
-        """Whether it is a shard that is complete for good."""
-        return (self.path / SEALED).is_file()
+        """The folder's name, by which commands call the run."""
+        return self.path.name
 
     @property
     def answers(self) -> Path:
-        """The file of answers: lines, or the sealed ones."""
-        return self.path / (SEALED if self.is_sealed else ANSWERS)
+        """The file of answers."""
+        return self.path / ANSWERS
 
     @property
     def conversations_file(self) -> Path:
@@ -128,14 +126,12 @@ class ManifestFolder:
 
     @property
     def earlier_writer(self) -> str:
-        """Return the version that wrote it in an earlier format, which is not read; empty for one that is read."""
+        """Return the version that wrote it in an earlier form, which is not read; empty for one that is read."""
         try:
-            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format)
+            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Head)
         except (OSError, *DAMAGE):
             return ""
-        version = head.versions.get("genaipa", "of an unknown version")
-        commit = f", commit {head.commit[:8]}" if head.commit else ""
-        return f"genaipa {version} (format {head.format}{commit})" if head.format < FORMAT else ""
+        return head.writer if head.format < FORMAT or head.shards else ""
 
     @property
     def is_withheld(self) -> bool:
@@ -151,7 +147,7 @@ class ManifestFolder:
             return False
 
     def outline(self) -> Manifest:
-        """The manifest as its file has it: of a run of shards, without what there is for each document.
+        """Read the manifest.
 
         It is read from its copy where the file is damaged; a DataError if that can't be read either, or if another
         genaipa wrote it in a form that this one does not read.
@@ -170,11 +166,17 @@ class ManifestFolder:
         path = self.path / name
         try:
             content = path.read_bytes()
+            if _SHARDS in content and (head := msgspec.json.decode(content, type=_Head)).shards:
+                raise DataError(
+                    path,
+                    "was asked in shards, which this genaipa no longer reads; "
+                    f"read it with {head.writer}, or ask again with --slices.",
+                )
             try:
                 manifest = msgspec.json.decode(content, type=Manifest)
                 written = manifest.format
             except DAMAGE:
-                written = msgspec.json.decode(content, type=_Format).format
+                written = msgspec.json.decode(content, type=_Head).format
                 if written == FORMAT:
                     raise
             if written != FORMAT:
@@ -235,9 +237,8 @@ class ManifestFolder:
             self.write_file(name, content)
 
     def holds(self, name: str) -> bool:
-        """Whether a file of that name is in the folder, or of a shard with its run."""
-        of_run = self.whole is not None and name.startswith(_OF_THE_RUN) and (self.whole / name).exists()
-        return of_run or (self.path / name).exists()
+        """Tell whether a file of that name is in the folder."""
+        return (self.path / name).exists()
 
     def write_file(self, name: str, content: bytes) -> None:
         """A file of the folder, whole or not at all."""

@@ -51,8 +51,7 @@ class Permission:
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
         stated = dict(_licenses(folder.path, "questions", QuestionSet))
-        for _, part in folder.parts():
-            stated |= _licenses(part.path, "annotations", Annotations)
+        stated |= _licenses(folder.path, "annotations", Annotations)
         every = {*stated.values(), *(facts.license for facts in manifest.documents.values())}
         self.licenses = sorted(filter(may_be_passed_on, every))
         closed = (name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license))
@@ -101,7 +100,7 @@ class Permission:
     def annotated(self, document: str) -> bool:
         """Whether the words of a document's annotated answers may be passed on; False where there are none."""
         file = f"annotations/{document}.yaml"
-        return file not in self.worded and (self._folder.near(document).path / file).is_file()
+        return file not in self.worded and (self._folder.path / file).is_file()
 
 
 def _licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:

@@ -267,28 +267,12 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.answered + self.refused + self.truncated
 
 
-class Shards(msgspec.Struct, frozen=True):
-    """The shards of a run: how many documents each has (the last may have fewer), how many there are, and of what.
-
-    `questions` is the number of questions about all documents, in all repetitions, `digest` the SHA-256 of what is
-    known of the documents, in their order, and `plans` that of `shards.jsonl`.
-    """
-
-    documents_each: int
-    number: int
-    documents: int
-    questions: int
-    digest: str
-    plans: str
-
-
 class Manifest(msgspec.Struct, omit_defaults=True):
     """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is.
 
     `max_cost` is the spending cap in US dollars over the whole run, kept for whenever it goes on; None is no cap.
-    `planned` is how many answers are wanted of each system, for tasks without `orders`. A run with `shards` has no maps
-    by document: they are in `shards.jsonl`, and its spec maps kinds of documents to question sets. `sum` is the SHA-256
-    of all other fields as the file has them; an earlier genaipa wrote none.
+    `planned` is how many answers are wanted of each system, for tasks without `orders`. `sum` is the
+    SHA-256 of all other fields as the file has them; an earlier genaipa wrote none.
     """
 
     format: int
@@ -308,7 +292,6 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     totals: Totals = Totals()
     planned: int = 0
     corpus: CorpusFacts | None = None
-    shards: Shards | None = None
     sum: str = ""
 
     @property
@@ -322,8 +305,6 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     @property
     def documents_in_words(self) -> str:
         """The names of the documents, or how many they are, and their corpus."""
-        if self.shards and not self.corpus:
-            return f"{self.shards.documents:,} documents"
         return self.corpus.in_words if self.corpus else ", ".join(self.documents)
 
     def complaint(self) -> str:

@@ -1,6 +1,6 @@
 """The status of a run, decided in one place, and its counts.
 
-The status is decided when a run is left, when it is read, and of its shards together. Counted are answers, refusals,
+The status is decided when a run is left, and when it is read. Counted are answers, refusals,
 failures, tokens and money, per system and initialization.
 """
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from genaipa.runs.records import Manifest, Record, RunStatus
-
-_WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
-"""Statuses of shards in the order in which one decides about the whole."""
 
 
 def status_left(
@@ -57,20 +54,6 @@ def status_read(noted: RunStatus, *, left: bool, out: bool, missing: bool) -> Ru
     if left:
         return "waiting" if out else "interrupted"
     return "partial" if noted == "complete" and missing else noted
-
-
-def status_together(shards: AbstractSet[RunStatus]) -> RunStatus:
-    """The status of all shards, by theirs."""
-    return next(status for status in _WORST if status in shards)
-
-
-def status_of_whole(noted: RunStatus, shards: RunStatus) -> RunStatus:
-    """The status of a run as it is now: the one noted in its manifest, put right by that of its shards together."""
-    if noted == "complete":
-        return shards
-    if noted != "running" or shards == "running":
-        return noted
-    return shards if shards in ("complete", "waiting") else "interrupted"
 
 
 class Counted(msgspec.Struct):
@@ -119,17 +102,16 @@ class Count:
         """Answers still to be had."""
         return max(0, self.planned - self.kept)
 
-    def add(self, other: Count, times: int = 1) -> None:
-        """Add another's counts, but for what it planned; take them away with -1 `times`."""
+    def add(self, other: Count) -> None:
+        """Add another's counts, but for what it planned."""
         for status, number in other.status.items():
-            self.status[status] += times * number
-        mine, its = msgspec.structs.astuple(self.usage), msgspec.structs.astuple(other.usage)
-        self.usage = Usage(*(one + times * further for one, further in zip(mine, its, strict=True)))
-        self.cost, self.priced = self.cost + times * other.cost, self.priced or other.priced
-        self.seconds += times * other.seconds
-        self.failed_steps += times * other.failed_steps
-        self.prompt_cut += times * other.prompt_cut
-        self.thoughts_in_text += times * other.thoughts_in_text
+            self.status[status] += number
+        self.usage += other.usage
+        self.cost, self.priced = self.cost + other.cost, self.priced or other.priced
+        self.seconds += other.seconds
+        self.failed_steps += other.failed_steps
+        self.prompt_cut += other.prompt_cut
+        self.thoughts_in_text += other.thoughts_in_text
 
     def spend(self, record: Counted | Record) -> None:
         """Add a record's tokens, money and time."""
@@ -160,16 +142,6 @@ class Tally:
         if row is None:
             row = self.rows[system, initialization] = Count()
         return row
-
-    def include(self, other: Tally) -> None:
-        """Add the counts of a shard, but for what it planned and its keys."""
-        self.exchange({}, other.rows)
-
-    def exchange(self, before: Mapping[tuple[str, str], Count], after: Mapping[tuple[str, str], Count]) -> None:
-        """Replace a shard's earlier rows, which are counted here, by its later ones."""
-        for rows, times in ((before, -1), (after, 1)):
-            for place, count in rows.items():
-                self.row(*place).add(count, times)
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""

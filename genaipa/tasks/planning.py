@@ -39,32 +39,23 @@ if TYPE_CHECKING:
 
 MOST_DOCUMENTS = 2000
 """Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
-EACH = 500
-"""Documents of a shard where nobody says how many: 16,000 answers of a system, which are read in 0.1 seconds."""
 _NAMED = 3
 """Documents that a sentence names."""
 
 
 def resolve_documents(
     workspace: Workspace, request: RunRequest, resources: Resources
-) -> tuple[Workspace, RunRequest, Corpus | None, CorpusFacts | None]:
+) -> tuple[Workspace, RunRequest, CorpusFacts | None]:
     """Return a workspace that holds the documents that a request brings, and the request that names them.
 
-    They are files, addresses or standard input, or a corpus, which is given back with what the run's manifest says of
-    it. One that is too large for a folder stays as it is, to be cut into shards.
+    They are files, addresses or standard input, or a corpus, of which also the facts for the run's manifest are given.
     """
     workspace, request = _resolve_given(workspace, request, resources)
     if request.corpus is None:
-        return workspace, request, None, None
+        return workspace, request, None
     corpus, facts = _open_corpus(request, request.corpus, resources)
-    if request.shard is None and facts.asked > MOST_DOCUMENTS:
-        resources.say(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
-        request = replace(request, shard=EACH)
-    elif request.shard is None:
-        documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
-        workspace = workspace.holding(documents)
-        request = replace(request, documents=tuple(documents), corpus=None)
-    return workspace, request, corpus, facts
+    documents = {document.name: document for document in corpus.entries(corpus.chosen(request.limit_documents))}
+    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None), facts
 
 
 def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
@@ -96,8 +87,6 @@ def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resourc
         raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
     if not sources:
         return workspace, request
-    if request.shard is not None:
-        raise UsageError(f"shards are of a corpus, or of documents by their names, and '{sources[0]}' is no name.")
     texts = _list_run_texts(workspace)
     found: dict[str, Document] = {}
 

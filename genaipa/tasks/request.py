@@ -28,8 +28,7 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
     share.
     Without `new`, an unfinished run of the same plan goes on.
-    `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
-    several folders.
+    `offline` forbids fetching missing data.
     """
 
     systems: tuple[str, ...]
@@ -46,7 +45,6 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     name: str | None = None
     new: bool = False
     offline: bool = False
-    shard: int | None = None
 
 
 class Resources(NamedTuple):

@@ -90,7 +90,7 @@ def cancel(run: _Run) -> None:
 
     folder = find_run(here := current_workspace(), run)
     print_origins(resolve(name, here).name for name in folder.outline().spec.systems)
-    called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
+    called = asyncio.run(call_off(folder, here, say))
     if not called:
         show(f"{folder.name} has no batch out; nothing was called off.")
         return
@@ -120,5 +120,5 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up, since nobody can be asked; add --yes.")
         typer.confirm(f"Give up {number(len(out), 'batch', 'batches')}, paid as they are?", abort=True, err=True)
-    given_up = sum(asyncio.run(give_up(part)) for _, part in folder.parts())
+    given_up = asyncio.run(give_up(folder))
     show(f"{number(given_up, 'batch', 'batches')} given up.")

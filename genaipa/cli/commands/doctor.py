@@ -15,7 +15,6 @@ from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.plugins import broken_packages
 from genaipa.words import listed, number
-from genaipa.workers.base import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +32,7 @@ _ALWAYS = ("genaipa", "servers", "output", "runs")
 _OURS = "GENAIPA_"
 _SETTINGS = {
     *("GENAIPA_CACHE", "GENAIPA_DATABASE_URL", "GENAIPA_DESK", "GENAIPA_MIRROR", "GENAIPA_VLLM_ARGS"),
-    *("GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_REPLICAS", "GENAIPA_VLLM_START_TIMEOUT"),
+    *("GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_START_TIMEOUT"),
 }
 """Variables that stand for no option."""
 _SECONDS = 2.0
@@ -246,8 +245,6 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
-    for place in places().values():
-        yield from place.rows() if place else ()
     for name, provider in known:
         try:
             program = provider.program() if provider.program else None

@@ -15,23 +15,20 @@ from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import SpendingCapError, UsageError
-from genaipa.words import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.batches.batched import Batching
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.run import RunOutcome
-    from genaipa.workers.base import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "gpus_per_worker", "replicas", "shards"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
@@ -69,11 +66,6 @@ def run(
     max_cost: options.MaxCost = None,
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
-    shard: options.Shard = None,
-    shards: options.Part = None,
-    on: options.On = None,
-    gpus_per_worker: options.GpusPerWorker = None,
-    replicas: options.Replicas = None,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -95,15 +87,7 @@ def run(
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
-    from genaipa.workers.base import place_of
 
-    if new and shards is not None:
-        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
-    if on is not None and not (resume or corpus or shard):
-        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
-    place = place_of(on, gpus_per_worker, batch=batch)
-    if place is not None and not (dry_run or estimate):
-        place.check_installed()
     observer = TerminalObserver(yes=yes, connections=max_connections)
     if resume is not None:
         _refuse_other_plan(context)
@@ -113,21 +97,18 @@ def run(
         file = str(corpus) if corpus else None
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
-            corpus=file, limit_documents=limit_documents, stratify=stratify, shard=shard,
+            corpus=file, limit_documents=limit_documents, stratify=stratify,
             kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
             temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
             name=name, new=new, offline=offline,
         )  # fmt: skip
         prepared = prepare.prepare(current_workspace(), request, observer)
-    _take_part(prepared, shards, observer)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    _check_replicas(replicas, prepared, on)
     how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas)
-    again = _words(on=on, gpus_per_worker=gpus_per_worker, replicas=replicas, shards=shards)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=again))
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json))
 
 
 run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
@@ -158,37 +139,6 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _words(**options: str | float | None) -> list[str]:
-    """The words of these options on a command line, as far as they were given."""
-    given = ((f"--{name.replace('_', '-')}", value) for name, value in options.items() if value is not None)
-    return [word for flag, value in given for word in (flag, value if isinstance(value, str) else f"{value:g}")]
-
-
-def _take_part(prepared: PreparedRun, part: str | None, observer: TerminalObserver) -> None:
-    """Have only a part of the shards carried out here, such as 3/16; all of them without one."""
-    if part is None:
-        return
-    if prepared.shards is None:
-        raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
-    which, _, parts = part.partition("/")
-    prepared.part = int(which), int(parts)
-    if int(which) > prepared.shards.number:
-        has = number(prepared.shards.number, "shard")
-        observer.said(f"part {which} of {parts} has nothing to do: the run has {has}.")
-
-
-def _check_replicas(number: int | None, prepared: PreparedRun, on: str | None) -> None:
-    """Raise a UsageError for a number of servers where none would be started here."""
-    import os
-
-    if number is None:
-        return
-    if not any(name.startswith("vllm/") for name in prepared.spec.systems):
-        raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
-    if on is not None or os.environ.get("VLLM_BASE_URL"):
-        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
-
-
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
     """How a run is asked by batches: as the options say, or None for as it was begun."""
     from genaipa.execution.batches.batched import Batching
@@ -209,41 +159,30 @@ def _refuse_other_plan(context: typer.Context) -> None:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
-def carry_out(
-    prepared: PreparedRun,
-    limits: RunLimits,
-    observer: TerminalObserver,
-    *,
-    json: bool,
-    on: On | None = None,
-    again: Sequence[str] = (),
-) -> int:
-    """Ask the missing questions, here or by workers, and print the outcome; the exit code."""
+def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
+    """Ask the missing questions, print the outcome, and return the exit code."""
     import asyncio
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.cli.terminal.progress import interrupted
-    from genaipa.workers.base import no_shards
 
-    if on is not None and prepared.shards is None:
-        raise no_shards()
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_promptly(prepared, limits, observer, on))
+        outcome = asyncio.run(_promptly(prepared, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted(prepared.folder, again)
+        interrupted(prepared.folder)
         return INTERRUPTED
-    run_summary.print_closing(prepared, outcome, json=json, again=again)
+    run_summary.print_closing(prepared, outcome, json=json)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> RunOutcome:
+async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> RunOutcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.process import promptly
-    from genaipa.execution.shards import ask
+    from genaipa.execution.run import carry_out
 
     with promptly():
-        return await ask(prepared, limits, observer, on)
+        return await carry_out(prepared, limits, observer)

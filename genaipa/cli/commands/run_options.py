@@ -12,7 +12,6 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
-from genaipa.workers.base import places, with_gpus
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -30,14 +29,6 @@ def _cap(given: object) -> float:
     if not 0 <= dollars < math.inf:
         raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
     return dollars
-
-
-def _part(given: str | None) -> str | None:
-    """Check a part and the number of parts, as `3/16`."""
-    which, slash, parts = (given or "1/1").partition("/")
-    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts) <= MOST):
-        raise typer.BadParameter(f"'{given}' is no part of the shards, such as 3/16 for the third of sixteen.")
-    return given
 
 
 def _config(context: typer.Context, path: Path | None) -> Path | None:
@@ -173,58 +164,6 @@ NoWait = Annotated[
     bool,
     option(
         "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
-    ),
-]
-Shard = Annotated[
-    int | None,
-    option(
-        "--shard",
-        metavar="DOCUMENTS",
-        help="Keep the run in several folders, each for this many documents.",
-        min=1,
-        panel="A corpus",
-    ),
-]
-Part = Annotated[
-    str | None,
-    option(
-        "--shards",
-        metavar="I/N",
-        help="Carry out the I-th part of N of the shards here; other processes have the others.",
-        callback=_part,
-        panel="A corpus",
-    ),
-]
-_PLACES = {name: place for name, place in places().items() if place}
-_OF_GPUS = with_gpus() or "a cluster"
-On = Annotated[
-    str | None,
-    option(
-        "--on",
-        metavar="|".join(f"{name}:N" if place.counted else f"{name}[:N]" for name, place in _PLACES.items()),
-        help=f"With shards: have them carried out {', or '.join(place.about for place in _PLACES.values())}.",
-        panel="Speed",
-    ),
-]
-GpusPerWorker = Annotated[
-    float | None,
-    option(
-        "--gpus-per-worker",
-        metavar="GPUS",
-        help=f"With --on {_OF_GPUS}: GPUs of each worker, which starts its own server for vllm/… models on them.",
-        min=0,
-        max=1000,
-        panel="Speed",
-    ),
-]
-Replicas = Annotated[
-    int | None,
-    option(
-        "--replicas",
-        help="Of vllm/… models: start N servers here, each with its part of the GPUs.",
-        min=1,
-        max=1000,
-        panel="Speed",
     ),
 ]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]

@@ -17,7 +17,7 @@ from genaipa.systems.provider import asked_by, find_provider, short_names
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
 
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import CostEstimate, Ready
@@ -39,9 +39,6 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
     for run in runs if batch else ():
         refuse_documents(run)
     asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
-    if part := next((run for run in runs if run.times != 1), None):
-        first = number(len(part.task.facts), "document")
-        say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
     if messages:
         _print_messages(asked, json=json)
     else:
@@ -66,12 +63,12 @@ def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
 
 
 def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
-    from genaipa.execution.ready import REPLY_TOKENS, estimate_run
+    from genaipa.execution.ready import REPLY_TOKENS, estimate
 
-    rows = [row for run, ready in asked for row in estimate_run(run, ready)]
+    rows = [row for run, ready in asked for row in estimate(run.task, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
     halved = {r.resolved.asked for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
-    power = _power(asked[0][0].task, asked[0][0].times)
+    power = _power(asked[0][0].task)
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
@@ -129,10 +126,10 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
             show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
 
 
-def _power(task: Task, times: float) -> dict[str, object]:
+def _power(task: Task) -> dict[str, object]:
     """The smallest differences between two systems that a run on these policies would find; empty where none is known.
 
-    `questions` are those about each document, the fewest; the run has `times` the documents of the task.
+    `questions` are those about each document, the fewest.
     """
     from genaipa.errors import MissingPackageError
     from genaipa.reports import check_packages
@@ -149,7 +146,7 @@ def _power(task: Task, times: float) -> dict[str, object]:
     from genaipa.reports.significance import PUBLISHED, power_in_words
     from genaipa.stats.power import find_detectable
 
-    questions, documents = min(asked, default=0), round(len(policies) * times)
+    questions, documents = min(asked, default=0), len(policies)
     found = find_detectable(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
     said = power_in_words(found, questions, documents)
@@ -198,20 +195,18 @@ _MINUTE = 60.0
 def already_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; the exit code."""
     assert run.folder is not None, "only a run that exists is complete"
-    _, tally = run.folder.progress()
+    _, tally = run.folder.state()
     if json:
         print_json({**summary(run.folder, "complete", tally), **_own(run.workspace, run.folder).facts})
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
-        missing = sum(row.missing for row in tally.rows.values())
-        look = _others(missing) if missing else f"Look at it with: {on_run(run.folder, 'show')}"
-        show(f"{'This part of ' if missing else ''}{run.folder.name} is complete; nothing was asked. {look}")
+        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
     return 0
 
 
-def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: Sequence[str] = ()) -> None:
-    """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
+def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool) -> None:
+    """Print the outcome of a run, its folder and the next command."""
     folder = run.open()
     if json:
         facts = {**summary(folder, outcome.status, outcome.tally), **_own(run.workspace, folder).facts}
@@ -232,7 +227,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    caveat(next_step(folder, outcome, again))
+    caveat(next_step(folder, outcome))
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
@@ -282,7 +277,7 @@ def about_servers(tally: Tally) -> Iterator[str]:
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
         records = [record for system in thought if (record := find_provider(asked_by(system)))]
-        started = any(record.replicates and not read_variable(record.address) for record in records)
+        started = any(record.program and not read_variable(record.address) for record in records)
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
@@ -291,18 +286,17 @@ def about_servers(tally: Tally) -> Iterator[str]:
         )
 
 
-def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
-    """The sentence that a run ends with."""
+def next_step(folder: RunFolder, outcome: RunOutcome) -> str:
+    """Return the sentence that a run ends with."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.outline().spec.kind).has_results else ""
-        whole_run = f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
-        return f"This part is complete. {_others(missing)}" if missing else whole_run
+        return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))
-    go_on = on_run(folder, "run", *again, "--resume")
+    go_on = on_run(folder, "run", "--resume")
     if out:
         return f"{lack} {out_sentence(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
@@ -319,35 +313,17 @@ def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
     if outcome.status == "capped":
         enough = _enough(outcome)
         return f"Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
-    if not outcome.stopped and folder.is_held():
-        return (
-            "Another process is at work on this run, and has what was left out here; how far it is: genaipa runs. "
-            f"Once it has ended, if answers are missing then: {go_on}"
-        )
     if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
         why = "Asking again can't help: the recording lacks them, or what leads to them."
         return f"{why} Why: {on_run(folder, 'show')}"
     return f"Ask again: {go_on}"
 
 
-def _others(missing: int) -> str:
-    """A sentence on the answers that other parts of the shards are to bring."""
-    return f"Of the other parts of the shards {number(missing, 'answer')} are to come; how far they are: genaipa runs"
-
-
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    found = False
-    # A shard at a time: all keys of a large run don't fit into memory.
-    for _, part in folder.parts():
-        if part.is_complete():
-            continue
-        tally, offsets = part.seen()
-        failed = part.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
-        if not all(record.error and record.error.kind == NOT_RECORDED for record in failed):
-            return False
-        found = found or bool(failed)
-    return found
+    tally, offsets = folder.seen()
+    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
 def _enough(outcome: RunOutcome) -> float:

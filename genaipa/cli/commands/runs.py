@@ -40,7 +40,7 @@ def list_runs(
     from genaipa.workspace import elsewhere
 
     here = current_workspace()
-    readable, problems = _readable(here, whole=bool(only.documents))
+    readable, problems = _readable(here)
     chosen = _chosen(readable, several(run), only)
     for problem in problems:
         complain(problem)
@@ -71,8 +71,8 @@ def list_runs(
 _Run = tuple["RunFolder", "Manifest", "Totals"]
 
 
-def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
-    """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
+def _readable(here: Workspace) -> tuple[list[_Run], list[str]]:
+    """Return the runs, one's own first, and sentences about what could not be read."""
     from genaipa.runs.imported import is_imported
     from genaipa.runs.manifest import MANIFEST
     from genaipa.runs.selection import is_run, run_folders
@@ -80,14 +80,14 @@ def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
     found, problems = list[_Run](), []
     for folder in sorted(run_folders(here), key=is_imported):
         try:
-            manifest = folder.manifest() if whole else folder.outline()
+            manifest = folder.outline()
             totals = manifest.totals
             if lack := folder.lack(manifest):
                 problems.append(lack)
             if manifest.status == "running" or lack:
                 # The manifest is behind while a run goes on, and stays so if it is killed.
-                outline, tally = folder.progress()
-                manifest.status, totals = outline.status, tally.totals()
+                manifest, tally = folder.state()
+                totals = tally.totals()
         except GenaipaError as error:
             problems.append(str(error))
             continue

@@ -69,7 +69,7 @@ def show(
     here = current_workspace()
     folder, meant = _choose_answers(here, run, only)
     if answer is None and not json and not meant and folder.outline().totals.kept >= _MOST:
-        _print_head(folder, *folder.progress())
+        _print_head(folder, *folder.state())
         console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
         return
     if answer is None:

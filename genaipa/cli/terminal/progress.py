@@ -387,9 +387,9 @@ class TerminalObserver(Observer):
 def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
     if yes or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    from genaipa.execution.ready import estimate_run
+    from genaipa.execution.ready import estimate
 
-    costs = [row.cost for ready in systems for row in estimate_run(run, ready)]
+    costs = [row.cost for ready in systems for row in estimate(run.task, ready)]
     expected = sum(cost for cost in costs if cost is not None)
     asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
     if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
@@ -401,8 +401,8 @@ def on_run(folder: RunFolder, *words: str) -> str:
     return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
 
 
-def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
-    """The last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
+def interrupted(folder: RunFolder | None) -> None:
+    """Say the last words after Ctrl-C."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     if folder is None:
@@ -413,4 +413,4 @@ def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
         if out := list(batches_out(folder.path)):
             say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
-        say(f"Go on with: {on_run(folder, 'run', *again, '--resume')}")
+        say(f"Go on with: {on_run(folder, 'run', '--resume')}")

@@ -177,7 +177,7 @@ def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply
     if not reply:
         return "There is no reply in the box yet.", "warning"
     try:
-        with folder.part.writing():
+        with folder.writing():
             # Read anew now that no other process can write: the reply may be in already.
             manual = _as_it_is(workspace, folder)
             collected = asyncio.run(manual.take({key: reply}))
