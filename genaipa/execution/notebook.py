@@ -82,6 +82,8 @@ class RunOptions(SamplingOptions, total=False):
     part_tokens: int | None
     acknowledge: bool
     summary_words: int
+    slice: tuple[int, int] | None
+    """Which slice of a corpus, and of how many: (3, 16). `name` names the study of all."""
     shard: int | None
     """The number of documents in each shard, to keep a run in several folders."""
     name: str | None

@@ -29,7 +29,7 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     share.
     Without `new`, an unfinished run of the same plan goes on.
     `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
-    several folders.
+    several folders. `slice` is (which, of how many): only the documents of that slice of the corpus are asked about.
     """
 
     systems: tuple[str, ...]
@@ -47,6 +47,7 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     new: bool = False
     offline: bool = False
     shard: int | None = None
+    slice: tuple[int, int] | None = None
 
 
 class Resources(NamedTuple):
@@ -65,6 +66,7 @@ _OF_DOCUMENTS = {
     "corpus": "documents",
     "limit_documents": "limit_documents",
     "stratify": "stratify",
+    "slice": "slice",
 }
 """Field of a request that only a kind with documents takes → the option that it is of."""
 _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
@@ -111,7 +113,7 @@ _DIGITS = 9
 """Digits of a number of questions, at most."""
 
 
-def parse_slice(text: str | None) -> tuple[int, int] | None:
+def parse_limit(text: str | None) -> tuple[int, int] | None:
     """Return the first and last of the questions that `N` or `A-B` means, None for all; else raise a UsageError."""
     if text is None:
         return None

@@ -15,6 +15,7 @@ from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import SpendingCapError, UsageError
+from genaipa.runs.slices import parse_slice
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def run(
     max_cost: options.MaxCost = None,
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
+    slice_: options.Slice = None,
     shard: options.Shard = None,
     shards: options.Part = None,
     on: options.On = None,
@@ -110,10 +112,10 @@ def run(
         prepared = prepare.resume(current_workspace(), resume, observer, offline=offline)
     else:
         kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
-        file = str(corpus) if corpus else None
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
-            corpus=file, limit_documents=limit_documents, stratify=stratify, shard=shard,
+            corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
+            shard=shard, slice=None if slice_ is None else parse_slice(slice_),
             kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
             temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
             name=name, new=new, offline=offline,

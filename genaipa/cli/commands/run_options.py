@@ -175,6 +175,15 @@ NoWait = Annotated[
         "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
     ),
 ]
+Slice = Annotated[
+    str | None,
+    option(
+        "--slice",
+        metavar="I/N",
+        help="Only the I-th of N slices of the corpus, a run of its own; --name names their study.",
+        panel="A corpus",
+    ),
+]
 Shard = Annotated[
     int | None,
     option(
