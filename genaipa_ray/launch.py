@@ -10,7 +10,6 @@ import contextlib
 import importlib
 import importlib.util
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -40,7 +39,7 @@ _LONGEST = 300
 class RayLauncher(Launcher):
     """Tasks of a Ray cluster: `--on ray`, or `--on ray:16`."""
 
-    about = "by tasks of a Ray cluster"
+    about = "as tasks of a Ray cluster"
 
     def check_installed(self) -> None:
         """Raise a MissingPackageError, which names the extra, if Ray is not here; it is not imported yet."""
@@ -60,7 +59,6 @@ class RayLauncher(Launcher):
     def carry_out(self, launch: Launch, slices: Sequence[int], at_once: int) -> None:
         """Carry out these slices as tasks, so many submitted at a time: later ones have what the earlier ones left."""
         ray = connect()
-        # Of a function of this module, which a node may not have: Ray sends the function itself along.
         task = ray.remote(num_cpus=1, num_gpus=launch.gpus, max_retries=RETRIES, retry_exceptions=[ChildProcessError])(
             run_slice
         )
@@ -82,6 +80,8 @@ class RayLauncher(Launcher):
         except BaseException:
             _cancel(ray, running)
             raise
+        finally:
+            ray.shutdown()
 
     def check(self) -> Iterator[tuple[str, str, str, str]]:
         """Report whether the cluster that RAY_ADDRESS names can be joined, and what it has."""
@@ -122,7 +122,7 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
     try:
         said = process.stderr.read()
     except KeyboardInterrupt:  # of ray.cancel
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         said = process.stderr.read()
     code = process.wait()
     if code < 0:

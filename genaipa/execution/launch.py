@@ -25,6 +25,7 @@ from genaipa.words import listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.folder import RunFolder
 
 LAUNCHED = "GENAIPA_LAUNCHED"
@@ -60,7 +61,8 @@ class Launch:
     environment: dict[str, str] = field(default_factory=dict)
     codes: dict[int, int] = field(default_factory=dict)
     """Slice → the exit code of its last process; negative for a signal."""
-    _said: set[str] = field(default_factory=set)
+    said: set[str] = field(default_factory=set)
+    """Sentences that were passed on."""
 
     def write_command(self, index: int, at_once: int) -> list[str]:
         """Return the command of a slice, which has its share of the connections."""
@@ -72,8 +74,8 @@ class Launch:
     def pass_on(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
         sentence = mask(line.strip(), known_keys())
-        if sentence and sentence not in self._said:
-            self._said.add(sentence)
+        if sentence and sentence not in self.said:
+            self.said.add(sentence)
             self.say(sentence)
 
     def note_end(self, index: int, code: int) -> bool:
@@ -94,7 +96,7 @@ class Launcher:
     """A place where the processes of slices can run; `genaipa run --on NAME:4` names it."""
 
     about: ClassVar[str]
-    """Where slices are carried out, after "have the slices carried out"."""
+    """How slices are carried out, after "4 slices of shops"."""
     is_here: ClassVar[bool] = False
     """Whether that is this machine, so that all of them can ask a server that is started here."""
 
@@ -172,15 +174,19 @@ class StudyTally:
 
     find_folders: Callable[[], Mapping[int, RunFolder]]
     """Return the slices that were begun."""
-    number: int
+    example: PreparedRun
+    """A slice by which the size of those that nobody has begun is told."""
     _folders: dict[int, RunFolder] = field(default_factory=dict)
     _tallies: dict[int, Tally] = field(default_factory=dict)
+    _documents: dict[int, int] = field(default_factory=dict)
     _read: dict[int, int] = field(default_factory=dict)
     _decoder: msgspec.json.Decoder[Counted] = field(default_factory=lambda: msgspec.json.Decoder(Counted))
 
     def count(self) -> Tally:
-        """Return the counts of all slices; those that nobody has begun are taken to be as large as the others."""
-        if len(self._folders) < self.number:
+        """Return the counts of all slices; each document that nobody has begun counts as much as the others."""
+        assert self.example.slice is not None, "it is a slice"
+        assert self.example.corpus is not None, "slices are of a corpus"
+        if len(self._folders) < self.example.slice.number:
             for index, folder in self.find_folders().items():
                 self._folders.setdefault(index, folder)
         total = Tally()
@@ -189,8 +195,12 @@ class StudyTally:
                 sum_ = total.row(*place)
                 sum_.add(row)
                 sum_.planned += row.planned
+        documents = sum(self._documents.values())
+        if not documents:
+            total.plan(self.example.spec, self.example.task.orders)
+            documents = len(self.example.task.facts)
         for row in total.rows.values():
-            row.planned = round(row.planned * self.number / len(self._folders))
+            row.planned = round(row.planned * self.example.corpus.asked / max(1, documents))
         return total
 
     def _read_on(self, index: int, folder: RunFolder) -> Tally:
@@ -200,7 +210,7 @@ class StudyTally:
                 manifest = folder.outline()
             except DataError:  # told by whoever carries it out
                 return Tally()
-            self._tallies[index] = Tally()
+            self._tallies[index], self._documents[index] = Tally(), len(manifest.documents)
             self._tallies[index].plan(manifest.spec, manifest.orders, manifest.planned)
         tally, start = self._tallies[index], self._read.get(index, 0)
         path = folder.path / ANSWERS

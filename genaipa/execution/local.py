@@ -7,7 +7,6 @@ process has a pipe as its standard input, which ends with this process however t
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import threading
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -25,7 +24,7 @@ _LOOK_EVERY = 1.0
 class LocalLauncher(Launcher):
     """Processes of this machine: `--on local:4`."""
 
-    about = "by N processes here"
+    about = "as processes of this machine"
     is_here = True
 
     def find_room(self, launch: Launch) -> int:  # noqa: ARG002 - the same for all
@@ -41,8 +40,9 @@ class LocalLauncher(Launcher):
                 while jobs:
                     ended, _ = wait(jobs, _LOOK_EVERY, FIRST_COMPLETED)
                     launch.watch()
-                    if not all([launch.note_end(jobs.pop(job), job.result()) for job in ended]):
-                        processes.stop()
+                    for job in ended:
+                        if not launch.note_end(jobs.pop(job), job.result()):
+                            processes.stop()
             except BaseException:
                 processes.stop()  # leaving `with` waits for them
                 raise
@@ -97,8 +97,8 @@ class _Processes:
         )
 
     def stop(self) -> None:
-        """Have all stop in order, as Ctrl-C does; begin no other."""
+        """Have all stop in order, as at Ctrl-C, to which a shell's background jobs are deaf; begin no other."""
         with self._lock:
             self._stopped = True
             for process in self._running:
-                process.send_signal(signal.SIGINT)
+                process.terminate()

@@ -147,6 +147,8 @@ class PreparedRun:
     cut: Cut | None = None
     slice: Slice | None = None
     part: tuple[int, int] = field(default=(1, 1), kw_only=True)
+    stands_for_all: bool = field(default=False, kw_only=True)
+    """Whether a slice is an example of all slices of its study."""
     find_begun: Callable[[], RunFolder | None] = field(default=lambda: None, kw_only=True)
     """Find a run of the same plan that another process has begun meanwhile."""
     digests: Digests = field(init=False)
@@ -190,7 +192,7 @@ class PreparedRun:
     @property
     def subject(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
-        if self.slice is not None and self.corpus is not None:
+        if self.slice is not None and self.corpus is not None and not self.stands_for_all:
             return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.in_words}"
         if self.shards is None:
             return self.corpus.in_words if self.corpus else ", ".join(self.task.facts)
@@ -199,7 +201,9 @@ class PreparedRun:
 
     @property
     def times(self) -> float:
-        """The size of the run as a multiple of its `task`."""
+        """The size of the run as a multiple of its `task`; of the study, where a slice stands for all."""
+        if self.stands_for_all and self.corpus is not None:
+            return self.corpus.asked / max(1, len(self.task.facts))
         return self.shards.documents / len(self.task.facts) if self.shards else 1.0
 
     @property
@@ -211,6 +215,8 @@ class PreparedRun:
 
     def cap(self, given: float | None) -> float | None:
         """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
+        if given is None and self.slice is not None:
+            return self.slice.cap
         if given is None:
             return self.folder.outline().max_cost if self.folder else None
         return None if math.isinf(given) else given

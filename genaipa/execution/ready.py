@@ -189,17 +189,17 @@ def uncounted(systems: Sequence[str]) -> str:
 class Started:
     """Systems that were started and serve run after run, until they are closed together.
 
-    Of a model whose servers are started here, `replicas` are their number.
+    Of a model whose servers are started here, `replicas` are their number, and `flags` are further ones of each.
     """
 
-    def __init__(self, replicas: int | None = None) -> None:
-        self._replicas = replicas
+    def __init__(self, replicas: int | None = None, flags: tuple[str, ...] = ()) -> None:
+        self._replicas, self._flags = replicas, flags
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
         """Return a system, started unless it was before."""
         if resolved.asked not in self._known:
-            system = resolved.make(self._replicas)
+            system = resolved.make(self._replicas, self._flags)
             self._known[resolved.asked] = system, await start(system, resolved)
         return self._known[resolved.asked]
 

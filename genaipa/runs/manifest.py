@@ -117,6 +117,7 @@ class ManifestHead(msgspec.Struct, frozen=True):
     spec: _SpecHead
     slice: Slice | None = None
     totals: Totals = Totals()
+    max_cost: float | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -227,7 +228,7 @@ class ManifestFolder:
                         return head
         outline = self.outline()
         spec = _SpecHead(outline.spec.systems, outline.spec.kind, outline.spec.repetitions)
-        facts = {name: getattr(outline, name) for name in ("status", "created", "slice", "totals")}
+        facts = {name: getattr(outline, name) for name in ("status", "created", "slice", "totals", "max_cost")}
         return ManifestHead(outline.format, outline.name, spec=spec, **facts)
 
     def manifest_damage(self) -> str:

@@ -179,12 +179,19 @@ class VllmSystem(CompatibleSystem):
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
     def __init__(
-        self, *, name: str, model: str, accepts: frozenset[str], replicas: int | None = None, devices: str = ""
+        self,
+        *,
+        name: str,
+        model: str,
+        accepts: frozenset[str],
+        replicas: int | None = None,
+        devices: str = "",
+        flags: tuple[str, ...] = (),
     ) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
         self._server: VllmServer | None = None
         self._started = False
-        self._number, self._devices = replicas, devices
+        self._number, self._devices, self._flags = replicas, devices, flags
         self._replicas: list[VllmSystem] = []
         self._placed: dict[str, VllmSystem] = {}
         """The replica of each document."""
@@ -219,6 +226,7 @@ class VllmSystem(CompatibleSystem):
             limit = _start_limit()
             if parser := reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
+            flags += self._flags
             self._server = VllmServer([program, *words[1:]], flags, self.model, self._devices)
             try:
                 await self._server.wait_until_healthy(limit)

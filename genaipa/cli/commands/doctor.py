@@ -13,9 +13,9 @@ import typer
 from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
+from genaipa.execution.launch import launchers
 from genaipa.plugins import broken_packages
 from genaipa.words import listed, number
-from genaipa.workers.base import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -246,8 +246,8 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
-    for place in places().values():
-        yield from place.rows() if place else ()
+    for launcher in launchers().values():
+        yield from launcher.check()
     for name, provider in known:
         try:
             program = provider.program() if provider.program else None

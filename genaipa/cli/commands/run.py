@@ -14,7 +14,7 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
-from genaipa.errors import SpendingCapError, UsageError
+from genaipa.errors import RunBusyError, SpendingCapError, UsageError
 from genaipa.runs.slices import parse_slice
 from genaipa.words import number
 
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.run import RunOutcome
-    from genaipa.workers.base import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
+_PATIENCE = 60.0
+"""Seconds that a slice waits for the process that holds it: one that Ray began before, which is stopping."""
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "gpus_per_worker", "replicas", "shards"),
+        *("on", "slice_", "data_parallel_size", "tensor_parallel_size", "replicas", "shards"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
@@ -71,10 +72,12 @@ def run(
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
     slice_: options.Slice = None,
+    slices: options.Slices = None,
+    on: options.On = None,
+    data_parallel_size: options.DataParallelSize = None,
+    tensor_parallel_size: options.TensorParallelSize = None,
     shard: options.Shard = None,
     shards: options.Part = None,
-    on: options.On = None,
-    gpus_per_worker: options.GpusPerWorker = None,
     replicas: options.Replicas = None,
     name: options.Name = None,
     resume: options.Resume = None,
@@ -92,44 +95,52 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
+    from genaipa.cli.commands import run_slices
     from genaipa.cli.commands.run_summary import print_preview
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
-    from genaipa.workers.base import place_of
 
     if new and shards is not None:
         raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
-    if on is not None and not (resume or corpus or shard):
-        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
-    place = place_of(on, gpus_per_worker, batch=batch)
-    if place is not None and not (dry_run or estimate):
-        place.check_installed()
-    observer = TerminalObserver(yes=yes, connections=max_connections)
+    launched = run_slices.take_launched()
+    observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
+    part = None if slice_ is None else parse_slice(slice_)
+    study = run_slices.find_study(workspace, resume, part) if resume is not None else None
+    run_slices.check_options(slices, part, on, is_study=study is not None)
     if resume is not None:
         _refuse_other_plan(context)
-        prepared = prepare.resume(current_workspace(), resume, observer, offline=offline)
+    if study is not None:
+        prepared = run_slices.prepare_slice(workspace, study, part, observer, offline=offline)
+    elif resume is not None:
+        prepared = prepare.resume(workspace, resume, observer, offline=offline)
     else:
         kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
-            shard=shard, slice=None if slice_ is None else parse_slice(slice_),
+            shard=shard, slice=part if slices is None else (1, slices),
             kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
             temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
             name=name, new=new, offline=offline,
         )  # fmt: skip
-        prepared = prepare.prepare(current_workspace(), request, observer)
+        prepared = prepare.prepare(workspace, request, observer)
+    prepared.stands_for_all = part is None and prepared.slice is not None and (slices is not None or study is not None)
     _take_part(prepared, shards, observer)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    _check_replicas(replicas, prepared, on)
+    _check_replicas(replicas, prepared)
+    flags = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
+    check_server_flags(flags, prepared)
     how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas)
-    again = _words(on=on, gpus_per_worker=gpus_per_worker, replicas=replicas, shards=shards)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=again))
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas, tuple(flags))
+    if prepared.stands_for_all:
+        driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
+        raise typer.Exit(driver.carry_out(context, observer))
+    again = _words(replicas=replicas, shards=shards)
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=[*again, *flags], launched=launched))
 
 
 run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
@@ -179,7 +190,7 @@ def _take_part(prepared: PreparedRun, part: str | None, observer: TerminalObserv
         observer.said(f"part {which} of {parts} has nothing to do: the run has {has}.")
 
 
-def _check_replicas(number: int | None, prepared: PreparedRun, on: str | None) -> None:
+def _check_replicas(number: int | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a number of servers where none would be started here."""
     import os
 
@@ -187,8 +198,19 @@ def _check_replicas(number: int | None, prepared: PreparedRun, on: str | None) -
         return
     if not any(name.startswith("vllm/") for name in prepared.spec.systems):
         raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
-    if on is not None or os.environ.get("VLLM_BASE_URL"):
-        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
+    if os.environ.get("VLLM_BASE_URL"):
+        raise UsageError("--replicas starts servers here: unset VLLM_BASE_URL.")
+
+
+def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> None:
+    """Raise a UsageError for flags of a server where none would be started."""
+    from genaipa.execution.serving import find_served
+
+    if flags and not find_served(prepared.systems):
+        raise UsageError(
+            f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
+            "or start the server with it."
+        )
 
 
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
@@ -217,35 +239,52 @@ def carry_out(
     observer: TerminalObserver,
     *,
     json: bool,
-    on: On | None = None,
     again: Sequence[str] = (),
+    launched: bool = False,
 ) -> int:
-    """Ask the missing questions, here or by workers, and print the outcome; the exit code."""
+    """Ask the missing questions, and print the outcome, unless a driver `launched` it; the exit code."""
     import asyncio
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.cli.terminal.progress import interrupted
-    from genaipa.workers.base import no_shards
 
-    if on is not None and prepared.shards is None:
-        raise no_shards()
+    if prepared.complete and launched:
+        return 0
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_promptly(prepared, limits, observer, on))
+        outcome = _wait_for_folder(prepared, limits, observer, _PATIENCE if launched else 0.0)
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder, again)
         return INTERRUPTED
-    run_summary.print_closing(prepared, outcome, json=json, again=again)
+    if not launched:
+        run_summary.print_closing(prepared, outcome, json=json, again=again)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> RunOutcome:
+def _wait_for_folder(
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, seconds: float
+) -> RunOutcome:
+    """Carry out a run, after whoever holds it now; a RunBusyError if it is held for longer."""
+    import asyncio
+    import time
+
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return asyncio.run(_promptly(prepared, limits, observer))
+        except RunBusyError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(1.0)
+
+
+async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> RunOutcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.process import promptly
     from genaipa.execution.shards import ask
 
     with promptly():
-        return await ask(prepared, limits, observer, on)
+        return await ask(prepared, limits, observer)

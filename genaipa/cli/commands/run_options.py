@@ -10,9 +10,10 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
+from genaipa.execution.launch import launcher_names
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
-from genaipa.workers.base import places, with_gpus
+from genaipa.runs.slices import MOST_SLICES
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -131,7 +132,7 @@ MaxConnections = Annotated[
     option(
         "--max-connections",
         "-j",
-        help="Calls under way at once, per system; shared out with --on.",
+        help="Calls under way at once, per system; of all slices together.",
         min=1,
         max=1000,
         panel="Speed",
@@ -204,24 +205,44 @@ Part = Annotated[
         panel="A corpus",
     ),
 ]
-_PLACES = {name: place for name, place in places().items() if place}
-_OF_GPUS = with_gpus() or "a cluster"
+Slices = Annotated[
+    int | None,
+    option(
+        "--slices",
+        metavar="N",
+        help="Carry out all N slices of the corpus, each a run of its own, or those that lack something.",
+        min=1,
+        max=MOST_SLICES,
+        panel="A corpus",
+    ),
+]
 On = Annotated[
     str | None,
     option(
         "--on",
-        metavar="|".join(f"{name}:N" if place.counted else f"{name}[:N]" for name, place in _PLACES.items()),
-        help=f"With shards: have them carried out {', or '.join(place.about for place in _PLACES.values())}.",
+        metavar="|".join(f"{name}[:N]" for name in launcher_names()),
+        help="With slices: where they run, N at once; local is this machine.",
         panel="Speed",
     ),
 ]
-GpusPerWorker = Annotated[
-    float | None,
+DataParallelSize = Annotated[
+    int | None,
     option(
-        "--gpus-per-worker",
-        metavar="GPUS",
-        help=f"With --on {_OF_GPUS}: GPUs of each worker, which starts its own server for vllm/… models on them.",
-        min=0,
+        "--data-parallel-size",
+        metavar="N",
+        help="Of a vllm/… model whose server is started here: its copies, each on its own GPUs.",
+        min=1,
+        max=1000,
+        panel="Speed",
+    ),
+]
+TensorParallelSize = Annotated[
+    int | None,
+    option(
+        "--tensor-parallel-size",
+        metavar="N",
+        help="Of a vllm/… model whose server is started here: GPUs of each copy.",
+        min=1,
         max=1000,
         panel="Speed",
     ),
@@ -243,7 +264,7 @@ Resume = Annotated[
         "--resume",
         autocompletion=completion.runs,
         metavar="RUN",
-        help="Go on with this run (name, part of it, or latest).",
+        help="Go on with this run or study (name, part of it, or latest).",
     ),
 ]
 New = Annotated[

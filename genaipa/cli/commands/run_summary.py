@@ -41,7 +41,8 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
     asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
     if part := next((run for run in runs if run.times != 1), None):
         first = number(len(part.task.facts), "document")
-        say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
+        one = "one slice" if part.slice else "the first shard"
+        say(f"{'shown' if messages else 'reckoned'} by {one}'s {first}, of {part.subject}")
     if messages:
         _print_messages(asked, json=json)
     else:
@@ -402,9 +403,9 @@ def _sum_counts(counts: Iterable[Count]) -> Count:
     return total
 
 
-def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
-    """The outcome of a run for machines."""
-    rows = [
+def tally_rows(tally: Tally) -> list[dict[str, object]]:
+    """Return the counts of each system and initialization for machines."""
+    return [
         {
             "system": system,
             "initialization": initialization,
@@ -420,6 +421,10 @@ def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
         }
         for (system, initialization), row in tally.rows.items()
     ]
-    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
+
+
+def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    """The outcome of a run for machines."""
+    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": tally_rows(tally)}
     scores = {system: round(sum(found.values()) / len(found), 6) for system, found in tally.scores.items()}
     return facts | ({"scores": scores} if scores else {})
