@@ -80,6 +80,8 @@ class RunOptions(SamplingOptions, total=False):
     part_tokens: int | None
     acknowledge: bool
     summary_words: int
+    slice: tuple[int, int] | None
+    """Which slice of a corpus, and of how many: (3, 16). `name` names the study of all."""
     name: str | None
     new: bool
     """Begin a new run even where the same plan was begun before."""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 import genaipa
 from genaipa.datasets.base import datasets, offering
-from genaipa.errors import DataError, RunError, UsageError
+from genaipa.errors import DataError, OptionError, RunError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder
 from genaipa.files.names import folder_words, make_folder
@@ -27,12 +27,13 @@ from genaipa.files.stamps import now
 from genaipa.kinds import kind_of
 from genaipa.runs.documents import load_run_documents
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec
-from genaipa.runs.selection import find_run, run_folders
+from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
+from genaipa.runs.selection import find_run, find_slices, run_folders
+from genaipa.runs.slices import slice_plan, slice_plan_of
 from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.provider import providers, run_title
 from genaipa.tasks.catalog import identity, make_task
-from genaipa.tasks.planning import resolve_documents
+from genaipa.tasks.planning import plan_slice, resolve_documents
 from genaipa.tasks.request import Resources, make_spec, own_options
 
 if TYPE_CHECKING:
@@ -115,6 +116,9 @@ class PreparedRun:
     folder: RunFolder | None = None
     offline: bool = False
     corpus: CorpusFacts | None = None
+    slice: Slice | None = None
+    stands_for_all: bool = field(default=False, kw_only=True)
+    """Whether a slice is an example of all slices of its study."""
     find_begun: Callable[[], RunFolder | None] = field(default=lambda: None, kw_only=True)
     """Find a run of the same plan that another process has begun meanwhile."""
     digests: Digests = field(init=False)
@@ -125,7 +129,9 @@ class PreparedRun:
 
     @property
     def name(self) -> str:
-        """The name that it was given, or else one of its systems and what it is about."""
+        """The name that it was given, or else one of its systems and what it is about; of a slice with its number."""
+        if self.slice is not None:
+            return self.slice.run_name
         subjects = tuple(self.task.facts) or (self.spec.task,)
         if self.corpus is not None:
             subjects = (Path(self.corpus.file).stem,)
@@ -149,7 +155,16 @@ class PreparedRun:
     @property
     def subject(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
+        if self.slice is not None and self.corpus is not None and not self.stands_for_all:
+            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.in_words}"
         return self.corpus.in_words if self.corpus else ", ".join(self.task.facts)
+
+    @property
+    def times(self) -> float:
+        """The size of the study as a multiple of a slice that stands for all of it; 1 for any other run."""
+        if self.stands_for_all and self.corpus is not None:
+            return self.corpus.asked / max(1, len(self.task.facts))
+        return 1.0
 
     @property
     def complete(self) -> bool:
@@ -158,6 +173,8 @@ class PreparedRun:
 
     def cap(self, given: float | None) -> float | None:
         """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
+        if given is None and self.slice is not None:
+            return self.slice.cap
         if given is None:
             return self.folder.outline().max_cost if self.folder else None
         return None if math.isinf(given) else given
@@ -190,6 +207,7 @@ class PreparedRun:
             dirty=dirty,
             planned=0 if self.task.orders else self.task.planned(),
             corpus=self.corpus,
+            slice=self.slice,
         )
 
 
@@ -202,6 +220,8 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     _check(workspace, request)
     request = replace(request, plan=own_options(request))
     resources = _resources(observer, offline=request.offline)
+    if request.slice is not None:
+        return _prepare_slice(workspace, request, resources)
     corpus = None
     if kind_of(request.kind).documents:
         workspace, request, corpus = resolve_documents(workspace, request, resources)
@@ -216,6 +236,56 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     if run.folder is not None and not run.folder.is_complete():
         observer.said(f"this plan was begun before: going on with {run.folder.name} (the option `new` begins afresh)")
     return run
+
+
+def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resources) -> PreparedRun:
+    """Prepare a slice of a study: the one that was begun, else a new one.
+
+    A UsageError if the study's other slices were asked by another plan.
+    """
+    if not kind_of(request.kind).documents:
+        raise OptionError("slice", " is of documents, and another task has none; leave it out.")
+    if request.new:
+        raise UsageError("a slice is begun once in its study; begin the study anew by another name.")
+    planned = plan_slice(workspace, request, resources)
+    assert request.slice is not None, "a slice is asked for"
+    index, number = request.slice
+    study = request.name or run_title(request.systems, Path(planned.corpus.file).stem)
+    part = Slice(study, index, number, planned.plan)
+    task = make_task(planned.spec, planned.workspace)
+    run = PreparedRun(task, request.name, None, request.offline, planned.corpus, slice=part)
+    run.find_begun = partial(_find_slice, run, part)
+    run.folder = run.find_begun()
+    for note in task.notes if run.folder is None else ():
+        resources.say(note)
+    if run.folder is not None:
+        run.slice = run.folder.head().slice
+        check_unchanged(run.folder, run.folder.outline(), run.digests)
+        if not run.folder.is_complete():
+            resources.say(f"this slice was begun before: going on with {run.folder.name}")
+    return run
+
+
+def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
+    """Find the slice of a study that was begun; a UsageError if the others have another plan."""
+    study = find_slices(run.workspace, part.study)
+    if study is None:
+        return None
+    plan = slice_plan(part, run.spec.systems, run.spec.repetitions)
+    other = next((folder for folder in study.folders if slice_plan_of(folder.head()) != plan), None)
+    if other is not None:
+        head = other.head()
+        assert head.slice is not None, "it is one"
+        if head.slice.number != part.number:
+            what = f"has {head.slice.number:,} slices, not {part.number:,}"
+        elif {*head.spec.systems} != {*run.spec.systems}:
+            what = f"asks {', '.join(head.spec.systems)}"
+        else:
+            what = "was begun with another corpus, or with other options, prompts or questions"
+        raise UsageError(
+            f"the study {part.study} {what} ({other.name}); ask as it was asked, or name this study otherwise."
+        )
+    return study.slices.get(part.index)
 
 
 def _check(workspace: Workspace, request: RunRequest) -> None:
@@ -236,7 +306,7 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     folder = find_run(workspace, name)
     manifest = folder.outline()
     task = make_task(manifest.spec, load_run_documents(workspace, folder, manifest, observer.said), folder)
-    run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus)
+    run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus, slice=manifest.slice)
     check_unchanged(folder, manifest, run.digests)
     return run
 

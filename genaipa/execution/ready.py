@@ -25,6 +25,7 @@ from genaipa.tasks.base import Target, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.systems.base import System
     from genaipa.systems.costs import Tariff
     from genaipa.tasks.base import Call, Task
@@ -66,6 +67,21 @@ class Measured(NamedTuple):
     input: int
     output: int
     repeated: int
+
+
+def estimate_run(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
+    """Return the rows of one system over a whole run; a slice may stand for all of its study."""
+    return [_of_all(row, run.times) for row in estimate(run.task, ready)]
+
+
+def _of_all(row: CostEstimate, times: float) -> CostEstimate:
+    def more(cost: float | None) -> float | None:
+        return None if cost is None else cost * times
+
+    usage = row.usage
+    usage = Usage(round(usage.input * times), round(usage.cached * times), 0, round(usage.output * times))
+    costs = more(row.cost), more(row.cached_cost), more(row.batch_cost)
+    return CostEstimate(row.system, row.initialization, round(row.calls * times), usage, *costs)
 
 
 def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
@@ -171,15 +187,16 @@ def uncounted(systems: Sequence[str]) -> str:
 
 
 class Started:
-    """Systems that were started, until they are closed together."""
+    """Systems that were started, until they are closed together; `flags` are further ones of servers started here."""
 
-    def __init__(self) -> None:
+    def __init__(self, flags: tuple[str, ...] = ()) -> None:
+        self._flags = flags
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
         """Return a system, started unless it was before."""
         if resolved.asked not in self._known:
-            system = resolved.make()
+            system = resolved.make(self._flags)
             self._known[resolved.asked] = system, await start(system, resolved)
         return self._known[resolved.asked]
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, get_args
 
+import msgspec
+
 from genaipa.errors import RunError, UsageError, command
 from genaipa.execution.batches.batched import Batched, Batching, ByBatch, refuse_documents
 from genaipa.execution.batches.ledger import Ledger
+from genaipa.execution.caps import claim_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
@@ -75,7 +78,7 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
         return RunOutcome("complete", folder.state()[1])
     check_limits(run, limits)
     plan = _batching(run, limits.batch)
-    started = Started()
+    started = Started(limits.server_flags)
     try:
         systems = await ready_systems(run, observer.said, started)
         if plan is not None:
@@ -88,6 +91,8 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.said(sentence)
+            if run.slice is not None and limits.max_cost is not None:
+                limits = replace(limits, max_cost=claim_share(run, folder, systems, limits.max_cost))
             with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
                 batches = Batches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask(run, folder, batches, limits, watching, keep)
@@ -125,6 +130,8 @@ async def _ask(
     engine = Engine(folder, run.task, limits, observer, keep)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
+    if manifest.slice is not None and limits.max_cost is None:
+        manifest.slice = msgspec.structs.replace(manifest.slice, cap=None)
     folder.write_manifest(manifest)
     in_order = False
     try:

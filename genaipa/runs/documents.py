@@ -17,7 +17,8 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import document, documents_of, examine, file_digest, json_line
+from genaipa.policies.corpus import document, documents_of, examine, json_line
+from genaipa.policies.corpus_file import file_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,16 @@ import msgspec
 
 from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import replacing
-from genaipa.files.stamps import now
+from genaipa.files.stamps import now, stamp
 from genaipa.files.text import DAMAGE, why
-from genaipa.kinds import kind_of
+from genaipa.kinds import DEFAULT, kind_of
 from genaipa.policies.statistics import Statistics
-from genaipa.runs.records import FORMAT, Manifest
+from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from genaipa.files.stamps import Stamp
     from genaipa.runs.folder import RunFolder
 
 
@@ -60,7 +62,7 @@ MANIFEST = "manifest.json"
 MANIFEST_COPY = ".manifest.json"
 _LASTING = (
     *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
-    "corpus",
+    *("corpus", "slice"),
 )
 """Fields of a manifest that stay as they are for as long as the run goes on."""
 _SUM = b'"sum":'
@@ -101,6 +103,30 @@ class _Head(msgspec.Struct):
         version = self.versions.get("genaipa", "of an unknown version")
         commit = f", commit {self.commit[:8]}" if self.commit else ""
         return f"genaipa {version} (format {self.format}{commit})"
+
+
+class _SpecHead(msgspec.Struct, frozen=True):
+    systems: tuple[str, ...]
+    kind: str = DEFAULT
+    repetitions: int = 1
+
+
+class ManifestHead(msgspec.Struct, frozen=True):
+    """As much of a manifest as tells one slice of a study from another: the rest is megabytes."""
+
+    format: int
+    name: str
+    status: RunStatus
+    created: str
+    spec: _SpecHead
+    slice: Slice | None = None
+    totals: Totals = Totals()
+    max_cost: float | None = None
+
+
+@lru_cache(maxsize=4096)
+def _read_head(path: Path, _stamp: Stamp) -> ManifestHead:
+    return msgspec.json.decode(path.read_bytes(), type=ManifestHead)
 
 
 class ManifestFolder:
@@ -192,6 +218,20 @@ class ManifestFolder:
         # A million repetitions ask the same few questions.
         manifest.orders = {place: tuple(map(intern, order)) for place, order in manifest.orders.items()}
         return manifest
+
+    def head(self) -> ManifestHead:
+        """Return the head of the manifest, or else of its copy; the errors of `outline`."""
+        for name in (MANIFEST, MANIFEST_COPY):
+            path = self.path / name
+            if known := stamp(path):
+                with contextlib.suppress(OSError, *DAMAGE):
+                    head = _read_head(path, known)
+                    if head.format == FORMAT:
+                        return head
+        outline = self.outline()
+        spec = _SpecHead(outline.spec.systems, outline.spec.kind, outline.spec.repetitions)
+        facts = {name: getattr(outline, name) for name in ("status", "created", "slice", "totals", "max_cost")}
+        return ManifestHead(outline.format, outline.name, spec=spec, **facts)
 
     def manifest_damage(self) -> str:
         """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""

@@ -13,6 +13,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from genaipa.files.html import short_repr
+from genaipa.files.names import folder_words
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.runs.procedure import ConversationMode, find_procedure_plan
 from genaipa.systems.base import Passage, Sampling, Usage, Words
@@ -66,6 +67,9 @@ RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "
 
 MOST_REPETITIONS = 100_000
 """More than any study has."""
+
+_STUDY_CHARACTERS = 35
+"""Characters of a study's name in the names of its slices, which a folder's name cuts."""
 
 FORMAT = 5
 """Version of the run folder's format."""
@@ -267,6 +271,31 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.answered + self.refused + self.truncated
 
 
+class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The slice that a run is: `index`, from 1, of the `number` slices of the study with that name.
+
+    `plan` is the digest of everything that decides what the slices ask, but for systems and repetitions: alike in all.
+    `cap` is the spending cap of the study in US dollars, if any.
+    """
+
+    study: str
+    index: int
+    number: int
+    plan: str
+    cap: float | None = None
+
+    @property
+    def in_words(self) -> str:
+        """The slice in words: `slice 3 of 16`."""
+        return f"slice {self.index} of {self.number}"
+
+    @property
+    def run_name(self) -> str:
+        """The name of the run that it is, by which slices sort: `shops-slice-03-of-16`."""
+        suffix = f"-slice-{self.index:0{len(str(self.number))}}-of-{self.number}"
+        return f"{folder_words(self.study, _STUDY_CHARACTERS) or 'study'}{suffix}"
+
+
 class Manifest(msgspec.Struct, omit_defaults=True):
     """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is.
 
@@ -292,6 +321,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     totals: Totals = Totals()
     planned: int = 0
     corpus: CorpusFacts | None = None
+    slice: Slice | None = None
     sum: str = ""
 
     @property
@@ -305,6 +335,8 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     @property
     def documents_in_words(self) -> str:
         """The names of the documents, or how many they are, and their corpus."""
+        if self.slice and self.corpus:
+            return f"{len(self.documents):,} of {PurePath(self.corpus.file).name}, {self.slice.in_words}"
         return self.corpus.in_words if self.corpus else ", ".join(self.documents)
 
     def complaint(self) -> str:

@@ -20,6 +20,7 @@ from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
+from genaipa.runs.slices import SlicedStudy, group_slices
 from genaipa.systems.provider import find_provider, find_system
 from genaipa.systems.published import recorded_in
 
@@ -210,6 +211,11 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
     known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
     folders = [path for path in known if not path.name.startswith(".")]
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
+
+
+def find_slices(workspace: Workspace, study: str) -> SlicedStudy | None:
+    """Find the slices of the study of that name; None if there are none."""
+    return group_slices(run_folders(workspace)).get(study)
 
 
 def _path_of_run(workspace: Workspace, name: str) -> Path | None:

@@ -168,14 +168,15 @@ class VllmSystem(CompatibleSystem):
         key_needed="optional",
         address="VLLM_BASE_URL",
         free=True,
+        takes_flags=True,
         program=lambda: _vllm()[0],
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
-    def __init__(self, *, name: str, model: str, accepts: frozenset[str]) -> None:
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str], flags: tuple[str, ...] = ()) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
         self._server: VllmServer | None = None
-        self._started = False
+        self._started, self._flags = False, flags
 
     def find_endpoint(self) -> Endpoint:
         """The server's address, with or without /v1 in the variable."""
@@ -198,6 +199,7 @@ class VllmSystem(CompatibleSystem):
             limit = _start_limit()
             if parser := reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
+            flags += self._flags
             self._server = VllmServer([program, *words[1:]], flags, self.model)
             try:
                 await self._server.wait_until_healthy(limit)

@@ -7,27 +7,29 @@ presets are spelled out.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+from genaipa.errors import DataError, GenaipaError, OptionError, UnknownNameError, UsageError
+from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
-from genaipa.languages.detection import detect_language
 from genaipa.policies.adding import described, is_source, needs_company, read_given
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine
+from genaipa.policies.corpus_index import read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan
-from genaipa.runs.records import CorpusFacts
+from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_about, procedure_plan
+from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
+from genaipa.runs.slices import check_slice, place_document
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import is_recorded, read_recording, recorded_questions
-from genaipa.tasks.prompts import set_names
-from genaipa.tasks.request import parse_slice
+from genaipa.tasks.prompts import load_prompts, set_names
+from genaipa.tasks.request import make_spec, parse_limit
 from genaipa.words import listed, some
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ MOST_DOCUMENTS = 2000
 """Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
 _NAMED = 3
 """Documents that a sentence names."""
+INDICES = ".corpora"
+"""The folder of indices of corpora, among the runs."""
 
 
 def resolve_documents(
@@ -60,10 +64,7 @@ def resolve_documents(
 
 def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
     """Return the corpus of a request, checked, and its facts; says what is asked about."""
-    if request.documents:
-        raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
-    if request.stratify and request.limit_documents is None:
-        raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
+    _check_sample(request)
     path, by = Path(file), request.stratify or ""
     corpus = examine(path, seed=request.seed, by=by)
     asked = len(corpus.chosen(request.limit_documents))
@@ -71,6 +72,89 @@ def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[
     for sentence in (facts.sentence, *corpus.remarks):
         resources.say(sentence)
     return corpus, facts
+
+
+def _check_sample(request: RunRequest) -> None:
+    """Raise a UsageError for documents beside a corpus, and for strata without a sample."""
+    if request.documents:
+        raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
+    if request.stratify and request.limit_documents is None:
+        raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
+
+
+class PlannedSlice(NamedTuple):
+    """A slice of a study before it is a run: a workspace that holds its documents, its spec, the corpus, its plan."""
+
+    workspace: Workspace
+    spec: RunSpec
+    corpus: CorpusFacts
+    plan: str
+    """The digest of everything that decides what the slices ask, but for systems and repetitions."""
+
+
+def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) -> PlannedSlice:
+    """Plan a slice: everything is decided over all documents that the study asks about, and then its own are taken.
+
+    The corpus is read once for all slices. The errors of `examine` and of `plan_procedure`; an OptionError for no
+    slice, or for slices with more documents than a folder takes.
+    """
+    assert request.slice is not None, "a slice is asked for"
+    index, number = request.slice
+    check_slice(index, number)
+    if request.corpus is None:
+        raise OptionError("slice", " is of a corpus; name its file.")
+    _check_sample(request)
+    corpus = _read_indexed(workspace, request)
+    rows = corpus.chosen(request.limit_documents).tolist()
+    file = Path(request.corpus).resolve()
+    facts = CorpusFacts(str(file), corpus.digest, corpus.documents, corpus.texts, len(rows), request.stratify or "")
+    if len(rows) > MOST_DOCUMENTS * number:
+        least = -(-len(rows) // MOST_DOCUMENTS)
+        raise OptionError(
+            "slice",
+            f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
+            f"{least:,} slices.",
+        )
+    for sentence in (facts.sentence, *corpus.remarks):
+        resources.say(sentence)
+    assert corpus.heads is not None, "they were noted"
+    heads = {corpus.heads.names[row]: corpus.heads.document(row) for row in rows}
+    whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.holding(heads), resources)
+    own = [row for row in rows if place_document(corpus.heads.text_digest(row), number) == index]
+    documents = _read_slice(workspace, request, corpus, own)
+    questions = procedure_plan(whole).questions
+    spec = ask_about(whole, documents, {name: questions[name] for name in documents})
+    return PlannedSlice(workspace.holding(documents), spec, facts, _plan_digest(workspace, whole, facts))
+
+
+def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False) -> Corpus:
+    """Return the corpus of a request, by the workspace's index of it."""
+    assert request.corpus is not None, "it is of a corpus"
+    sampled, by = request.limit_documents is not None, request.stratify or ""
+    folder = workspace.runs / INDICES
+    return read_corpus(Path(request.corpus), folder, seed=request.seed, by=by, sampled=sampled, anew=anew)
+
+
+def _read_slice(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
+    """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
+    assert corpus.heads is not None, "they were noted"
+    documents = list(corpus.entries(rows))
+    if not all(map(corpus.heads.is_of, rows, documents)):
+        # A file that was changed in the middle, and has its old length and time.
+        _read_indexed(workspace, request, anew=True)
+        raise DataError(corpus.path, "was changed while a study was made of it; begin again.")
+    return {document.name: document for document in documents}
+
+
+def _plan_digest(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str:
+    """Return the digest of everything that decides what slices ask, but for systems and repetitions."""
+    plan = procedure_plan(spec)
+    files = workspace.names("questions")
+    questions = {name: digest(read_text(files[name][1])) for name in sorted({*plan.questions.values()})}
+    prompts = {name: sorted(load_prompts(workspace, name).sources.items()) for name in plan.prompts}
+    alike = replace(ask_about(spec, (), {}), systems=(), repetitions=1)
+    sample = facts.digest, facts.asked, facts.stratified
+    return digest(repr((msgspec.to_builtins(alike), sample, sorted(questions.items()), sorted(prompts.items()))))
 
 
 def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
@@ -174,7 +258,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         "initializations": initializations,
         "wordings": wordings,
         "prompts": prompts,
-        "limit": parse_slice(given.get("limit")),
+        "limit": parse_limit(given.get("limit")),
     }
     return msgspec.convert(given | resolved, ProcedurePlan)
 
@@ -251,7 +335,18 @@ def _choose_question_sets(
     if named:
         return {name: named[document.kind] for name, document in documents.items()}
     check_one_language(documents.values(), workspace)
-    return {name: default_set(document, workspace) for name, document in documents.items()}
+    return _choose_default_sets(workspace, documents)
+
+
+def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]) -> dict[str, str]:
+    """Document → the set that is asked about it by default, looked up once for all that are alike."""
+    sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
+    for name, document in documents.items():
+        alike = document.kind, document.language, find_published_set(document, workspace)
+        if alike not in sets:
+            sets[alike] = default_set(document, workspace)
+        chosen[name] = sets[alike]
+    return chosen
 
 
 def check_one_language(documents: Iterable[Document], workspace: Workspace) -> None:
@@ -320,7 +415,7 @@ def _tell_languages(
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
-            unknown.setdefault(detect_language(document.text), []).append(name)
+            unknown.setdefault(document.seems, []).append(name)
         elif document.language != ENGLISH.code:
             of.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():

@@ -13,6 +13,7 @@ import typer
 from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
+from genaipa.execution.launch import launchers
 from genaipa.plugins import broken_packages
 from genaipa.words import listed, number
 
@@ -245,6 +246,8 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
+    for launcher in launchers().values():
+        yield from launcher.check()
     for name, provider in known:
         try:
             program = provider.program() if provider.program else None

@@ -14,10 +14,11 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
-from genaipa.errors import SpendingCapError, UsageError
+from genaipa.errors import RunBusyError, SpendingCapError, UsageError
+from genaipa.runs.slices import parse_slice
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution.batches.batched import Batching
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     from genaipa.execution.run import RunOutcome
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
+_PATIENCE = 60.0
+"""Seconds that a slice waits for the process that holds it: one that Ray began before, which is stopping."""
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
+        *("on", "slice_", "data_parallel_size", "tensor_parallel_size"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
@@ -66,6 +70,11 @@ def run(
     max_cost: options.MaxCost = None,
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
+    slice_: options.Slice = None,
+    slices: options.Slices = None,
+    on: options.On = None,
+    data_parallel_size: options.DataParallelSize = None,
+    tensor_parallel_size: options.TensorParallelSize = None,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -82,33 +91,47 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
+    from genaipa.cli.commands import run_slices
     from genaipa.cli.commands.run_summary import print_preview
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
 
-    observer = TerminalObserver(yes=yes, connections=max_connections)
+    launched = run_slices.take_launched()
+    observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
+    part = None if slice_ is None else parse_slice(slice_)
+    study = run_slices.find_study(workspace, resume, part) if resume is not None else None
+    run_slices.check_options(slices, part, on, is_study=study is not None)
     if resume is not None:
         _refuse_other_plan(context)
-        prepared = prepare.resume(current_workspace(), resume, observer, offline=offline)
+    if study is not None:
+        prepared = run_slices.prepare_slice(workspace, study, part, observer, offline=offline)
+    elif resume is not None:
+        prepared = prepare.resume(workspace, resume, observer, offline=offline)
     else:
         kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
-        file = str(corpus) if corpus else None
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
-            corpus=file, limit_documents=limit_documents, stratify=stratify,
+            corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
+            slice=part if slices is None else (1, slices),
             kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
             temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
             name=name, new=new, offline=offline,
         )  # fmt: skip
-        prepared = prepare.prepare(current_workspace(), request, observer)
+        prepared = prepare.prepare(workspace, request, observer)
+    prepared.stands_for_all = part is None and prepared.slice is not None and (slices is not None or study is not None)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
+    flags = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
+    check_server_flags(flags, prepared)
     how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json))
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, tuple(flags))
+    if prepared.stands_for_all:
+        driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
+        raise typer.Exit(driver.carry_out(context, observer))
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=flags, launched=launched))
 
 
 run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
@@ -139,6 +162,23 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
+def _words(**options: str | float | None) -> list[str]:
+    """The words of these options on a command line, as far as they were given."""
+    given = ((f"--{name.replace('_', '-')}", value) for name, value in options.items() if value is not None)
+    return [word for flag, value in given for word in (flag, value if isinstance(value, str) else f"{value:g}")]
+
+
+def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> None:
+    """Raise a UsageError for flags of a server where none would be started."""
+    from genaipa.execution.serving import find_served
+
+    if flags and not find_served(prepared.systems):
+        raise UsageError(
+            f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
+            "or start the server with it."
+        )
+
+
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
     """How a run is asked by batches: as the options say, or None for as it was begun."""
     from genaipa.execution.batches.batched import Batching
@@ -159,24 +199,52 @@ def _refuse_other_plan(context: typer.Context) -> None:
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
-def carry_out(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, *, json: bool) -> int:
-    """Ask the missing questions, print the outcome, and return the exit code."""
+def carry_out(
+    prepared: PreparedRun,
+    limits: RunLimits,
+    observer: TerminalObserver,
+    *,
+    json: bool,
+    again: Sequence[str] = (),
+    launched: bool = False,
+) -> int:
+    """Ask the missing questions, and print the outcome, unless a driver `launched` it; the exit code."""
     import asyncio
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.cli.terminal.progress import interrupted
 
+    if prepared.complete and launched:
+        return 0
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_promptly(prepared, limits, observer))
+        outcome = _wait_for_folder(prepared, limits, observer, _PATIENCE if launched else 0.0)
     except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted(prepared.folder)
+        interrupted(prepared.folder, again)
         return INTERRUPTED
-    run_summary.print_closing(prepared, outcome, json=json)
+    if not launched:
+        run_summary.print_closing(prepared, outcome, json=json, again=again)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
+
+
+def _wait_for_folder(
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, seconds: float
+) -> RunOutcome:
+    """Carry out a run, after whoever holds it now; a RunBusyError if it is held for longer."""
+    import asyncio
+    import time
+
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return asyncio.run(_promptly(prepared, limits, observer))
+        except RunBusyError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(1.0)
 
 
 async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> RunOutcome:

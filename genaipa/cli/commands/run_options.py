@@ -10,8 +10,10 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
+from genaipa.execution.launch import launcher_names
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
+from genaipa.runs.slices import MOST_SLICES
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -122,7 +124,7 @@ MaxConnections = Annotated[
     option(
         "--max-connections",
         "-j",
-        help="Calls under way at once, per system; shared out with --on.",
+        help="Calls under way at once, per system; of all slices together.",
         min=1,
         max=1000,
         panel="Speed",
@@ -166,6 +168,57 @@ NoWait = Annotated[
         "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
     ),
 ]
+Slice = Annotated[
+    str | None,
+    option(
+        "--slice",
+        metavar="I/N",
+        help="Only the I-th of N slices of the corpus, a run of its own; --name names their study.",
+        panel="A corpus",
+    ),
+]
+Slices = Annotated[
+    int | None,
+    option(
+        "--slices",
+        metavar="N",
+        help="Carry out all N slices of the corpus, each a run of its own, or those that lack something.",
+        min=1,
+        max=MOST_SLICES,
+        panel="A corpus",
+    ),
+]
+On = Annotated[
+    str | None,
+    option(
+        "--on",
+        metavar="|".join(f"{name}[:N]" for name in launcher_names()),
+        help="With slices: where they run, N at once; local is this machine.",
+        panel="Speed",
+    ),
+]
+DataParallelSize = Annotated[
+    int | None,
+    option(
+        "--data-parallel-size",
+        metavar="N",
+        help="Of a vllm/… model whose server is started here: its copies, each on its own GPUs.",
+        min=1,
+        max=1000,
+        panel="Speed",
+    ),
+]
+TensorParallelSize = Annotated[
+    int | None,
+    option(
+        "--tensor-parallel-size",
+        metavar="N",
+        help="Of a vllm/… model whose server is started here: GPUs of each copy.",
+        min=1,
+        max=1000,
+        panel="Speed",
+    ),
+]
 Name = Annotated[str | None, option("--name", help="Name of the run; by default, systems and documents.")]
 Resume = Annotated[
     str | None,
@@ -173,7 +226,7 @@ Resume = Annotated[
         "--resume",
         autocompletion=completion.runs,
         metavar="RUN",
-        help="Go on with this run (name, part of it, or latest).",
+        help="Go on with this run or study (name, part of it, or latest).",
     ),
 ]
 New = Annotated[

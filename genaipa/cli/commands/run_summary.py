@@ -17,7 +17,7 @@ from genaipa.systems.provider import asked_by, find_provider, short_names
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import CostEstimate, Ready
@@ -39,6 +39,9 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
     for run in runs if batch else ():
         refuse_documents(run)
     asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
+    if example := next((run for run in runs if run.times != 1), None):
+        documents = number(len(example.task.facts), "document")
+        say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.subject}")
     if messages:
         _print_messages(asked, json=json)
     else:
@@ -63,12 +66,12 @@ def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> No
 
 
 def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
-    from genaipa.execution.ready import REPLY_TOKENS, estimate
+    from genaipa.execution.ready import REPLY_TOKENS, estimate_run
 
-    rows = [row for run, ready in asked for row in estimate(run.task, ready)]
+    rows = [row for run, ready in asked for row in estimate_run(run, ready)]
     labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
     halved = {r.resolved.asked for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
-    power = _power(asked[0][0].task)
+    power = _power(asked[0][0].task, asked[0][0].times)
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
@@ -126,10 +129,10 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
             show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
 
 
-def _power(task: Task) -> dict[str, object]:
+def _power(task: Task, times: float) -> dict[str, object]:
     """The smallest differences between two systems that a run on these policies would find; empty where none is known.
 
-    `questions` are those about each document, the fewest.
+    `questions` are those about each document, the fewest; the run has `times` the documents of the task.
     """
     from genaipa.errors import MissingPackageError
     from genaipa.reports import check_packages
@@ -146,7 +149,7 @@ def _power(task: Task) -> dict[str, object]:
     from genaipa.reports.significance import PUBLISHED, power_in_words
     from genaipa.stats.power import find_detectable
 
-    questions, documents = min(asked, default=0), len(policies)
+    questions, documents = min(asked, default=0), round(len(policies) * times)
     found = find_detectable(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
     said = power_in_words(found, questions, documents)
@@ -205,8 +208,8 @@ def already_complete(run: PreparedRun, *, json: bool) -> int:
     return 0
 
 
-def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool) -> None:
-    """Print the outcome of a run, its folder and the next command."""
+def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: Sequence[str] = ()) -> None:
+    """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
     folder = run.open()
     if json:
         facts = {**summary(folder, outcome.status, outcome.tally), **_own(run.workspace, folder).facts}
@@ -227,7 +230,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool) -> None:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
-    caveat(next_step(folder, outcome))
+    caveat(next_step(folder, outcome, again))
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
@@ -286,7 +289,7 @@ def about_servers(tally: Tally) -> Iterator[str]:
         )
 
 
-def next_step(folder: RunFolder, outcome: RunOutcome) -> str:
+def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
     from genaipa.runs.batches import batches_out, out_sentence
 
@@ -296,7 +299,7 @@ def next_step(folder: RunFolder, outcome: RunOutcome) -> str:
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))
-    go_on = on_run(folder, "run", "--resume")
+    go_on = on_run(folder, "run", *again, "--resume")
     if out:
         return f"{lack} {out_sentence(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
@@ -378,9 +381,9 @@ def _sum_counts(counts: Iterable[Count]) -> Count:
     return total
 
 
-def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
-    """The outcome of a run for machines."""
-    rows = [
+def tally_rows(tally: Tally) -> list[dict[str, object]]:
+    """Return the counts of each system and initialization for machines."""
+    return [
         {
             "system": system,
             "initialization": initialization,
@@ -396,6 +399,10 @@ def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
         }
         for (system, initialization), row in tally.rows.items()
     ]
-    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
+
+
+def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    """The outcome of a run for machines."""
+    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": tally_rows(tally)}
     scores = {system: round(sum(found.values()) / len(found), 6) for system, found in tally.scores.items()}
     return facts | ({"scores": scores} if scores else {})

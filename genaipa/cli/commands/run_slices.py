@@ -1,0 +1,244 @@
+"""`genaipa run --slices 16 --on local:4`: a driver over the slices of a study, each an ordinary `genaipa run`."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from genaipa.cli.terminal.console import caveat, print_json, say, show, write_flags
+from genaipa.cli.terminal.process import end_with_input
+from genaipa.cli.terminal.progress import show_progress
+from genaipa.errors import OptionError, command
+from genaipa.execution.launch import (
+    CAPPED,
+    COMPLETE,
+    FAILED,
+    INTERRUPTED,
+    LAUNCHED,
+    LOCAL,
+    PARTIAL,
+    USAGE,
+    Launch,
+    StudyTally,
+    carry_out_slices,
+    find_launcher,
+)
+from genaipa.runs.manifest import ANSWERS
+from genaipa.runs.selection import find_slices
+from genaipa.words import number as count_words
+from genaipa.words import printable
+from genaipa.workspace import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import typer
+
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution.limits import RunLimits
+    from genaipa.execution.prepare import PreparedRun
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Slice
+    from genaipa.runs.slices import SlicedStudy
+    from genaipa.runs.status import Tally
+    from genaipa.workspace import Workspace
+
+ONE = f"{LOCAL}:1"
+"""Where slices are carried out if nobody says it: one after another, here."""
+_OF_THE_DRIVER = frozenset(
+    {
+        *("slices", "slice_", "on", "name", "resume", "max_cost", "max_connections", "new"),
+        *("data_parallel_size", "tensor_parallel_size"),
+        *("yes", "quiet", "explain", "json", "workspace", "config", "dry_run", "estimate"),
+    }
+)
+"""Parameters that each slice has from the driver, or not at all."""
+
+
+@dataclass
+class Driver:
+    """The carrying out of a study; `run` is one of its slices, which stands for all."""
+
+    workspace: Workspace
+    run: PreparedRun
+    limits: RunLimits
+    on: str = ONE
+    json: bool = False
+    _begun: dict[int, RunFolder] = field(default_factory=dict)
+
+    @property
+    def part(self) -> Slice:
+        """The slice that stands for all."""
+        assert self.run.slice is not None, "a study has slices"
+        return self.run.slice
+
+    def find(self) -> dict[int, RunFolder]:
+        """Return the slices that were begun."""
+        study = find_slices(self.workspace, self.part.study)
+        self._begun = study.slices if study else {}
+        return self._begun
+
+    def measure(self, index: int) -> int:
+        """Return the bytes of a slice's answers."""
+        folder = self._begun.get(index) or self.find().get(index)
+        with contextlib.suppress(OSError):
+            return (folder.path / ANSWERS).stat().st_size if folder else 0
+        return 0
+
+    def find_unfinished(self) -> list[int]:
+        """Return the slices that lack something, or were never begun."""
+        begun = self.find()
+        return [
+            index for index in range(1, self.part.number + 1) if index not in begun or not begun[index].is_complete()
+        ]
+
+    def carry_out(self, context: typer.Context, observer: TerminalObserver) -> int:
+        """Carry out what is unfinished, and print the outcome; the exit code."""
+        import asyncio
+
+        from genaipa.execution.run import check_limits, ready_systems
+        from genaipa.execution.serving import find_served, serve_models
+
+        launcher, at_once = find_launcher(self.on)
+        cap = self.run.cap(self.limits.max_cost)
+        check_limits(self.run, replace(self.limits, max_cost=cap))
+        tally, todo = StudyTally(self.find, self.run), self.find_unfinished()
+        if not todo:
+            return self._close(tally.count(), "complete", {})
+        systems = asyncio.run(ready_systems(self.run, lambda _sentence: None))
+        observer.ready(self.run, systems, cap)
+        served, flags = find_served(self.run.systems), self.limits.server_flags
+        is_here = launcher.is_here
+        launch = Launch(
+            self._write_words(context, [] if is_here else flags),
+            self.part.number,
+            say,
+            kept=self.measure,
+            connections=self.limits.max_connections,
+            shares_servers=is_here or len(served) < len(self.run.systems),
+            gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
+            said={printable(write_flags(sentence)) for sentence in observer.sentences},
+        )
+        serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
+        what = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
+        with serving as launch.environment, show_progress(self.run.spec.systems, cap, what) as display:
+            display.begun(tally.count())
+            launch.watch = lambda: display.counted(tally.count())
+            try:
+                carry_out_slices(launch, launcher, todo, at_once)
+            except KeyboardInterrupt:
+                status = "interrupted"
+            else:
+                status = self._settle(launch.codes)
+        return self._close(tally.count(), status, launch.codes)
+
+    def _write_words(self, context: typer.Context, flags: Sequence[str]) -> list[str]:
+        """Return the words of `genaipa run` that all slices share."""
+        from genaipa.cli.commands.run import BESIDE_RESUME
+
+        # Of a study that was begun, slices go on by its plan, which is the same.
+        about = ["--resume", self.part.study] if self._begun else ["--name", self.part.study]
+        words = shared_words(context, BESIDE_RESUME if self._begun else None)
+        given = self.limits.max_cost
+        cap = [] if given is None else ["--max-cost", "none" if math.isinf(given) else repr(given)]
+        return [*words, *about, *flags, *cap, "--workspace", str(self.workspace.home), "--yes", "--quiet"]
+
+    def _settle(self, codes: Mapping[int, int]) -> str:
+        """Return how the study is now, in a word."""
+        if not self.find_unfinished():
+            return "complete"
+        return "capped" if CAPPED in codes.values() else "partial"
+
+    def _close(self, tally: Tally, status: str, codes: Mapping[int, int]) -> int:
+        """Print the outcome of the study and the next step; the exit code."""
+        from genaipa.cli.commands.run_summary import print_tally, tally_rows
+
+        begun = self.find()
+        unfinished = self.find_unfinished()
+        if self.json:
+            facts = {"study": self.part.study, "slices": self.part.number, "status": status, "unfinished": unfinished}
+            print_json({**facts, "runs": [folder.name for folder in begun.values()], "rows": tally_rows(tally)})
+        elif USAGE not in codes.values():
+            print_tally(tally)
+            complete = self.part.number - len(unfinished)
+            show(f"{self.part.study}: {complete:,} of {count_words(self.part.number, 'slice')} complete.")
+            caveat(self._next_step(tally, status))
+        if status == "partial":
+            if USAGE in codes.values():
+                return USAGE
+            return FAILED if {*codes.values()} == {FAILED} and not any(map(self.measure, begun)) else PARTIAL
+        return {"complete": COMPLETE, "capped": CAPPED, "interrupted": INTERRUPTED}[status]
+
+    def _next_step(self, tally: Tally, status: str) -> str:
+        """Return the sentence that the driver ends with."""
+        home = elsewhere(self.workspace.home)
+        if status == "complete":
+            return f"Complete. All figures: {command('genaipa', 'report', self.part.study, *home)}"
+        words = ["--on", self.on] if self.on != ONE else []
+        go_on = command("genaipa", "run", "--resume", self.part.study, *words, *home)
+        if status == "capped":
+            cap = self.run.cap(self.limits.max_cost)
+            return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Go on with a higher one: {go_on}"
+        return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
+
+
+def shared_words(context: typer.Context, only: Collection[str] | None = None) -> list[str]:
+    """Return the words of the options that were given to the driver, and that each slice takes as they are."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        is_given = source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+        if is_given and name not in _OF_THE_DRIVER and (only is None or name in only):
+            words += _words_of(parameter, context.params[name])
+    return words
+
+
+def _words_of(parameter: Any, value: Any) -> list[str]:
+    """Return the words of an option with its value, or its values."""
+    flag = max(parameter.opts, key=len)
+    if isinstance(value, bool):
+        return [flag if value else max(parameter.secondary_opts, key=len)] if value or parameter.secondary_opts else []
+    values = value if isinstance(value, list | tuple) else [value]
+    return [f"{flag}={one}" for one in values if one is not None]
+
+
+def take_launched() -> bool:
+    """Tell whether a driver launched this process, and then see that it ends with it."""
+    if os.environ.pop(LAUNCHED, None) is None:
+        return False
+    end_with_input()
+    return True
+
+
+def find_study(workspace: Workspace, name: str, part: tuple[int, int] | None) -> SlicedStudy | None:
+    """Return the study of that name; None if it is a run's."""
+    study = find_slices(workspace, name)
+    if study is None and part is not None:
+        raise OptionError("slice", f" is of a study, and '{name}' is none; leave it out to go on with a run.")
+    return study
+
+
+def check_options(slices: int | None, part: tuple[int, int] | None, on: str | None, *, is_study: bool) -> None:
+    """Raise a UsageError for options that don't go together."""
+    if slices is not None and (part is not None or is_study):
+        raise OptionError("slices", " begins a study; leave it out, or --slice and --resume.")
+    if on is not None and (part is not None or not (slices or is_study)):
+        raise OptionError("on", " is for the slices of a study; begin one with: --documents FILE --slices 16")
+
+
+def prepare_slice(
+    workspace: Workspace,
+    study: SlicedStudy,
+    part: tuple[int, int] | None,
+    observer: TerminalObserver,
+    *,
+    offline: bool,
+) -> PreparedRun:
+    """Prepare a slice of a study; the first one that was begun stands for all if no part is named."""
+    from genaipa.execution.siblings import resume_slice
+
+    return resume_slice(workspace, study, part or (min(study.slices), study.number), observer, offline=offline)
