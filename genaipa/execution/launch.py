@@ -45,6 +45,8 @@ class Launch:
 
     command: Sequence[str]
     """Words of `genaipa run` that all slices share."""
+    again: Sequence[str]
+    """Words in their place for a slice that has answers."""
     number: int
     """Slices that the study has."""
     say: Callable[[str], None]
@@ -69,7 +71,8 @@ class Launch:
         share = max(1, self.connections // at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
         python = [sys.executable, "-P", "-m", "genaipa", "run"]
-        return [*python, *self.command, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
+        words = self.again if self.kept(index) else self.command
+        return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
     def pass_on(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""

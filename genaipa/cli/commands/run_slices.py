@@ -113,7 +113,8 @@ class Driver:
         served, flags = find_served(self.run.systems), self.limits.server_flags
         is_here = launcher.is_here
         launch = Launch(
-            self._write_words(context, [] if is_here else flags),
+            self._write_words(context, [] if is_here else flags, again=bool(self._begun)),
+            self._write_words(context, [] if is_here else flags, again=True),
             self.part.number,
             say,
             kept=self.measure,
@@ -135,16 +136,15 @@ class Driver:
                 status = self._settle(launch.codes)
         return self._close(tally.count(), status, launch.codes)
 
-    def _write_words(self, context: typer.Context, flags: Sequence[str]) -> list[str]:
-        """Return the words of `genaipa run` that all slices share."""
+    def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
+        """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
         from genaipa.cli.commands.run import BESIDE_RESUME
 
-        # Of a study that was begun, slices go on by its plan, which is the same.
-        about = ["--resume", self.part.study] if self._begun else ["--name", self.part.study]
-        words = shared_words(context, BESIDE_RESUME if self._begun else None)
-        given = self.limits.max_cost
-        cap = [] if given is None else ["--max-cost", "none" if math.isinf(given) else repr(given)]
-        return [*words, *about, *flags, *cap, "--workspace", str(self.workspace.home), "--yes", "--quiet"]
+        words = shared_words(context, BESIDE_RESUME if again else None)
+        words += [f"{'--resume' if again else '--name'}={self.part.study}", *flags]
+        if (cap := self.limits.max_cost) is not None:
+            words.append(f"--max-cost={'none' if math.isinf(cap) else repr(cap)}")
+        return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
 
     def _settle(self, codes: Mapping[int, int]) -> str:
         """Return how the study is now, in a word."""
