@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from genaipa.files.stamps import Stamp
     from genaipa.policies.document import Document
+    from genaipa.runs.manifest import ManifestHead
     from genaipa.runs.records import ConversationRecord, RecordHead, Shards
     from genaipa.systems.base import Message
 
@@ -218,6 +219,11 @@ class RunFolder(ManifestFolder):
         for name, text in sources.items():
             self.write_file(name, text.encode())
         self.write_manifest(manifest)
+
+    @property
+    def folders(self) -> list[Self]:
+        """The run itself, as a study has its slices."""
+        return [self]
 
     def is_called(self, words: str) -> bool:
         """Whether this is all of the name that the run was given; False where that can't be read."""
@@ -390,7 +396,7 @@ class RunFolder(ManifestFolder):
         except DataError:
             return True  # told by whoever carries it out
 
-    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
+    def lack(self, manifest: Manifest | ManifestHead, kept: int | None = None) -> str:
         """A sentence about answers that are gone since the manifest was written; empty if none are.
 
         They may be gone from a part, or with a shard's folder. `kept` is how many there are, where whoever asks knows.

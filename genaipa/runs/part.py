@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from genaipa.runs.manifest import ManifestHead
     from genaipa.runs.records import RecordHead
     from genaipa.systems.base import Message
 
@@ -245,12 +246,12 @@ class Part(ManifestFolder):
         left = manifest.status == "running" and not self.is_held()
         return status_read(manifest.status, left=left, out=left and any(batches_out(self.path)), missing=missing)
 
-    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
+    def lack(self, manifest: Manifest | ManifestHead, kept: int | None = None) -> str:
         """A sentence about answers that are gone since the manifest was written; empty if none are.
 
         `kept` is how many answers there are, where whoever asks knows. None can go of a sealed shard.
         """
-        return "" if self.is_sealed else lacking(self._unsealed, self.name, manifest, kept)
+        return "" if self.is_sealed else lacking(self._unsealed, self.name, manifest.totals, kept)
 
     def is_answered(self) -> bool:
         """Whether everything was answered, and still is; a DataError for a seal that is damaged."""
