@@ -61,6 +61,8 @@ class Launch:
     gpus: int = 0
     """Accelerators of each slice, which starts a server on them."""
     environment: dict[str, str] = field(default_factory=dict)
+    begun_with: int = 0
+    """Bytes of all answers before anything was asked."""
     codes: dict[int, int] = field(default_factory=dict)
     """Slice → the exit code of its last process; negative for a signal."""
     said: set[str] = field(default_factory=set)
@@ -88,7 +90,11 @@ class Launch:
         """
         self.codes[index] = code
         failing = len(self.codes) >= _ALIKE and {*self.codes.values()} == {FAILED}
-        return code != USAGE and not (failing and not any(map(self.kept, range(1, self.number + 1))))
+        return code != USAGE and not (failing and self.measure_all() == self.begun_with)
+
+    def measure_all(self) -> int:
+        """Return the bytes of the answers of all slices."""
+        return sum(map(self.kept, range(1, self.number + 1)))
 
     def name(self, index: int) -> str:
         """Return the name of a slice in sentences."""
@@ -152,16 +158,15 @@ _MOST = 10_000
 
 def carry_out_slices(launch: Launch, launcher: Launcher, todo: Sequence[int], at_once: int | None) -> None:
     """Carry out slices; those that the spending cap stopped go on while the study has money left for them."""
-    slices = list(todo)
+    slices, launch.begun_with = list(todo), launch.measure_all()
     while slices:
         room = min(at_once or launcher.find_room(launch), len(slices))
         if launch.shares_servers:
             room = min(room, launch.connections)
-        before = {index: launch.kept(index) for index in slices}
+        before = launch.measure_all()
         launcher.carry_out(launch, slices, room)
         capped = [index for index in slices if launch.codes.get(index) == CAPPED]
-        grown = any(launch.kept(index) > before[index] for index in slices)
-        slices = capped if grown and not {USAGE, INTERRUPTED} & {*launch.codes.values()} else []
+        slices = capped if launch.measure_all() > before and not {USAGE, INTERRUPTED} & {*launch.codes.values()} else []
 
 
 def slice_environment(launch: Launch, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, GenaipaError, OptionError, UnknownNameError, UsageError
+from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.policies.adding import described, is_source, needs_company, read_given
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
 MOST_DOCUMENTS = 2000
 """Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
-EACH = 500
-"""Documents of a shard where nobody says how many: 16,000 answers of a system, which are read in 0.1 seconds."""
 _NAMED = 3
 """Documents that a sentence names."""
 INDICES = ".corpora"
@@ -62,9 +60,8 @@ def resolve_documents(
         return workspace, request, None, None
     corpus, facts = _open_corpus(request, request.corpus, resources)
     if request.shard is None and facts.asked > MOST_DOCUMENTS:
-        resources.say(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
-        request = replace(request, shard=EACH)
-    elif request.shard is None:
+        raise ManyDocumentsError(facts.asked, MOST_DOCUMENTS)
+    if request.shard is None:
         documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
         workspace = workspace.holding(documents)
         request = replace(request, documents=tuple(documents), corpus=None)

@@ -1,4 +1,4 @@
-"""The slices of a study driven together: by processes here, whoever is killed, under one cap and one number of calls."""
+"""The slices of a study driven together, whoever is killed, and under one cap."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 from batching import BatchServer
-from rounds import Rounds, begin, check_books, kept, kill_one, processes, write_corpus
+from rounds import DOCUMENTS, Rounds, begin, check_books, kept, kill_one, processes, write_corpus
 from running import make_workspace, write
 from servers import OpenAIServer, reply
 from size import size
 from test_batches import serving
 
 from genaipa.runs.batches import pending_dollars
+from genaipa.runs.procedure import ask_about
 from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 
@@ -34,6 +35,51 @@ ROUNDS = size(small=3, soak=20)
 def is_slice(command: str) -> bool:
     """Whether a command line is a slice's."""
     return "--slice" in command and "-m genaipa run" in command
+
+
+def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
+    """A slice that was never begun is asked as its siblings were, by itself or with the rest; then nothing is left."""
+    make_workspace(questions=3, documents=())
+    corpus = write_corpus(DOCUMENTS)
+    plan = ("-s", "extractive", "--documents", "shops.jsonl", "-i", "company-name,document", "--limit", "2", "-r", "2")
+    assert genaipa("run", *plan, "--slice", "1/3", "--name", "shops", "--seed", "7", "--max-tokens", "9").code == 0
+    done = genaipa("run", "--resume", "shops", "--slice", "2/3")
+    assert done.code == 0, done.err
+    first, second = (folder.manifest() for folder in run_folders(find_workspace()))
+    alike = [ask_about(manifest.spec, (), {}) for manifest in (first, second)]
+    assert (alike[0], first.slice.plan) == (alike[1], second.slice.plan)
+    assert genaipa("run", "--resume", "shops", "--slice", "3/4").err == "genaipa: --slice 3/4: shops has 3 slices.\n"
+    whole = corpus.read_bytes()
+    corpus.write_bytes(whole + b'{"name": "dune", "company": "Dune", "text": "We collect sand."}\n')
+    changed = genaipa("run", "--resume", "shops")
+    assert (changed.code, "was begun with another corpus" in changed.err) == (2, True), changed.err
+    corpus.write_bytes(whole)
+    done = genaipa("run", "--resume", "shops", "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    assert (facts["status"], facts["unfinished"], len(facts["runs"])) == ("complete", [], 3)
+    assert sum(row["answered"] for row in facts["rows"]) == len(kept()) == len(DOCUMENTS) * 2 * 2 * 2
+    again = genaipa("run", *plan, "--slices", "3", "--name", "shops", "--seed", "7", "--max-tokens", "9")
+    assert (again.code, "3 of 3 slices complete" in again.out) == (0, True), again.err
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--slices", "3", "--slice", "1/3"), "--slices begins all slices of a study; leave it out"),
+        (("--on", "local:2"), "--on is for all slices of a study; begin one with"),
+        (("--slice", "1/3", "--on", "local:2"), "--on is for all slices of a study; begin one with"),
+        (("--slices", "3", "--on", "slurm"), "--on 'slurm': must be local"),
+        (("--slices", "3", "--data-parallel-size", "2"), "--data-parallel-size is for a server that is started here"),
+    ],
+)
+def test_refused(genaipa: Cli, options: tuple[str, ...], complaint: str) -> None:
+    """Options that don't go together are a sentence, and nothing is begun."""
+    make_workspace(questions=1, documents=())
+    write_corpus(DOCUMENTS[:2])
+    done = genaipa("run", "-s", "extractive", "--documents", "shops.jsonl", "-i", "company-name", *options)
+    assert (done.code, complaint in done.err) == (2, True), done.err
+    assert not run_folders(find_workspace())
 
 
 @pytest.mark.full
@@ -111,10 +157,8 @@ def test_cap_holds_with_batches_out(genaipa: Cli) -> None:
         assert left.code in (3, 4), left.err
         folders = run_folders(find_workspace())
         out = sum(pending_dollars(folder.path) for folder in folders)
-        print(cap, out, spent(), left)
         assert 0 < out <= cap
         done = genaipa("run", "--resume", "shops", "--on", "local:2", "--max-cost", "none")
         assert done.code == 0, done.err
-        lines = Counter(line for held in server.batches for line in held.names)
-        print(sum(lines.values()), len(kept()))
+        assert sum(len(held.names) for held in server.batches) == len(kept()) == 240
         assert {*Counter(record["key"] for record in kept()).values()} == {1}

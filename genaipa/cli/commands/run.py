@@ -33,7 +33,7 @@ _PATIENCE = 60.0
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "slice_", "data_parallel_size", "tensor_parallel_size", "replicas", "shards"),
+        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size", "replicas", "shards"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
@@ -107,10 +107,10 @@ def run(
     launched = run_slices.take_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
     part = None if slice_ is None else parse_slice(slice_)
-    study = run_slices.find_study(workspace, resume, part) if resume is not None else None
-    run_slices.check_options(slices, part, on, is_study=study is not None)
+    run_slices.check_options(slices, part, resume)
     if resume is not None:
         _refuse_other_plan(context)
+    study = None if resume is None else run_slices.find_study(workspace, resume, part)
     if study is not None:
         prepared = run_slices.prepare_slice(workspace, study, part, observer, offline=offline)
     elif resume is not None:
@@ -125,8 +125,9 @@ def run(
             temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
             name=name, new=new, offline=offline,
         )  # fmt: skip
-        prepared = prepare.prepare(workspace, request, observer)
-    prepared.stands_for_all = part is None and prepared.slice is not None and (slices is not None or study is not None)
+        prepared = run_slices.prepare_whole(workspace, request, observer)
+    prepared.stands_for_all = part is None and prepared.slice is not None and (resume is None or study is not None)
+    run_slices.check_place(on, prepared)
     _take_part(prepared, shards, observer)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))

@@ -353,9 +353,10 @@ class TerminalObserver(Observer):
         """What it said."""
 
     def said(self, sentence: str) -> None:
-        """Say it."""
-        self.sentences.append(sentence)
-        say(sentence)
+        """Say it once."""
+        if sentence not in self.sentences:
+            self.sentences.append(sentence)
+            say(sentence)
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
