@@ -64,6 +64,16 @@ class UsageError(GenaipaError):
     exit_code = 2
 
 
+class ManyDocumentsError(UsageError):
+    """More documents than a run folder takes; so many slices take them."""
+
+    def __init__(self, documents: int, most: int) -> None:
+        self.slices = -(-documents // most)
+        super().__init__(
+            f"{documents:,} documents are more than {most:,} in one run; ask them in {self.slices:,} slices."
+        )
+
+
 class UnknownNameError(UsageError):
     """A name that doesn't exist; the message names the nearest one, or all that exist."""
 

@@ -43,7 +43,8 @@ from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
-from genaipa.runs.selection import is_run
+from genaipa.runs.selection import is_run, run_folders
+from genaipa.runs.slices import group_slices
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
@@ -240,6 +241,7 @@ def _check_workspace(
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
+    findings += _check_studies(workspace)
     try:
         load_waves(workspace)
     except GenaipaError as error:
@@ -427,6 +429,13 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
     if data:
         for found in damage(folder):
             yield FileProblem(str(found.path), found.where, found.problem)
+
+
+def _check_studies(workspace: Workspace) -> Iterator[FileProblem]:
+    """Warn of slices that are lost or were never begun, and of runs that only bear a study's name."""
+    studies = group_slices(run_folders(workspace))
+    for problem in (problem for study in studies.values() for problem in study.problems):
+        yield FileProblem(str(workspace.runs), "", problem, "warning")
 
 
 def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:

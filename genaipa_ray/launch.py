@@ -83,7 +83,7 @@ class RayLauncher(Launcher):
         finally:
             ray.shutdown()
 
-    def check(self) -> Iterator[tuple[str, str, str, str]]:
+    def check(self) -> Iterator[tuple[str, Any, str, str]]:
         """Report whether the cluster that RAY_ADDRESS names can be joined, and what it has."""
         address = read_variable("RAY_ADDRESS")
         if address is None or importlib.util.find_spec("ray") is None:

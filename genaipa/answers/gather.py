@@ -31,7 +31,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import withheld
 from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
 from genaipa.runs.records import MeasuredHead
-from genaipa.runs.selection import groups_of, occasions
+from genaipa.runs.selection import groups_of, occasions, study_problems
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
@@ -114,6 +114,7 @@ def gather(
         Log(counted, log, left_out=people.left_out),
         waves,
         [*problems(), *reading.failures.values(), *reading.problems],
+        lost=study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
     return replace(study, groups=groups_of(sources, by, study.languages)) if by else study

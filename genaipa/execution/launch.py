@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -45,6 +45,8 @@ class Launch:
 
     command: Sequence[str]
     """Words of `genaipa run` that all slices share."""
+    again: Sequence[str]
+    """Words in their place for a slice that has answers."""
     number: int
     """Slices that the study has."""
     say: Callable[[str], None]
@@ -59,6 +61,8 @@ class Launch:
     gpus: int = 0
     """Accelerators of each slice, which starts a server on them."""
     environment: dict[str, str] = field(default_factory=dict)
+    begun_with: int = 0
+    """Bytes of all answers before anything was asked."""
     codes: dict[int, int] = field(default_factory=dict)
     """Slice → the exit code of its last process; negative for a signal."""
     said: set[str] = field(default_factory=set)
@@ -69,7 +73,8 @@ class Launch:
         share = max(1, self.connections // at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
         python = [sys.executable, "-P", "-m", "genaipa", "run"]
-        return [*python, *self.command, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
+        words = self.again if self.kept(index) else self.command
+        return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
     def pass_on(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
@@ -85,7 +90,11 @@ class Launch:
         """
         self.codes[index] = code
         failing = len(self.codes) >= _ALIKE and {*self.codes.values()} == {FAILED}
-        return code != USAGE and not (failing and not any(map(self.kept, range(1, self.number + 1))))
+        return code != USAGE and not (failing and self.measure_all() == self.begun_with)
+
+    def measure_all(self) -> int:
+        """Return the bytes of the answers of all slices."""
+        return sum(map(self.kept, range(1, self.number + 1)))
 
     def name(self, index: int) -> str:
         """Return the name of a slice in sentences."""
@@ -111,7 +120,7 @@ class Launcher:
         """Carry out these slices, and tell `launch` how each ends; interrupted, have all stop in order first."""
         raise NotImplementedError
 
-    def check(self) -> Iterable[tuple[str, str, str, str]]:
+    def check(self) -> Iterable[tuple[str, Any, str, str]]:
         """Return rows for `genaipa doctor`: what, state, finding, remedy."""
         return ()
 
@@ -149,16 +158,15 @@ _MOST = 10_000
 
 def carry_out_slices(launch: Launch, launcher: Launcher, todo: Sequence[int], at_once: int | None) -> None:
     """Carry out slices; those that the spending cap stopped go on while the study has money left for them."""
-    slices = list(todo)
+    slices, launch.begun_with = list(todo), launch.measure_all()
     while slices:
         room = min(at_once or launcher.find_room(launch), len(slices))
         if launch.shares_servers:
             room = min(room, launch.connections)
-        before = {index: launch.kept(index) for index in slices}
+        before = launch.measure_all()
         launcher.carry_out(launch, slices, room)
         capped = [index for index in slices if launch.codes.get(index) == CAPPED]
-        grown = any(launch.kept(index) > before[index] for index in slices)
-        slices = capped if grown and not {USAGE, INTERRUPTED} & {*launch.codes.values()} else []
+        slices = capped if launch.measure_all() > before and not {USAGE, INTERRUPTED} & {*launch.codes.values()} else []
 
 
 def slice_environment(launch: Launch, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -191,10 +199,7 @@ class StudyTally:
                 self._folders.setdefault(index, folder)
         total = Tally()
         for index, folder in self._folders.items():
-            for place, row in self._read_on(index, folder).rows.items():
-                sum_ = total.row(*place)
-                sum_.add(row)
-                sum_.planned += row.planned
+            total.include(self._read_on(index, folder))
         documents = sum(self._documents.values())
         if not documents:
             total.plan(self.example.spec, self.example.task.orders)

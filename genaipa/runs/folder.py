@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Self
 
+    from genaipa.runs.manifest import ManifestHead
     from genaipa.runs.records import RecordHead
     from genaipa.systems.base import Message
 
@@ -77,6 +78,11 @@ class RunFolder(ManifestFolder):
             run.write_manifest(manifest)
             return run
         raise RunError(f"no free name for a run folder in {runs}.")
+
+    @property
+    def folders(self) -> list[Self]:
+        """The run itself, as a study has its slices."""
+        return [self]
 
     def is_called(self, words: str) -> bool:
         """Tell whether this is all of the name that the run was given; False where that can't be read."""
@@ -228,12 +234,12 @@ class RunFolder(ManifestFolder):
         left = manifest.status == "running" and not self.is_held()
         return status_read(manifest.status, left=left, out=left and any(batches_out(self.path)), missing=missing)
 
-    def lack(self, manifest: Manifest, kept: int | None = None) -> str:
+    def lack(self, manifest: Manifest | ManifestHead, kept: int | None = None) -> str:
         """Return a sentence about answers that are gone since the manifest was written; empty if none are.
 
         `kept` is how many answers there are, where whoever asks knows.
         """
-        return lacking(self.answers, self.name, manifest, kept)
+        return lacking(self.answers, self.name, manifest.totals, kept)
 
     def is_complete(self) -> bool:
         """Tell whether everything was answered, and still is."""

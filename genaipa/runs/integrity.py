@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest, RecordHead
+    from genaipa.runs.records import Manifest, RecordHead, Totals
 
 
 class Damage(NamedTuple):
@@ -62,10 +62,9 @@ def flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) ->
     return "" if digest == r.digest else "its text does not fit its digest"
 
 
-def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:
+def lacking(answers: Path, name: str, totals: Totals, kept: int | None) -> str:
     """A sentence about answers that are gone from the file of the run of that name; see `RunFolder.lack`."""
     # The manifest of an imported run does not say how long the file was.
-    totals = manifest.totals
     size = answers.stat().st_size if answers.is_file() else 0
     if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
         return ""

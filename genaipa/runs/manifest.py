@@ -196,7 +196,7 @@ class ManifestFolder:
                 raise DataError(
                     path,
                     "was asked in shards, which this genaipa no longer reads; "
-                    f"read it with {head.writer}, or ask again with --slices.",
+                    f"read it with {head.writer}, or ask again in slices.",
                 )
             try:
                 manifest = msgspec.json.decode(content, type=Manifest)

@@ -270,6 +270,17 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
         """Answers that are there."""
         return self.answered + self.refused + self.truncated
 
+    def plus(self, other: Totals) -> Totals:
+        """Return the counts of both together."""
+        counts = ("planned", "answered", "refused", "truncated", "failed", "seconds", "bytes")
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        usages = [usage for usage in (self.usage, other.usage) if usage is not None]
+        return Totals(
+            usage=sum(usages, Usage()) if usages else None,
+            cost=sum(costs) if costs else None,
+            **{name: getattr(self, name) + getattr(other, name) for name in counts},
+        )
+
 
 class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
     """The slice that a run is: `index`, from 1, of the `number` slices of the study with that name.

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, OptionError, clipped, command
+from genaipa.files.names import folder_words
+from genaipa.runs.records import RunStatus
+from genaipa.runs.status import Tally, status_together
 from genaipa.words import listed, some
 
 if TYPE_CHECKING:
@@ -68,6 +71,10 @@ class SlicedStudy:
         """The folders of its slices, by index."""
         return list(self.slices.values())
 
+    def is_called(self, words: str) -> bool:
+        """Tell whether these words of a folder's name are all of the study's name."""
+        return folder_words(self.name) == words
+
     @property
     def missing(self) -> list[int]:
         """The slices that are lost or were never begun."""
@@ -84,12 +91,23 @@ class SlicedStudy:
         if missing := self.missing:
             indices = [str(index) for index in missing]
             named = listed(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
+            them = "it" if len(missing) == 1 else "them"
             problems.insert(
                 0,
                 f"{self.name} lacks {len(missing):,} of its {self.number:,} slices ({named}): a report of it speaks "
-                f"for the rest alone. Ask them with: {command('genaipa', 'run', '--resume', self.name)}",
+                f"for the rest alone. Ask {them} with: {command('genaipa', 'run', '--resume', self.name)}",
             )
         return problems
+
+
+def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
+    """Return the status of a study, which is that of its worst slice, and the counts of all slices together."""
+    statuses, tally = set[RunStatus](), Tally()
+    for folder in study.folders:
+        manifest, counts = folder.state()
+        statuses.add(manifest.status)
+        tally.include(counts)
+    return status_together(statuses | ({"partial"} if study.missing else set())), tally
 
 
 def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:

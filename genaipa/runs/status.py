@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Manifest, Record, RunStatus
 
 
+_WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
+"""Statuses of slices in the order in which one decides about the study."""
+
+
 def status_left(
     missing: AbstractSet[str],
     by_hand: AbstractSet[str],
@@ -54,6 +58,11 @@ def status_read(noted: RunStatus, *, left: bool, out: bool, missing: bool) -> Ru
     if left:
         return "waiting" if out else "interrupted"
     return "partial" if noted == "complete" and missing else noted
+
+
+def status_together(slices: AbstractSet[RunStatus]) -> RunStatus:
+    """Return the status of a study by those of its slices."""
+    return next(status for status in _WORST if status in slices)
 
 
 class Counted(msgspec.Struct):
@@ -103,7 +112,8 @@ class Count:
         return max(0, self.planned - self.kept)
 
     def add(self, other: Count) -> None:
-        """Add another's counts, but for what it planned."""
+        """Add another's counts."""
+        self.planned += other.planned
         for status, number in other.status.items():
             self.status[status] += number
         self.usage += other.usage
@@ -142,6 +152,11 @@ class Tally:
         if row is None:
             row = self.rows[system, initialization] = Count()
         return row
+
+    def include(self, other: Tally) -> None:
+        """Add the counts of another run, whose keys stay its own."""
+        for place, count in other.rows.items():
+            self.row(*place).add(count)
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""

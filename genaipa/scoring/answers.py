@@ -28,6 +28,7 @@ from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
 from genaipa.runs.procedure import coordinates_of, procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
+from genaipa.runs.selection import study_problems
 from genaipa.scoring.evidence.asked import Asked
 from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
@@ -287,6 +288,7 @@ class Pool:
                 self._runs[folder.name] = _RunAnswers(workspace, folder, meant.get(folder.name), excluded=excluded)
             except GenaipaError as error:
                 self._damaged.append(f"{error} The run is left out.")
+        self._lost = study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
         self.refresh()
 
     @property
@@ -309,13 +311,13 @@ class Pool:
     def problems(self) -> list[str]:
         """Sentences on answers that can't be used, and why."""
         of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
-        return [*self._damaged, *self._aside.values(), *of_runs]
+        return [*self._lost, *self._damaged, *self._aside.values(), *of_runs]
 
     @property
     def blind_problems(self) -> list[str]:
         """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
         aside = list(self._aside.values())
-        count = len(self.problems) - len(aside)
+        count = len(self.problems) - len(aside) - len(self._lost)
         if not count:
             return aside
         what = "1 thing" if count == 1 else f"{count:,} things"

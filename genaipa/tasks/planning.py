@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, GenaipaError, OptionError, UnknownNameError, UsageError
+from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.policies.adding import described, is_source, needs_company, read_given
@@ -58,6 +58,8 @@ def resolve_documents(
     if request.corpus is None:
         return workspace, request, None
     corpus, facts = _open_corpus(request, request.corpus, resources)
+    if facts.asked > MOST_DOCUMENTS:
+        raise ManyDocumentsError(facts.asked, MOST_DOCUMENTS)
     documents = {document.name: document for document in corpus.entries(corpus.chosen(request.limit_documents))}
     return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None), facts
 

@@ -258,7 +258,7 @@ def test_a_run_in_shards_is_refused_in_a_sentence(folder: RunFolder, genaipa: Ca
     for name in ("manifest.json", ".manifest.json"):
         (folder.path / name).write_text(json.dumps(whole | own, indent=2), encoding="utf-8")
     said = "was asked in shards, which this genaipa no longer reads; read it with genaipa"
-    remedy = f"{package.__version__} (format 5, commit 01234567), or ask again with --slices."
+    remedy = f"{package.__version__} (format 5, commit 01234567), or ask again in slices."
     for code, words in (
         *((1, ("runs",)), (1, ("validate",)), (2, ("show", "latest")), (2, ("run", "--resume", "latest"))),
         *((2, ("report", "latest")), (2, ("pack", "latest", "-o", "study.zip"))),

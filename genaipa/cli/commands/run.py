@@ -32,7 +32,7 @@ _PATIENCE = 60.0
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "slice_", "data_parallel_size", "tensor_parallel_size"),
+        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
@@ -101,10 +101,10 @@ def run(
     launched = run_slices.take_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
     part = None if slice_ is None else parse_slice(slice_)
-    study = run_slices.find_study(workspace, resume, part) if resume is not None else None
-    run_slices.check_options(slices, part, on, is_study=study is not None)
+    run_slices.check_options(slices, part, resume)
     if resume is not None:
         _refuse_other_plan(context)
+    study = None if resume is None else run_slices.find_study(workspace, resume, part)
     if study is not None:
         prepared = run_slices.prepare_slice(workspace, study, part, observer, offline=offline)
     elif resume is not None:
@@ -119,8 +119,9 @@ def run(
             temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
             name=name, new=new, offline=offline,
         )  # fmt: skip
-        prepared = prepare.prepare(workspace, request, observer)
-    prepared.stands_for_all = part is None and prepared.slice is not None and (slices is not None or study is not None)
+        prepared = run_slices.prepare_whole(workspace, request, observer)
+    prepared.stands_for_all = part is None and prepared.slice is not None and (resume is None or study is not None)
+    run_slices.check_place(on, prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
@@ -221,7 +222,7 @@ def carry_out(
         return run_summary.already_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = _wait_for_folder(prepared, limits, observer, _PATIENCE if launched else 0.0)
+        outcome = asyncio.run(_promptly(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder, again)
         return INTERRUPTED
@@ -230,27 +231,25 @@ def carry_out(
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-def _wait_for_folder(
-    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, seconds: float
+async def _promptly(
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, patience: float
 ) -> RunOutcome:
-    """Carry out a run, after whoever holds it now; a RunBusyError if it is held for longer."""
+    """Carry out a run that Ctrl-C stops also while a document is cut into parts.
+
+    A RunBusyError if another process holds it for more than `patience` seconds.
+    """
     import asyncio
     import time
 
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            return asyncio.run(_promptly(prepared, limits, observer))
-        except RunBusyError:
-            if time.monotonic() >= until:
-                raise
-        time.sleep(1.0)
-
-
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> RunOutcome:
-    """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.process import promptly
     from genaipa.execution.run import carry_out
 
+    until = time.monotonic() + patience
     with promptly():
-        return await carry_out(prepared, limits, observer)
+        while True:
+            try:
+                return await carry_out(prepared, limits, observer)
+            except RunBusyError:
+                if time.monotonic() >= until:
+                    raise
+            await asyncio.sleep(1.0)

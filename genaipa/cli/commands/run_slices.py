@@ -8,10 +8,12 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from genaipa.cli.terminal.console import caveat, print_json, say, show, write_flags
 from genaipa.cli.terminal.process import end_with_input
 from genaipa.cli.terminal.progress import show_progress
-from genaipa.errors import OptionError, command
+from genaipa.errors import ManyDocumentsError, OptionError, command
 from genaipa.execution.launch import (
     CAPPED,
     COMPLETE,
@@ -27,7 +29,8 @@ from genaipa.execution.launch import (
     find_launcher,
 )
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.selection import find_slices
+from genaipa.runs.selection import find_runs, find_slices
+from genaipa.runs.slices import SlicedStudy
 from genaipa.words import number as count_words
 from genaipa.words import printable
 from genaipa.workspace import elsewhere
@@ -42,8 +45,8 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Slice
-    from genaipa.runs.slices import SlicedStudy
     from genaipa.runs.status import Tally
+    from genaipa.tasks.request import RunRequest
     from genaipa.workspace import Workspace
 
 ONE = f"{LOCAL}:1"
@@ -113,7 +116,8 @@ class Driver:
         served, flags = find_served(self.run.systems), self.limits.server_flags
         is_here = launcher.is_here
         launch = Launch(
-            self._write_words(context, [] if is_here else flags),
+            self._write_words(context, [] if is_here else flags, again=bool(self._begun)),
+            self._write_words(context, [] if is_here else flags, again=True),
             self.part.number,
             say,
             kept=self.measure,
@@ -135,16 +139,15 @@ class Driver:
                 status = self._settle(launch.codes)
         return self._close(tally.count(), status, launch.codes)
 
-    def _write_words(self, context: typer.Context, flags: Sequence[str]) -> list[str]:
-        """Return the words of `genaipa run` that all slices share."""
+    def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
+        """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
         from genaipa.cli.commands.run import BESIDE_RESUME
 
-        # Of a study that was begun, slices go on by its plan, which is the same.
-        about = ["--resume", self.part.study] if self._begun else ["--name", self.part.study]
-        words = shared_words(context, BESIDE_RESUME if self._begun else None)
-        given = self.limits.max_cost
-        cap = [] if given is None else ["--max-cost", "none" if math.isinf(given) else repr(given)]
-        return [*words, *about, *flags, *cap, "--workspace", str(self.workspace.home), "--yes", "--quiet"]
+        words = shared_words(context, BESIDE_RESUME if again else None)
+        words += [f"{'--resume' if again else '--name'}={self.part.study}", *flags]
+        if (cap := self.limits.max_cost) is not None:
+            words.append(f"--max-cost={'none' if math.isinf(cap) else repr(cap)}")
+        return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
 
     def _settle(self, codes: Mapping[int, int]) -> str:
         """Return how the study is now, in a word."""
@@ -215,19 +218,25 @@ def take_launched() -> bool:
 
 
 def find_study(workspace: Workspace, name: str, part: tuple[int, int] | None) -> SlicedStudy | None:
-    """Return the study of that name; None if it is a run's."""
-    study = find_slices(workspace, name)
-    if study is None and part is not None:
-        raise OptionError("slice", f" is of a study, and '{name}' is none; leave it out to go on with a run.")
-    return study
+    """Return the study that a name means; None if it means a run, and an OptionError for a slice of that."""
+    found = find_runs(workspace, name)
+    if isinstance(found, SlicedStudy):
+        return found
+    if part is not None:
+        raise OptionError("slice", f" is of a study, and {found.name} is a run; leave it out to go on with that.")
+    return None
 
 
-def check_options(slices: int | None, part: tuple[int, int] | None, on: str | None, *, is_study: bool) -> None:
+def check_options(slices: int | None, part: tuple[int, int] | None, resume: str | None) -> None:
     """Raise a UsageError for options that don't go together."""
-    if slices is not None and (part is not None or is_study):
-        raise OptionError("slices", " begins a study; leave it out, or --slice and --resume.")
-    if on is not None and (part is not None or not (slices or is_study)):
-        raise OptionError("on", " is for the slices of a study; begin one with: --documents FILE --slices 16")
+    if slices is not None and (part is not None or resume is not None):
+        raise OptionError("slices", " begins all slices of a study; leave it out, or --slice and --resume.")
+
+
+def check_place(on: str | None, prepared: PreparedRun) -> None:
+    """Raise a UsageError for a place of slices where there are none, or only one."""
+    if on is not None and not prepared.stands_for_all:
+        raise OptionError("on", " is for all slices of a study; begin one with: --documents FILE --slices 16")
 
 
 def prepare_slice(
@@ -242,3 +251,15 @@ def prepare_slice(
     from genaipa.execution.siblings import resume_slice
 
     return resume_slice(workspace, study, part or (min(study.slices), study.number), observer, offline=offline)
+
+
+def prepare_whole(workspace: Workspace, request: RunRequest, observer: TerminalObserver) -> PreparedRun:
+    """Prepare a run; of more documents than a run takes, the first of the slices that take them."""
+    from genaipa.execution.prepare import prepare
+
+    try:
+        return prepare(workspace, request, observer)
+    except ManyDocumentsError as error:
+        slices = count_words(error.slices, "slice")
+        observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 has four at once.")
+        return prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)

@@ -377,7 +377,6 @@ def _sum_counts(counts: Iterable[Count]) -> Count:
     total = Count()
     for count in counts:
         total.add(count)
-        total.planned += count.planned
     return total
 
 
@@ -388,7 +387,7 @@ def tally_rows(tally: Tally) -> list[dict[str, object]]:
             "system": system,
             "initialization": initialization,
             "planned": row.planned,
-            **row.status,
+            **{str(status): count for status, count in row.status.items()},
             "missing": row.missing,
             "failed_steps": row.failed_steps,
             "prompt_cut": row.prompt_cut,

@@ -138,7 +138,6 @@ class RunProgress(Observer):
         for (name, _), row in self._tally.rows.items():
             if name == system:
                 total.add(row)
-                total.planned += row.planned
         return total
 
     def state(self) -> list[str]:
@@ -353,9 +352,10 @@ class TerminalObserver(Observer):
         """What it said."""
 
     def said(self, sentence: str) -> None:
-        """Say it."""
-        self.sentences.append(sentence)
-        say(sentence)
+        """Say it once."""
+        if sentence not in self.sentences:
+            self.sentences.append(sentence)
+            say(sentence)
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:

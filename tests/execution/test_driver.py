@@ -1,0 +1,164 @@
+"""The slices of a study driven together, whoever is killed, and under one cap."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from batching import BatchServer
+from rounds import DOCUMENTS, Rounds, begin, check_books, kept, kill_one, processes, write_corpus
+from running import make_workspace, write
+from servers import OpenAIServer, reply
+from size import size
+from test_batches import serving
+
+from genaipa.runs.batches import pending_dollars
+from genaipa.runs.procedure import ask_about
+from genaipa.runs.selection import run_folders
+from genaipa.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from commandline import Cli
+
+PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
+CONNECTIONS = 4
+TWO = ("--on", "local:2", "-j", str(CONNECTIONS))
+ROUNDS = size(small=3, soak=20)
+
+
+def is_slice(command: str) -> bool:
+    """Whether a command line is a slice's."""
+    return "--slice" in command and "-m genaipa run" in command
+
+
+def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
+    """A slice that was never begun is asked as its siblings were, by itself or with the rest; then nothing is left."""
+    make_workspace(questions=3, documents=())
+    corpus = write_corpus(DOCUMENTS)
+    plan = ("-s", "extractive", "--documents", "shops.jsonl", "-i", "company-name,document", "--limit", "2", "-r", "2")
+    assert genaipa("run", *plan, "--slice", "1/3", "--name", "shops", "--seed", "7", "--max-tokens", "9").code == 0
+    done = genaipa("run", "--resume", "shops", "--slice", "2/3")
+    assert done.code == 0, done.err
+    first, second = (folder.manifest() for folder in run_folders(find_workspace()))
+    alike = [ask_about(manifest.spec, (), {}) for manifest in (first, second)]
+    assert (alike[0], first.slice.plan) == (alike[1], second.slice.plan)
+    assert genaipa("run", "--resume", "shops", "--slice", "3/4").err == "genaipa: --slice 3/4: shops has 3 slices.\n"
+    whole = corpus.read_bytes()
+    corpus.write_bytes(whole + b'{"name": "dune", "company": "Dune", "text": "We collect sand."}\n')
+    changed = genaipa("run", "--resume", "shops")
+    assert (changed.code, "was begun with another corpus" in changed.err) == (2, True), changed.err
+    corpus.write_bytes(whole)
+    done = genaipa("run", "--resume", "shops", "--json")
+    assert done.code == 0, done.err
+    facts = json.loads(done.out)
+    assert (facts["status"], facts["unfinished"], len(facts["runs"])) == ("complete", [], 3)
+    assert sum(row["answered"] for row in facts["rows"]) == len(kept()) == len(DOCUMENTS) * 2 * 2 * 2
+    again = genaipa("run", *plan, "--slices", "3", "--name", "shops", "--seed", "7", "--max-tokens", "9")
+    assert (again.code, "3 of 3 slices complete" in again.out) == (0, True), again.err
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--slices", "3", "--slice", "1/3"), "--slices begins all slices of a study; leave it out"),
+        (("--on", "local:2"), "--on is for all slices of a study; begin one with"),
+        (("--slice", "1/3", "--on", "local:2"), "--on is for all slices of a study; begin one with"),
+        (("--slices", "3", "--on", "slurm"), "--on 'slurm': must be local"),
+        (("--slices", "3", "--data-parallel-size", "2"), "--data-parallel-size is for a server that is started here"),
+    ],
+)
+def test_refused(genaipa: Cli, options: tuple[str, ...], complaint: str) -> None:
+    """Options that don't go together are a sentence, and nothing is begun."""
+    make_workspace(questions=1, documents=())
+    write_corpus(DOCUMENTS[:2])
+    done = genaipa("run", "-s", "extractive", "--documents", "shops.jsonl", "-i", "company-name", *options)
+    assert (done.code, complaint in done.err) == (2, True), done.err
+    assert not run_folders(find_workspace())
+
+
+@pytest.mark.full
+def test_killed_slices_and_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds of killing a slice, the driver, or all at once: each answer once, and only calls in flight repeat."""
+    rounds = Rounds()
+    with rounds.serve() as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        driver, kills = begin(*TWO), 0
+        for number in range(ROUNDS):
+            if not rounds.until(rounds.chance.randint(1, max(2, 40 // ROUNDS)), driver):
+                break
+            kills += 1
+            if number % 3 == 0:
+                kill_one(rounds.chance, is_slice, driver.pid)
+                continue
+            children = list(processes(is_slice, driver.pid))
+            driver.kill()
+            driver.wait()
+            for child in children if number % 3 == 2 else ():
+                os.kill(child, signal.SIGKILL)
+            driver = begin(*TWO)
+        assert driver.wait(120) == 0, Path("said").read_text()
+        check_books(rounds, kills, CONNECTIONS)
+    assert kills == ROUNDS
+
+
+def lay_study(documents: int, questions: int) -> tuple[str, ...]:
+    """A corpus in the working folder with a priced system; the plan, without slices, that asks it about companies."""
+    make_workspace(questions=questions, documents=())
+    write("systems.yaml", PRICED)
+    write_corpus([f"shop{number:02}" for number in range(documents)])
+    return ("run", "-s", "loop", "--documents", "shops.jsonl", "-i", "company-name", "--max-tokens", "10", "-r", "2")
+
+
+def spent() -> float:
+    """The dollars of all answers on disk."""
+    return sum(record["cost"] or 0.0 for record in kept())
+
+
+@pytest.mark.full
+def test_cap_holds_over_slices(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) -> None:
+    """Four of sixteen slices at once, and kills, spend no more than the cap, and nearly all of it; then it goes on."""
+    plan = lay_study(documents=32, questions=32)
+    rounds = Rounds()
+    with OpenAIServer(rounds.count, models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        assert genaipa(*plan, "--name", "whole").code == 0
+        cost = spent()
+        shutil.rmtree("runs")
+        cap = round(cost * 0.7, 2)
+        driver = begin("--on", "local:4", "--max-cost", str(cap), plan=(*plan[1:], "--name", "shops", "--slices", "16"))
+        for _ in range(3):
+            assert rounds.until(150, driver), Path("said").read_text()
+            kill_one(rounds.chance, is_slice, driver.pid)
+        assert driver.wait(120) == 4, Path("said").read_text()
+        assert cap - 0.05 * cost < spent() <= cap
+        done = genaipa("run", "--resume", "shops", "--on", "local:4", "--max-cost", f"{2 * cost:.2f}")
+        assert done.code == 0, done.err
+        assert spent() == pytest.approx(cost, rel=0.01)
+        assert {*Counter(record["key"] for record in kept()).values()} == {1}
+
+
+@pytest.mark.full
+def test_cap_holds_with_batches_out(genaipa: Cli) -> None:
+    """What slices have handed in counts as spent, also for those that start later; all of it is collected."""
+    make_workspace(questions=30, documents=())
+    write_corpus([f"shop{number}" for number in range(8)])
+    plan = ("run", "-s", "openai/gpt-4o", "--documents", "shops.jsonl", "-i", "company-name", "--max-tokens", "10")
+    shares = ("--conversation", "independent", "--slices", "3", "--on", "local:2", "--batch", "--no-wait")
+    with serving(BatchServer(script=lambda _number, _body: reply("Yes."))) as server:
+        estimated = json.loads(genaipa(*plan, *shares[:4], "--batch", "--estimate", "--json").out)["rows"]
+        cap = round(0.8 * sum(row["batch_cost"] for row in estimated), 4)
+        left = genaipa(*plan, "--name", "shops", *shares, "--max-cost", str(cap))
+        assert left.code in (3, 4), left.err
+        folders = run_folders(find_workspace())
+        out = sum(pending_dollars(folder.path) for folder in folders)
+        assert 0 < out <= cap
+        done = genaipa("run", "--resume", "shops", "--on", "local:2", "--max-cost", "none")
+        assert done.code == 0, done.err
+        assert sum(len(held.names) for held in server.batches) == len(kept()) == 240
+        assert {*Counter(record["key"] for record in kept()).values()} == {1}
