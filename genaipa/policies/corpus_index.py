@@ -23,6 +23,8 @@ from genaipa.policies.corpus_file import open_corpus
 if TYPE_CHECKING:
     from pathlib import Path
 
+INDICES = ".corpora"
+"""The folder of indices, among the runs of a workspace."""
 _ENDS = 1 << 16
 """Bytes at each end of a corpus that its index knows, beside its size and time."""
 _SUM = 32

@@ -19,6 +19,7 @@ from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
 from genaipa.policies.corpus import document, documents_of, examine, json_line
 from genaipa.policies.corpus_file import file_digest
+from genaipa.policies.corpus_index import INDICES, known_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
@@ -220,7 +221,7 @@ def load_run_documents(
     if manifest.corpus is None:
         return _with_given(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
-    unchanged = path.is_file() and file_digest(path) == facts.digest
+    unchanged = path.is_file() and facts.digest == (known_digest(path, workspace.runs / INDICES) or file_digest(path))
     if (folder.path / DOCUMENTS).is_file():
         documents = KeptDocuments(folder.path).checked(manifest.documents)
         if not unchanged:

@@ -18,7 +18,7 @@ from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
 from genaipa.policies.adding import described, is_source, needs_company, read_given
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine
-from genaipa.policies.corpus_index import read_corpus
+from genaipa.policies.corpus_index import INDICES, read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
@@ -43,8 +43,6 @@ MOST_DOCUMENTS = 2000
 """Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
 _NAMED = 3
 """Documents that a sentence names."""
-INDICES = ".corpora"
-"""The folder of indices of corpora, among the runs."""
 
 
 def resolve_documents(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from batching import BatchServer
-from rounds import DOCUMENTS, Rounds, begin, check_books, kept, kill_one, processes, write_corpus
+from rounds import DOCUMENTS, Rounds, begin, check_books, is_slice, kept, kill_one, processes, write_corpus
 from running import make_workspace, write
 from servers import OpenAIServer, reply
 from size import size
@@ -30,11 +30,6 @@ PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, out
 CONNECTIONS = 4
 TWO = ("--on", "local:2", "-j", str(CONNECTIONS))
 ROUNDS = size(small=3, soak=20)
-
-
-def is_slice(command: str) -> bool:
-    """Whether a command line is a slice's."""
-    return "--slice" in command and "-m genaipa run" in command
 
 
 def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:

@@ -116,6 +116,11 @@ def processes(matches: Callable[[str], bool], parent: int | None = None) -> Iter
             yield int(path.parent.name)
 
 
+def is_slice(command: str) -> bool:
+    """Whether a command line is that of a slice in the working folder."""
+    return " --slice " in command and f"--workspace={Path.cwd()} " in command
+
+
 def kill_one(chance: random.Random, matches: Callable[[str], bool], parent: int | None = None) -> None:
     """Kill one of them, if there is any at this moment."""
     found = sorted(processes(matches, parent))
