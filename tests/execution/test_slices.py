@@ -317,11 +317,10 @@ def test_a_slice_as_it_is_written() -> None:
 
 
 def test_slices_are_of_a_corpus() -> None:
-    """Not of named documents, of other tasks, nor beside shards, and with room for all documents."""
+    """Not of named documents, nor of other tasks, and with room for all documents."""
     path = str(write_corpus(make_documents(4)))
     for more, words in (
         ({"documents": ("brindlecart",)}, "slice is of a corpus"),
-        ({"corpus": path, "shard": 2}, "two ways to divide a corpus"),
         ({"corpus": path, "stratify": "sector"}, "only a sample is stratified"),
         ({"corpus": path, "slice": (5, 4)}, "must be I/N"),
     ):
