@@ -21,9 +21,9 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError, clipped, nearest
 from genaipa.files.stamps import Stamp, stamp
-from genaipa.languages.catalog import language_of
+from genaipa.languages.catalog import ENGLISH, language_of
 from genaipa.languages.detection import detect_language
-from genaipa.policies.companies import LONGEST_NAME
+from genaipa.policies.companies import LONGEST_NAME, UNNAMED
 from genaipa.policies.corpus_file import CorpusFile, CorpusRow, open_corpus
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
 
@@ -303,6 +303,18 @@ class Heads:
     kinds: list[str]
     languages: list[str]
     texts: bytes
+
+    def find_alike(self, rows: Sequence[int]) -> list[int]:
+        """Return for each row the first of these whose document is asked about as its is.
+
+        English documents of a kind are alike; all others are named to the user, and each stands for itself.
+        """
+        firsts: dict[tuple[str, bool], int] = {}
+        kinds, companies, languages = self.kinds, self.companies, self.languages
+        return [
+            firsts.setdefault((kinds[row], companies[row] == UNNAMED), row) if languages[row] == ENGLISH.code else row
+            for row in rows
+        ]
 
     def text_digest(self, row: int) -> bytes:
         """Return the digest of a document's company and text."""

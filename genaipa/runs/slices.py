@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import DataError, OptionError, clipped, command
 from genaipa.files.names import folder_words
+from genaipa.policies.corpus import TEXT_DIGEST
 from genaipa.runs.records import RunStatus
 from genaipa.runs.status import Tally, status_together
 from genaipa.words import listed, some
@@ -48,12 +49,15 @@ def check_slice(index: int, number: int, said: str = "") -> None:
         )
 
 
-def place_document(text_digest: bytes, number: int) -> int:
-    """Return the slice, from 1, of a document by the digest of its company and text.
+def place_documents(text_digests: bytes, number: int) -> list[int]:
+    """Return the slice, from 1, of each document by the digests of company and text, which follow one another.
 
     Nothing else moves it: duplicates are in one slice, and a longer corpus leaves every document where it was.
     """
-    return int.from_bytes(text_digest[:8], "big") % number + 1
+    import numpy as np
+
+    places: list[int] = (np.frombuffer(text_digests, ">u8")[:: TEXT_DIGEST // 8] % number + 1).tolist()
+    return places
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
 from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_about, procedure_plan
 from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
-from genaipa.runs.slices import check_slice, place_document
+from genaipa.runs.slices import check_slice, place_documents
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import is_recorded, read_recording, recorded_questions
 from genaipa.tasks.prompts import load_prompts, set_names
@@ -118,12 +118,15 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     for sentence in (facts.sentence, *corpus.remarks):
         resources.say(sentence)
     assert corpus.heads is not None, "they were noted"
-    heads = {corpus.heads.names[row]: corpus.heads.document(row) for row in rows}
+    alike = corpus.heads.find_alike(rows)
+    heads = {corpus.heads.names[row]: corpus.heads.document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.holding(heads), resources)
-    own = [row for row in rows if place_document(corpus.heads.text_digest(row), number) == index]
-    documents = _read_slice(workspace, request, corpus, own)
-    questions = procedure_plan(whole).questions
-    spec = ask_about(whole, documents, {name: questions[name] for name in documents})
+    places = place_documents(corpus.heads.texts, number)
+    own = [(row, first) for row, first in zip(rows, alike, strict=True) if places[row] == index]
+    documents = _read_slice(workspace, request, corpus, [row for row, _ in own])
+    sets = procedure_plan(whole).questions
+    questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in own}
+    spec = ask_about(whole, documents, questions)
     return PlannedSlice(workspace.holding(documents), spec, facts, _plan_digest(workspace, whole, facts))
 
 

@@ -26,7 +26,7 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import manifest_file
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_slices, occasions, select
-from genaipa.runs.slices import MOST_SLICES, parse_slice, place_document
+from genaipa.runs.slices import MOST_SLICES, parse_slice, place_documents
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
@@ -146,7 +146,9 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
 def test_a_longer_corpus_moves_nothing() -> None:
     """A document's slice depends on its company and text alone; a sample is drawn over the whole corpus."""
     documents = make_documents(30)
-    places = {one.name: place_document(text_digest(one.company, one.text), 7) for one in documents}
+    digests = b"".join(text_digest(one.company, one.text) for one in documents)
+    places = dict(zip((one.name for one in documents), place_documents(digests, 7), strict=True))
+    assert places[documents[0].name] == int.from_bytes(digests[:8], "big") % 7 + 1
     assert places["again"] == places[documents[0].name]
     assert len({*places.values()}) == 7
 
