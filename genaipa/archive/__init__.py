@@ -66,7 +66,7 @@ from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
-from genaipa.runs.documents import INTRODUCTIONS
+from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import damage
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
 from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
@@ -262,7 +262,7 @@ class _Redacted:
     def __init__(self, source: Source, facts: Mapping[str, Mapping[str, Row]], *, whole: bool) -> None:
         self._source, self._rows = source, facts
         self._permission = Permission(source.folder, source.manifest, whole=whole)
-        self._kept = source.folder.kept_documents
+        self._kept = KeptDocuments(source.folder.path)
         self._documents, self._worded = self._permission.documents, self._permission.worded
         self._unasked = self._permission.unasked
         self._replies = set(self._permission.held_back())

@@ -44,10 +44,7 @@ class CorpusFile(Protocol):
         """SHA-256 of the file; read along where all of its rows were."""
 
     def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        """The rows that start there, in the order of the file; `starts` rise."""
-
-    def lines(self, starts: Sequence[int]) -> Iterator[bytes] | None:
-        """The lines of JSON that start there, unread, each with its end; None for a file that has none."""
+        """Yield the rows that start there, in the order of the file; `starts` rise."""
 
 
 def file_digest(path: Path) -> str:
@@ -106,15 +103,11 @@ class _JsonLines:
         self._digest = known.hexdigest()
 
     def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        for number, (start, line) in enumerate(zip(starts, self.lines(starts), strict=True), 1):
-            yield _parsed(number, start, line)
-
-    def lines(self, starts: Sequence[int]) -> Iterator[bytes]:
         with self._path.open("rb") as file:
-            for start in starts:
+            for number, start in enumerate(starts, 1):
                 file.seek(start)
-                line = file.readline(LONGEST_ROW).rstrip() + b"\n"
-                yield line if start else line.removeprefix(_MARK)
+                line = file.readline(LONGEST_ROW)
+                yield _parsed(number, start, line if start else line.removeprefix(_MARK))
 
 
 _MARK = b"\xef\xbb\xbf"
@@ -173,6 +166,3 @@ class _Parquet:
             for start, cells in zip(wanted, batch.take([start - first for start in wanted]).to_pylist(), strict=True):
                 yield CorpusRow(start + 1, start, cells)
             first, taken = first + batch.num_rows, end
-
-    def lines(self, starts: Sequence[int]) -> None:  # noqa: ARG002 - it has none
-        return None

@@ -31,7 +31,7 @@ from genaipa.files.stamps import Stamp, stamp
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import batches_out
-from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments, KeptIntroductions, decoded
+from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decoded
 from genaipa.runs.integrity import flaw, lacking
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, ManifestFolder
 from genaipa.runs.records import ConversationRecord, Manifest, Record, RunStatus
@@ -153,11 +153,6 @@ class RunFolder(ManifestFolder):
         super().write_manifest(manifest)
 
     # -- reading --
-
-    @property
-    def kept_documents(self) -> KeptDocuments:
-        """The documents of a corpus; none of any others."""
-        return KeptDocuments(self.path)
 
     def manifest(self) -> Manifest:
         """Read the manifest; the errors of `outline`."""

@@ -32,7 +32,7 @@ from genaipa.questions.annotations import (
 )
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
-from genaipa.runs.documents import kept_text, text_file
+from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.manifest import MANIFEST
 from genaipa.runs.procedure import coordinates_of, find_procedure_plan
 from genaipa.systems.base import Message, Purpose
@@ -74,7 +74,7 @@ class Inputs:
         plan = find_procedure_plan(self.manifest.spec)
         self._sets: Mapping[str, str] = plan.questions if plan else {}
         self.problems: list[str] = []
-        self._kept = folder.kept_documents
+        self._kept = KeptDocuments(folder.path)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.questions = cache(self._questions)
