@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clipped
-from genaipa.execution.launch import INTERRUPTED, Launch, Launcher, slice_environment
+from genaipa.execution.launch import INTERRUPTED, LAUNCHED, Launch, Launcher, slice_environment
 from genaipa.systems.endpoint import read_variable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 RETRIES = 3
-_PASSED_ON = ("GENAIPA_",), ("_BASE_URL",)
+_PASSED_ON = ("GENAIPA_", LAUNCHED), ("_BASE_URL",)
 """Beginnings and ends of the variables that slices are sent. Keys are not: those are the nodes' own."""
 _REACHED = 5.0
 """Seconds that a cluster's head has to answer."""
@@ -83,7 +83,7 @@ class RayLauncher(Launcher):
         finally:
             ray.shutdown()
 
-    def check(self) -> Iterator[tuple[str, str, str, str]]:
+    def check(self) -> Iterator[tuple[str, Any, str, str]]:
         """Report whether the cluster that RAY_ADDRESS names can be joined, and what it has."""
         address = read_variable("RAY_ADDRESS")
         if address is None or importlib.util.find_spec("ray") is None:

@@ -45,6 +45,7 @@ _LIMITS: dict[str, Any] = {
     "max_cost": float | None,
     "batch": bool | None,
     "replicas": int | None,
+    "server_flags": tuple[str, ...],
 }
 """Field of `RunLimits` → what a caller may give for it."""
 
@@ -100,6 +101,8 @@ class RunOptions(SamplingOptions, total=False):
     """Whether hosted systems are asked by batches: half the price, within a day."""
     replicas: int | None
     """The number of servers that are started here for each vllm/… model, with its part of the GPUs."""
+    server_flags: tuple[str, ...]
+    """Further flags of a vllm/… model's server that is started here, such as `--tensor-parallel-size`, `2`."""
     on: str | None
     """With shards: the place of their workers, `processes:4` or one of a package, such as a cluster."""
     gpus_per_worker: float | None

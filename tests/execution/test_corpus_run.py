@@ -12,6 +12,7 @@ from running import make_workspace
 
 from benchmarks.made_up import made_up
 from genaipa.archive import run_files
+from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import json_line
@@ -242,17 +243,17 @@ def test_shards_of_a_corpus_are_its_run(corpus: Path, genaipa: Callable[..., Fin
     assert answers(cut) == answers(whole)
 
 
-def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:
-    """More than 2,000 documents are cut into shards of 500 without being asked to, each with its own copies."""
-    short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(2001))
+def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """More than 2,000 documents are so many slices as take them; from Python, that is an error that says so."""
+    short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(4001))
     corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "1"})
-    folder = prepare(find_workspace(), request, Observer()).open()
-    sizes = [len(path.read_text().splitlines()) for path in sorted(folder.path.glob("shards/*/documents.jsonl"))]
-    assert sizes == [500, 500, 500, 500, 1]
-    assert prepare(find_workspace(), request, Observer()).open().path == folder.path
-    corpus.write_text(corpus.read_text().partition("\n")[2])
-    assert prepare(find_workspace(), request, Observer()).cut is None
+    with pytest.raises(UsageError, match=r"^4,001 documents are more than 2,000 in one run; ask them in 3 slices\.$"):
+        prepare(find_workspace(), request, Observer())
+    plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
+    seen = genaipa(*plan, "--estimate", "--json")
+    assert "They are asked in 3 slices, one after another; --on local:4 has four at once." in seen.err
+    assert sum(row["calls"] for row in json.loads(seen.out)["rows"]) == 4001
 
 
 def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finished]) -> None:

@@ -29,15 +29,7 @@ if TYPE_CHECKING:
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 _PATIENCE = 60.0
-"""Seconds that a slice waits for the process that holds it: one that Ray began before, which is stopping."""
-BESIDE_RESUME = frozenset(
-    {
-        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size", "replicas", "shards"),
-        *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
-    }
-)
-"""Parameters that change no message."""
+"""Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
 def _with_own(command: Any) -> inspect.Signature:
@@ -98,50 +90,40 @@ def run(
     from genaipa.cli.commands import run_slices
     from genaipa.cli.commands.run_summary import print_preview
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
 
-    if new and shards is not None:
-        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
     launched = run_slices.take_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
     part = None if slice_ is None else parse_slice(slice_)
     run_slices.check_options(slices, part, resume)
     if resume is not None:
         _refuse_other_plan(context)
-    study = None if resume is None else run_slices.find_study(workspace, resume, part)
-    if study is not None:
-        prepared = run_slices.prepare_slice(workspace, study, part, observer, offline=offline)
-    elif resume is not None:
-        prepared = prepare.resume(workspace, resume, observer, offline=offline)
+        prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
     else:
         kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
-            shard=shard, slice=part if slices is None else (1, slices),
-            kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
-            temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
-            name=name, new=new, offline=offline,
+            shard=shard, slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
+            repetitions=repetitions, seed=seed, temperature=temperature, max_tokens=max_tokens,
+            sampling_seed=sampling_seed, name=name, new=new, offline=offline,
         )  # fmt: skip
-        prepared = run_slices.prepare_whole(workspace, request, observer)
-    prepared.stands_for_all = part is None and prepared.slice is not None and (resume is None or study is not None)
+        prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
     run_slices.check_place(on, prepared)
     _take_part(prepared, shards, observer)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
     _check_replicas(replicas, prepared)
-    flags = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
-    check_server_flags(flags, prepared)
-    how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas, tuple(flags))
+    sizes = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
+    how, flags = batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas, flags)
     if prepared.stands_for_all:
         driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.carry_out(context, observer))
-    again = _words(replicas=replicas, shards=shards)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=[*again, *flags], launched=launched))
+    again = [*_words(replicas=replicas, shards=shards), *flags]
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=again, launched=launched))
 
 
 run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
@@ -203,8 +185,8 @@ def _check_replicas(number: int | None, prepared: PreparedRun) -> None:
         raise UsageError("--replicas starts servers here: unset VLLM_BASE_URL.")
 
 
-def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> None:
-    """Raise a UsageError for flags of a server where none would be started."""
+def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
+    """Return the flags of a server; a UsageError where none would be started."""
     from genaipa.execution.serving import find_served
 
     if flags and not find_served(prepared.systems):
@@ -212,6 +194,7 @@ def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> None:
             f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
             "or start the server with it."
         )
+    return tuple(flags)
 
 
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
@@ -230,7 +213,11 @@ def _refuse_other_plan(context: typer.Context) -> None:
     """Raise a UsageError for a flag that would change the plan of a run that was begun."""
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
-        if given is not None and given.name in ("COMMANDLINE", "DEFAULT_MAP") and parameter.name not in BESIDE_RESUME:
+        if (
+            given is not None
+            and given.name in ("COMMANDLINE", "DEFAULT_MAP")
+            and parameter.name not in options.BESIDE_RESUME
+        ):
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
@@ -256,7 +243,7 @@ def carry_out(
         return run_summary.already_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = _wait_for_folder(prepared, limits, observer, _PATIENCE if launched else 0.0)
+        outcome = asyncio.run(_promptly(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder, again)
         return INTERRUPTED
@@ -265,27 +252,24 @@ def carry_out(
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-def _wait_for_folder(
-    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, seconds: float
+async def _promptly(
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, patience: float
 ) -> RunOutcome:
-    """Carry out a run, after whoever holds it now; a RunBusyError if it is held for longer."""
+    """Carry out a run that Ctrl-C stops also while a document is cut into parts.
+
+    Whoever holds it is waited for, so many seconds; a RunBusyError if that is not enough.
+    """
     import asyncio
-    import time
 
-    until = time.monotonic() + seconds
-    while True:
-        try:
-            return asyncio.run(_promptly(prepared, limits, observer))
-        except RunBusyError:
-            if time.monotonic() >= until:
-                raise
-        time.sleep(1.0)
-
-
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver) -> RunOutcome:
-    """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
     from genaipa.cli.terminal.process import promptly
     from genaipa.execution.shards import ask
 
+    until = asyncio.get_running_loop().time() + patience
     with promptly():
-        return await ask(prepared, limits, observer)
+        while True:
+            try:
+                return await ask(prepared, limits, observer)
+            except RunBusyError:
+                if asyncio.get_running_loop().time() >= until:
+                    raise
+            await asyncio.sleep(1.0)

@@ -410,7 +410,7 @@ def tally_rows(tally: Tally) -> list[dict[str, object]]:
             "system": system,
             "initialization": initialization,
             "planned": row.planned,
-            **row.status,
+            **{str(status): count for status, count in row.status.items()},
             "missing": row.missing,
             "failed_steps": row.failed_steps,
             "prompt_cut": row.prompt_cut,
