@@ -133,6 +133,11 @@ def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     return {name: _group_study(name, heads) for name, heads in studies.items()}
 
 
+def studies_by_slice(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
+    """Return the study of each folder that is a slice of one, by the folder's name."""
+    return {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
+
+
 def slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
     """Return what all slices of a study have in common."""
     return part.plan, part.number, frozenset(systems), repetitions
