@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, OptionError, clipped, command
 from genaipa.files.names import folder_words
 from genaipa.policies.corpus import TEXT_DIGEST
-from genaipa.runs.records import RunStatus
+from genaipa.runs.records import MOST_SLICES, RunStatus
 from genaipa.runs.status import Tally, status_together
 from genaipa.words import listed, some
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from genaipa.runs.manifest import ManifestHead
     from genaipa.runs.records import Slice
 
-MOST_SLICES = 10_000
-"""More than a study has documents to fill them."""
 _NAMED = 10
 """Slices that a sentence names."""
 
