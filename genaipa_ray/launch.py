@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clipped
-from genaipa.execution.launch import INTERRUPTED, Launch, Launcher, slice_environment
+from genaipa.execution.launch import INTERRUPTED, LAUNCHED, Launch, Launcher, slice_environment
 from genaipa.systems.endpoint import read_variable
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 RETRIES = 3
-_PASSED_ON = ("GENAIPA_",), ("_BASE_URL",)
+_PASSED_ON = ("GENAIPA_", LAUNCHED), ("_BASE_URL",)
 """Beginnings and ends of the variables that slices are sent. Keys are not: those are the nodes' own."""
 _REACHED = 5.0
 """Seconds that a cluster's head has to answer."""

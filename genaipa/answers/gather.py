@@ -84,16 +84,16 @@ def gather(
         raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else occasions(sources)
-    for study in _group_slices(one for one in sources if kind_of(one.manifest.spec.kind).people):
+    for group in _group_slices(one for one in sources if kind_of(one.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
-        for source in study:
+        for source in group:
             name = source.folder.name
             repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
             runs.append(_Run(reading, source, repeated))
             runs[-1].read()
-        answers_of_study = cache(partial(reading.gathering.rows_from, start))
+        answers_of_group = cache(partial(reading.gathering.rows_from, start))
         for run in runs:
-            run.complete(answers_of_study)
+            run.complete(answers_of_group)
     questions = reading.asked()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)

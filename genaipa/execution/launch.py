@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.folder import RunFolder
 
-LAUNCHED = "GENAIPA_LAUNCHED"
-"""Variable of a slice's process: it ends when its standard input does, and shows no progress."""
+LAUNCHED = "_GENAIPA_LAUNCHED"
+"""Variable of a slice's process, for nobody to set: it ends when its standard input does, and shows no progress."""
 COMPLETE, FAILED, USAGE, PARTIAL, CAPPED, INTERRUPTED = 0, 1, UsageError.exit_code, 3, SpendingCapError.exit_code, 130
 TRIES = 3
 """Deaths of a slice's process without a further answer, after which the slice is given up."""

@@ -35,14 +35,14 @@ class LocalLauncher(Launcher):
         """Carry out these slices; a usage error ends all, any other failure its own slice alone."""
         processes = _Processes(launch, at_once)
         with ThreadPoolExecutor(at_once) as threads:
-            jobs = {threads.submit(processes.run, index): index for index in slices}
+            jobs = {threads.submit(processes.carry_out, index) for index in slices}
             try:
                 while jobs:
                     ended, _ = wait(jobs, _LOOK_EVERY, FIRST_COMPLETED)
                     launch.watch()
                     for job in ended:
-                        if not launch.note_end(jobs.pop(job), job.result()):
-                            processes.stop()
+                        jobs.remove(job)
+                        job.result()
             except BaseException:
                 processes.stop()  # leaving `with` waits for them
                 raise
@@ -56,7 +56,15 @@ class _Processes:
         self._lock, self._stopped = threading.Lock(), False
         self._running = set[subprocess.Popen[str]]()
 
-    def run(self, index: int) -> int:
+    def carry_out(self, index: int) -> None:
+        """Run a slice to its end, and note it; have all stop if no other is to be begun."""
+        code = self._run(index)
+        with self._lock:
+            goes_on = self._launch.note_end(index, code)
+        if not goes_on:
+            self.stop()
+
+    def _run(self, index: int) -> int:
         """Run a slice to its end, and again after a death as long as it gets further; return its last exit code."""
         deaths, kept = 0, self._launch.kept(index)
         while True:

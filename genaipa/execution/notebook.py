@@ -43,6 +43,7 @@ _LIMITS: dict[str, Any] = {
     "timeout": float,
     "max_cost": float | None,
     "batch": bool | None,
+    "server_flags": tuple[str, ...],
 }
 """Field of `RunLimits` → what a caller may give for it."""
 
@@ -94,6 +95,8 @@ class RunOptions(SamplingOptions, total=False):
     """US dollars that the whole run may come to."""
     batch: bool
     """Whether hosted systems are asked by batches: half the price, within a day."""
+    server_flags: tuple[str, ...]
+    """Further flags of a vllm/… model's server that is started here, such as `--tensor-parallel-size`, `2`."""
 
 
 def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:

@@ -226,7 +226,7 @@ class ManifestFolder:
             if known := stamp(path):
                 with contextlib.suppress(OSError, *DAMAGE):
                     head = _read_head(path, known)
-                    if head.format == FORMAT:
+                    if head.format == FORMAT and (head.slice is None or head.slice.is_possible):
                         return head
         outline = self.outline()
         spec = _SpecHead(outline.spec.systems, outline.spec.kind, outline.spec.repetitions)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 from msgspec.structs import force_setattr
 
+from genaipa.errors import clipped
 from genaipa.files.html import short_repr
 from genaipa.files.names import folder_words
 from genaipa.kinds import DEFAULT, as_plan
@@ -68,6 +69,8 @@ RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "
 MOST_REPETITIONS = 100_000
 """More than any study has."""
 
+MOST_SLICES = 10_000
+"""More than a study has documents to fill them."""
 _STUDY_CHARACTERS = 35
 """Characters of a study's name in the names of its slices, which a folder's name cuts."""
 
@@ -296,6 +299,11 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
     cap: float | None = None
 
     @property
+    def is_possible(self) -> bool:
+        """Whether there can be such a slice."""
+        return 1 <= self.index <= self.number <= MOST_SLICES and bool(folder_words(self.study))
+
+    @property
     def in_words(self) -> str:
         """The slice in words: `slice 3 of 16`."""
         return f"slice {self.index} of {self.number}"
@@ -361,6 +369,8 @@ class Manifest(msgspec.Struct, omit_defaults=True):
             lost.append("version of genaipa")
         if lost:
             return f"it lacks the {lost[0]}"
+        if self.slice and not self.slice.is_possible:
+            return f"it is {self.slice.in_words} of '{clipped(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
             return f"{spec.repetitions:.3g} repetitions"
         for place in self.orders:

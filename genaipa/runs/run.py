@@ -9,7 +9,7 @@ from genaipa.errors import UsageError
 from genaipa.files.html import frame_of, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, find_runs, run_folders
-from genaipa.runs.slices import SlicedStudy, group_slices, study_progress
+from genaipa.runs.slices import SlicedStudy, studies_by_slice, study_progress
 from genaipa.workspace import find_workspace, names_of
 
 if TYPE_CHECKING:
@@ -165,8 +165,8 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     """
     here = find_workspace(workspace)
     folders = run_folders(here)
-    study_of = {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
-    found = (study_of.get(folder.name, folder) for folder in folders)
+    studies = studies_by_slice(folders)
+    found = (studies.get(folder.name, folder) for folder in folders)
     return [Run(here, one) for one in {one.name: one for one in found}.values()]
 
 

@@ -20,7 +20,7 @@ from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
-from genaipa.runs.slices import SlicedStudy, group_slices
+from genaipa.runs.slices import SlicedStudy, group_slices, studies_by_slice
 from genaipa.systems.provider import find_provider, find_system
 from genaipa.systems.published import recorded_in
 
@@ -258,8 +258,8 @@ def find_runs(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
     if path := _path_of_run(workspace, name):
         return RunFolder(path)
     runs = run_folders(workspace)
-    studies = group_slices(runs)
-    study_of = {folder.name: study for study in studies.values() for folder in study.folders}
+    study_of = studies_by_slice(runs)
+    studies = {study.name: study for study in study_of.values()}
     if name == "latest" and runs:
         newest = next((run for run in reversed(runs) if not run.is_judges), runs[-1])
         return study_of.get(newest.name, newest)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, OptionError, clipped, command
 from genaipa.files.names import folder_words
 from genaipa.policies.corpus import TEXT_DIGEST
-from genaipa.runs.records import RunStatus
+from genaipa.runs.records import MOST_SLICES, RunStatus
 from genaipa.runs.status import Tally, status_together
 from genaipa.words import listed, some
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from genaipa.runs.manifest import ManifestHead
     from genaipa.runs.records import Slice
 
-MOST_SLICES = 10_000
-"""More than a study has documents to fill them."""
 _NAMED = 10
 """Slices that a sentence names."""
 
@@ -129,6 +127,11 @@ def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
         if head.slice is not None:
             studies.setdefault(head.slice.study, []).append((folder, head))
     return {name: _group_study(name, heads) for name, heads in studies.items()}
+
+
+def studies_by_slice(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
+    """Return the study of each folder that is a slice of one, by the folder's name."""
+    return {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
 
 
 def slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:

@@ -12,6 +12,7 @@ from running import make_workspace
 
 from benchmarks.made_up import made_up
 from genaipa.archive import run_files
+from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import json_line
@@ -211,6 +212,19 @@ def test_a_pack_leaves_texts_out(corpus: Path, genaipa: Callable[..., Finished])
     assert [bool(json.loads(one)["text"]) for one in lines] == [True, False, False]
     told = files["introductions.jsonl"].decode()
     assert [json.dumps(one.text)[1:60] in told for one in (free, *rest)] == [True, False, False]
+
+
+def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """More than 2,000 documents are so many slices as take them; from Python, that is an error that says so."""
+    short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(4001))
+    corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
+    request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "1"})
+    with pytest.raises(UsageError, match=r"^4,001 documents are more than 2,000 in one run; ask them in 3 slices\.$"):
+        prepare(find_workspace(), request, Observer())
+    plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
+    seen = genaipa(*plan, "--estimate", "--json")
+    assert "They are asked in 3 slices, one after another; --on local:4 has four at once." in seen.err
+    assert sum(row["calls"] for row in json.loads(seen.out)["rows"]) == 4001
 
 
 def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finished]) -> None:

@@ -28,7 +28,8 @@ class Scripted(Launch):
     scripts: dict[int, str] = field(default_factory=dict)
     began: list[int] = field(default_factory=list)
 
-    def write_command(self, index: int, at_once: int) -> list[str]:  # noqa: D102 - the base's
+    def write_command(self, index: int, at_once: int) -> list[str]:
+        """Note it, and run its script."""
         self.began.append(index)
         return [sys.executable, "-S", "-c", self.scripts.get(index, "pass")]
 
@@ -37,10 +38,10 @@ def scripted(number: int = 4, **scripts: str) -> tuple[Scripted, list[str]]:
     """A launch of slices, with those named `s3` scripted; and what it says."""
     said: list[str] = []
     by_index = {int(name[1:]): script for name, script in scripts.items()}
-    return Scripted((), (), number, said.append, kept=lambda _index: size("answers"), scripts=by_index), said
+    return Scripted((), (), number, said.append, kept=lambda index: measure("answers"), scripts=by_index), said
 
 
-def size(name: str) -> int:
+def measure(name: str) -> int:
     """The bytes of a file, if there is one."""
     return Path(name).stat().st_size if Path(name).exists() else 0
 
@@ -120,7 +121,7 @@ def test_a_slice_inherits_nothing_that_is_set_for_the_study() -> None:
     launch = Launch([], [], 2, print, environment={"VLLM_BASE_URL": "http://here"})
     inherited = {"GENAIPA_SLICES": "2", "GENAIPA_ON": "local:2", "GENAIPA_TIMEOUT": "9", "PATH": "/bin"}
     assert slice_environment(launch, inherited) == {
-        "GENAIPA_TIMEOUT": "9", "PATH": "/bin", "VLLM_BASE_URL": "http://here", "GENAIPA_LAUNCHED": "1",
+        "GENAIPA_TIMEOUT": "9", "PATH": "/bin", "VLLM_BASE_URL": "http://here", "_GENAIPA_LAUNCHED": "1",
     }  # fmt: skip
 
 

@@ -24,9 +24,10 @@ from genaipa.policies.corpus import json_line, text_digest
 from genaipa.policies.corpus_index import INDICES
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import manifest_file
+from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_slices, occasions, select
-from genaipa.runs.slices import MOST_SLICES, parse_slice, place_documents
+from genaipa.runs.slices import parse_slice, place_documents
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
@@ -240,6 +241,19 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     assert html.index("<h1>") < html.index(lost) < html.index("</header>")
     here = find_workspace()
     assert len(select(here, ["shops"])) == len(select(here, ["extractive"])) == 3
+
+
+def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
+    """A manifest that calls its run slice 3 of a thousand million, or of a study without a name, is damaged."""
+    whole = RunFolder(study).outline()
+    assert whole.slice is not None
+    for changes in ({"number": 10**9}, {"index": 0}, {"index": 5}, {"study": "//"}):
+        whole.slice = replace_struct(whole.slice, **{"study": "shops", "index": 3, "number": 4, **changes})
+        for name in ("manifest.json", ".manifest.json"):
+            (study / name).write_bytes(manifest_file(whole))
+        done = genaipa("runs")
+        assert (done.code, "is damaged (it is slice" in done.err) == (1, True), changes
+        assert "shops lacks 1 of its 4 slices (3)" in done.err
 
 
 def replace_struct(struct: Any, **changes: Any) -> Any:

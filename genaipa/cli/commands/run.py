@@ -28,15 +28,7 @@ if TYPE_CHECKING:
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
 _PATIENCE = 60.0
-"""Seconds that a slice waits for the process that holds it: one that Ray began before, which is stopping."""
-BESIDE_RESUME = frozenset(
-    {
-        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size"),
-        *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
-    }
-)
-"""Parameters that change no message."""
+"""Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
 def _with_own(command: Any) -> inspect.Signature:
@@ -94,7 +86,6 @@ def run(
     from genaipa.cli.commands import run_slices
     from genaipa.cli.commands.run_summary import print_preview
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
 
@@ -104,31 +95,24 @@ def run(
     run_slices.check_options(slices, part, resume)
     if resume is not None:
         _refuse_other_plan(context)
-    study = None if resume is None else run_slices.find_study(workspace, resume, part)
-    if study is not None:
-        prepared = run_slices.prepare_slice(workspace, study, part, observer, offline=offline)
-    elif resume is not None:
-        prepared = prepare.resume(workspace, resume, observer, offline=offline)
+        prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
     else:
         kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
-            slice=part if slices is None else (1, slices),
-            kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
-            temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
-            name=name, new=new, offline=offline,
+            slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
+            repetitions=repetitions, seed=seed, temperature=temperature, max_tokens=max_tokens,
+            sampling_seed=sampling_seed, name=name, new=new, offline=offline,
         )  # fmt: skip
-        prepared = run_slices.prepare_whole(workspace, request, observer)
-    prepared.stands_for_all = part is None and prepared.slice is not None and (resume is None or study is not None)
+        prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
     run_slices.check_place(on, prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    flags = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
-    check_server_flags(flags, prepared)
-    how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, tuple(flags))
+    sizes = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
+    how, flags = batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, flags)
     if prepared.stands_for_all:
         driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.carry_out(context, observer))
@@ -169,8 +153,8 @@ def _words(**options: str | float | None) -> list[str]:
     return [word for flag, value in given for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
-def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> None:
-    """Raise a UsageError for flags of a server where none would be started."""
+def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
+    """Return the flags of a server; a UsageError where none would be started."""
     from genaipa.execution.serving import find_served
 
     if flags and not find_served(prepared.systems):
@@ -178,6 +162,7 @@ def check_server_flags(flags: Sequence[str], prepared: PreparedRun) -> None:
             f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
             "or start the server with it."
         )
+    return tuple(flags)
 
 
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
@@ -196,7 +181,11 @@ def _refuse_other_plan(context: typer.Context) -> None:
     """Raise a UsageError for a flag that would change the plan of a run that was begun."""
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
-        if given is not None and given.name in ("COMMANDLINE", "DEFAULT_MAP") and parameter.name not in BESIDE_RESUME:
+        if (
+            given is not None
+            and given.name in ("COMMANDLINE", "DEFAULT_MAP")
+            and parameter.name not in options.BESIDE_RESUME
+        ):
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
@@ -236,20 +225,19 @@ async def _promptly(
 ) -> RunOutcome:
     """Carry out a run that Ctrl-C stops also while a document is cut into parts.
 
-    A RunBusyError if another process holds it for more than `patience` seconds.
+    Whoever holds it is waited for, so many seconds; a RunBusyError if that is not enough.
     """
     import asyncio
-    import time
 
     from genaipa.cli.terminal.process import promptly
     from genaipa.execution.run import carry_out
 
-    until = time.monotonic() + patience
+    until = asyncio.get_running_loop().time() + patience
     with promptly():
         while True:
             try:
                 return await carry_out(prepared, limits, observer)
             except RunBusyError:
-                if time.monotonic() >= until:
+                if asyncio.get_running_loop().time() >= until:
                     raise
             await asyncio.sleep(1.0)

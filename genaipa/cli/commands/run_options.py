@@ -226,7 +226,7 @@ Resume = Annotated[
         "--resume",
         autocompletion=completion.runs,
         metavar="RUN",
-        help="Go on with this run or study (name, part of it, or latest).",
+        help="Go on with this run or study (name or latest).",
     ),
 ]
 New = Annotated[
@@ -281,3 +281,11 @@ def _of_kinds() -> dict[str, OfKind]:
 
 OF_KINDS = _of_kinds()
 """Name → option of kinds of tasks: the fields of plans that have a help text among them."""
+BESIDE_RESUME = frozenset(
+    {
+        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
+        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size", "replicas", "shards"),
+        *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
+    }
+)
+"""Parameters that change no message."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from genaipa.cli.commands.run_options import BESIDE_RESUME
 from genaipa.cli.terminal.console import caveat, print_json, say, show, write_flags
 from genaipa.cli.terminal.process import end_with_input
 from genaipa.cli.terminal.progress import show_progress
@@ -141,8 +142,6 @@ class Driver:
 
     def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
         """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
-        from genaipa.cli.commands.run import BESIDE_RESUME
-
         words = shared_words(context, BESIDE_RESUME if again else None)
         words += [f"{'--resume' if again else '--name'}={self.part.study}", *flags]
         if (cap := self.limits.max_cost) is not None:
@@ -217,16 +216,6 @@ def take_launched() -> bool:
     return True
 
 
-def find_study(workspace: Workspace, name: str, part: tuple[int, int] | None) -> SlicedStudy | None:
-    """Return the study that a name means; None if it means a run, and an OptionError for a slice of that."""
-    found = find_runs(workspace, name)
-    if isinstance(found, SlicedStudy):
-        return found
-    if part is not None:
-        raise OptionError("slice", f" is of a study, and {found.name} is a run; leave it out to go on with that.")
-    return None
-
-
 def check_options(slices: int | None, part: tuple[int, int] | None, resume: str | None) -> None:
     """Raise a UsageError for options that don't go together."""
     if slices is not None and (part is not None or resume is not None):
@@ -239,27 +228,38 @@ def check_place(on: str | None, prepared: PreparedRun) -> None:
         raise OptionError("on", " is for all slices of a study; begin one with: --documents FILE --slices 16")
 
 
-def prepare_slice(
-    workspace: Workspace,
-    study: SlicedStudy,
-    part: tuple[int, int] | None,
-    observer: TerminalObserver,
-    *,
-    offline: bool,
+def prepare_named(
+    workspace: Workspace, name: str, part: tuple[int, int] | None, observer: TerminalObserver, *, offline: bool
 ) -> PreparedRun:
-    """Prepare a slice of a study; the first one that was begun stands for all if no part is named."""
+    """Prepare the run of that name, or a slice of the study; without a `part`, one that stands for all."""
+    from genaipa.execution.prepare import resume
     from genaipa.execution.siblings import resume_slice
 
-    return resume_slice(workspace, study, part or (min(study.slices), study.number), observer, offline=offline)
+    found = find_runs(workspace, name)
+    if isinstance(found, SlicedStudy):
+        example = part or (min(found.slices), found.number)
+        run = resume_slice(workspace, found, example, observer, offline=offline)
+        run.stands_for_all = part is None
+        return run
+    if part is not None:
+        raise OptionError("slice", f" is of a study, and {found.name} is a run; leave it out to go on with that.")
+    return resume(workspace, name, observer, offline=offline)
 
 
-def prepare_whole(workspace: Workspace, request: RunRequest, observer: TerminalObserver) -> PreparedRun:
-    """Prepare a run; of more documents than a run takes, the first of the slices that take them."""
+def prepare_whole(
+    workspace: Workspace, request: RunRequest, observer: TerminalObserver, *, is_whole: bool
+) -> PreparedRun:
+    """Prepare a run; of more documents than a run takes, the first of the slices that take them.
+
+    A slice stands for all if the request `is_whole`.
+    """
     from genaipa.execution.prepare import prepare
 
     try:
-        return prepare(workspace, request, observer)
+        run = prepare(workspace, request, observer)
     except ManyDocumentsError as error:
         slices = count_words(error.slices, "slice")
         observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 has four at once.")
-        return prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
+        run = prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
+    run.stands_for_all = is_whole and run.slice is not None
+    return run
