@@ -13,7 +13,7 @@ from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
-from genaipa.runs.slices import MOST_SLICES
+from genaipa.runs.records import MOST_SLICES
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -284,7 +284,7 @@ OF_KINDS = _of_kinds()
 BESIDE_RESUME = frozenset(
     {
         *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size", "replicas", "shards"),
+        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size"),
         *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
     }
 )
