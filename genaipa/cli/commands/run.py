@@ -15,7 +15,6 @@ from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import RunBusyError, SpendingCapError, UsageError
-from genaipa.runs.slices import parse_slice
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -95,8 +94,7 @@ def run(
 
     launched = run_slices.take_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
-    part = None if slice_ is None else parse_slice(slice_)
-    run_slices.check_options(slices, part, resume)
+    part = run_slices.read_part(slice_, slices, resume)
     if resume is not None:
         _refuse_other_plan(context)
         prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
@@ -106,8 +104,8 @@ def run(
             systems=several(system), documents=several(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
             shard=shard, slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
-            repetitions=repetitions, seed=seed, temperature=temperature, max_tokens=max_tokens,
-            sampling_seed=sampling_seed, name=name, new=new, offline=offline,
+            repetitions=repetitions, seed=seed, temperature=temperature, name=name, new=new, offline=offline,
+            max_tokens=max_tokens, sampling_seed=sampling_seed,
         )  # fmt: skip
         prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
     run_slices.check_place(on, prepared)
