@@ -44,10 +44,10 @@ class CorpusFile(Protocol):
         """SHA-256 of the file; read along where all of its rows were."""
 
     def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        """The rows that start there, in the order of the file; `starts` rise."""
+        """Yield the rows that start there, in the order of the file; `starts` rise."""
 
     def lines(self, starts: Sequence[int]) -> Iterator[bytes] | None:
-        """The lines of JSON that start there, unread, each with its end; None for a file that has none."""
+        """Yield the lines of JSON that start there, unread, each with its end; None for a file that has none."""
 
 
 def file_digest(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
-from genaipa.files.html import frame_of, html_table, short_repr
+from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, find_runs, run_folders
 from genaipa.runs.slices import SlicedStudy, studies_by_slice, study_progress
@@ -116,7 +116,7 @@ class Run:
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
         if plan is None:
             columns |= dict.fromkeys((*(name for _, one in records for name in one.coordinates), "prediction", "score"))
-        return frame_of((self._row(run, record, sets) for run, record in records), list(columns))
+        return figure_frame((self._row(run, record, sets) for run, record in records), list(columns))
 
     def _row(self, run: str, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}

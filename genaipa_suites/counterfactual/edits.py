@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.datasets.base import named_document
+from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clipped
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
-from genaipa.policies.sections import find_sections, resolve
+from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa_suites.counterfactual.quantities import tokens
 from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find, is_traceable, tokens_of
 
@@ -143,7 +143,7 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
 
     def rules(edits: Edits) -> Iterator[DataError]:
         try:
-            document = named_document(workspace, edits.document)
+            document = load_named_document(workspace, edits.document)
         except GenaipaError as error:
             yield DataError(path, str(error), "document")
             return
@@ -195,7 +195,7 @@ class _PlacedEdits:
                 yield from self._fact(where, edit, self.changes[-1])
                 yield from self._in_section(where, edit, self.changes[-1])
         for label in edit.sections:
-            if resolve(self.sections, label) is None:
+            if resolve_citation(self.sections, label) is None:
                 yield f"{entry}.sections", f"'{clipped(label)}' is no section of the document."
 
     def _values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
@@ -281,7 +281,7 @@ class _PlacedEdits:
             yield f"{entry}.becomes", "orders none of the values of 'after'."
 
     def _in_section(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
-        known = [found for label in edit.sections if (found := resolve(self.sections, label)) is not None]
+        known = [found for label in edit.sections if (found := resolve_citation(self.sections, label)) is not None]
         if edit.sections and not any(one.start <= change.start < one.end for one in known):
             around = next((one.label for one in self.sections if one.start <= change.start < one.end), "none")
             yield f"{entry}.at", f"is in none of the edit's 'sections', but in {around}; add it."
