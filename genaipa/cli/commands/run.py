@@ -15,7 +15,6 @@ from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
 from genaipa.errors import RunBusyError, SpendingCapError, UsageError
-from genaipa.runs.slices import parse_slice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,8 +90,7 @@ def run(
 
     launched = run_slices.take_launched()
     observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
-    part = None if slice_ is None else parse_slice(slice_)
-    run_slices.check_options(slices, part, resume)
+    part = run_slices.read_part(slice_, slices, resume)
     if resume is not None:
         _refuse_other_plan(context)
         prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)

@@ -31,7 +31,7 @@ from genaipa.execution.launch import (
 )
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.selection import find_runs, find_slices
-from genaipa.runs.slices import SlicedStudy
+from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import number as count_words
 from genaipa.words import printable
 from genaipa.workspace import elsewhere
@@ -216,10 +216,11 @@ def take_launched() -> bool:
     return True
 
 
-def check_options(slices: int | None, part: tuple[int, int] | None, resume: str | None) -> None:
-    """Raise a UsageError for options that don't go together."""
-    if slices is not None and (part is not None or resume is not None):
+def read_part(text: str | None, slices: int | None, resume: str | None) -> tuple[int, int] | None:
+    """Return which slice is named, and of how many; None for all. An OptionError for options that don't go together."""
+    if slices is not None and (text is not None or resume is not None):
         raise OptionError("slices", " begins all slices of a study; leave it out, or --slice and --resume.")
+    return None if text is None else parse_slice(text)
 
 
 def check_place(on: str | None, prepared: PreparedRun) -> None:
