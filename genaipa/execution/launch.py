@@ -212,7 +212,7 @@ class StudyTally:
         """Return the counts of a slice, with the answers that were appended since the last look."""
         if index not in self._tallies:
             try:
-                manifest = folder.outline()
+                manifest = folder.manifest()
             except DataError:  # told by whoever carries it out
                 return Tally()
             self._tallies[index], self._documents[index] = Tally(), len(manifest.documents)

@@ -176,7 +176,7 @@ class PreparedRun:
         if given is None and self.slice is not None:
             return self.slice.cap
         if given is None:
-            return self.folder.outline().max_cost if self.folder else None
+            return self.folder.manifest().max_cost if self.folder else None
         return None if math.isinf(given) else given
 
     def open(self) -> RunFolder:
@@ -260,7 +260,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
         resources.say(note)
     if run.folder is not None:
         run.slice = run.folder.head().slice
-        check_unchanged(run.folder, run.folder.outline(), run.digests)
+        check_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
             resources.say(f"this slice was begun before: going on with {run.folder.name}")
     return run
@@ -304,7 +304,7 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     """Prepare a run that was begun before, by its name; a RunError if its inputs have changed since."""
     observer = observer or Observer()
     folder = find_run(workspace, name)
-    manifest = folder.outline()
+    manifest = folder.manifest()
     task = make_task(manifest.spec, load_run_documents(workspace, folder, manifest, observer.said), folder)
     run = PreparedRun(task, manifest.name, folder, offline, manifest.corpus, slice=manifest.slice)
     check_unchanged(folder, manifest, run.digests)
@@ -337,7 +337,7 @@ def same_plan(run: PreparedRun, name: str | None, besides: Collection[str] = ())
         if folder.name in besides:
             continue
         try:
-            manifest = folder.outline()
+            manifest = folder.manifest()
         except DataError:
             # A damaged run is named by `genaipa runs` and `validate`; it must not block another.
             continue

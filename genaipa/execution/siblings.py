@@ -32,7 +32,7 @@ def resume_slice(
         raise OptionError("slice", f" {index}/{number}: {study.name} has {study.number:,} slices.")
     if index in study.slices:
         return resume(workspace, study.slices[index].name, observer, offline=offline)
-    sibling = study.folders[0].outline()
+    sibling = study.folders[0].manifest()
     assert sibling.slice is not None, "it is a slice"
     request = _request_like(sibling, part, offline=offline)
     try:

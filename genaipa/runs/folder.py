@@ -87,7 +87,7 @@ class RunFolder(ManifestFolder):
     def is_called(self, words: str) -> bool:
         """Tell whether this is all of the name that the run was given; False where that can't be read."""
         try:
-            return folder_words(self.outline().name) == words
+            return folder_words(self.manifest().name) == words
         except DataError:
             return False
 
@@ -117,7 +117,7 @@ class RunFolder(ManifestFolder):
         """Return sentences about what is wrong with the manifest, and gone since it was written; empty for nothing."""
         # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
         try:
-            damage, lack = self.manifest_damage(), self.lack(self.outline())
+            damage, lack = self.manifest_damage(), self.lack(self.manifest())
         except DataError:  # told by whoever needs the manifest
             return []
         return [f"{self.path / MANIFEST}: {damage}" if damage else "", lack]
@@ -154,10 +154,6 @@ class RunFolder(ManifestFolder):
 
     # -- reading --
 
-    def manifest(self) -> Manifest:
-        """Read the manifest; the errors of `outline`."""
-        return self.outline()
-
     def stamp(self) -> Stamp | None:
         """Return numbers that change with each answer; None if there is none."""
         return stamp(self.answers)
@@ -175,7 +171,7 @@ class RunFolder(ManifestFolder):
 
         A RunError names the line that is no record, or was changed since: results computed from it would be wrong.
         """
-        documents = {name: facts.digest for name, facts in self.outline().documents.items()}
+        documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.is_withheld
         for number, (offset, record) in enumerate(self.entries(kind), 1):
             if problem := flaw(record, documents, withheld=withheld):
@@ -215,11 +211,11 @@ class RunFolder(ManifestFolder):
 
     def seen(self) -> tuple[Tally, dict[str, int]]:
         """Return the counts so far beside the planned ones, and the place of each key's latest record."""
-        return counted(self.outline(), self.entries(Counted))
+        return counted(self.manifest(), self.entries(Counted))
 
     def state(self) -> tuple[Manifest, Tally]:
         """Return the manifest, with an outdated status put right, and the counts."""
-        manifest = self.outline()
+        manifest = self.manifest()
         tally, _ = counted(manifest, self.entries(Counted))
         manifest.status = self.status(manifest, missing=bool(tally.missing()))
         return manifest, tally
@@ -238,7 +234,7 @@ class RunFolder(ManifestFolder):
 
     def is_complete(self) -> bool:
         """Tell whether everything was answered, and still is."""
-        manifest = self.outline()
+        manifest = self.manifest()
         if manifest.status != "complete" or self.lack(manifest):
             return False
         # What was imported does not say how long the file was.
@@ -251,5 +247,5 @@ class RunFolder(ManifestFolder):
             return self.state()[1].cost
         except GenaipaError:  # told by whoever carries it out
             with contextlib.suppress(GenaipaError):
-                return self.outline().totals.cost or 0.0
+                return self.manifest().totals.cost or 0.0
         return 0.0

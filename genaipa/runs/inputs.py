@@ -307,7 +307,7 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     if begun is not None and not making:
         messages = folder.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
-        plan = find_procedure_plan(folder.outline().spec)
+        plan = find_procedure_plan(folder.manifest().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _before(folder, record, offsets):
             messages += _turn(earlier, earlier.reply or language_from_name(prompts).no_answer)

@@ -168,11 +168,11 @@ class ManifestFolder:
     def is_judges(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return kind_of(self.outline().spec.kind).on_answers
+            return kind_of(self.manifest().spec.kind).on_answers
         except DataError:
             return False
 
-    def outline(self) -> Manifest:
+    def manifest(self) -> Manifest:
         """Read the manifest.
 
         It is read from its copy where the file is damaged; a DataError if that can't be read either, or if another
@@ -220,7 +220,7 @@ class ManifestFolder:
         return manifest
 
     def head(self) -> ManifestHead:
-        """Return the head of the manifest, or else of its copy; the errors of `outline`."""
+        """Return the head of the manifest, or else of its copy; the errors of `manifest`."""
         for name in (MANIFEST, MANIFEST_COPY):
             path = self.path / name
             if known := stamp(path):
@@ -228,7 +228,7 @@ class ManifestFolder:
                     head = _read_head(path, known)
                     if head.format == FORMAT and (head.slice is None or head.slice.is_possible):
                         return head
-        outline = self.outline()
+        outline = self.manifest()
         spec = _SpecHead(outline.spec.systems, outline.spec.kind, outline.spec.repetitions)
         facts = {name: getattr(outline, name) for name in ("status", "created", "slice", "totals", "max_cost")}
         return ManifestHead(outline.format, outline.name, spec=spec, **facts)
@@ -238,7 +238,7 @@ class ManifestFolder:
         try:
             self._manifest(MANIFEST)
         except DataError as damaged:
-            return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
+            return f"{damaged.problem.partition(';')[0]}; its copy of {self.manifest().updated} is used in its place."
         return ""
 
     def sum_differs(self) -> str:

@@ -112,7 +112,7 @@ class Run:
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """
-        plan, records = find_procedure_plan(self._found.folders[0].outline().spec), self._latest_by_folder()
+        plan, records = find_procedure_plan(self._found.folders[0].manifest().spec), self._latest_by_folder()
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
         if plan is None:
             columns |= dict.fromkeys((*(name for _, one in records for name in one.coordinates), "prediction", "score"))

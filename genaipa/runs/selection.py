@@ -155,7 +155,7 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
     run_systems = found.folders[0].head().spec.systems
     if not end:
         return Meaning(found.name, [_Part(folder, run_systems) for folder in found.folders])
-    models = model_names(folder.outline() for folder in found.folders[:1])
+    models = model_names(folder.manifest() for folder in found.folders[:1])
     if not (system := find_system(end, run_systems, models)):
         raise unknown if misspelt else UnknownNameError(f"system of the run {found.name}", end, run_systems)
     return Meaning(f"{found.name}:{system}", [_Part(folder, (system,)) for folder in found.folders])
@@ -202,7 +202,7 @@ def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
     found = []
     for folder in folders:
         try:
-            found.append((folder, folder.outline()))
+            found.append((folder, folder.manifest()))
         except DataError:
             continue
     return found

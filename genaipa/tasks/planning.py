@@ -196,7 +196,7 @@ def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
         try:
-            documents = folder.outline().documents
+            documents = folder.manifest().documents
         except GenaipaError:
             continue  # `genaipa runs` names it
         for name, facts in documents.items():

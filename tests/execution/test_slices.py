@@ -218,7 +218,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     """By every reader of the study, and in its report above everything else; a copy counts once."""
     other = Path("runs/29990101-000000-shops-slice-4-of-4")
     shutil.copytree(study.parent / load_run("shops").slices[3].name, other)
-    manifest = RunFolder(other).outline()
+    manifest = RunFolder(other).manifest()
     assert manifest.slice is not None
     manifest.slice = replace_struct(manifest.slice, plan="another")
     for name in ("manifest.json", ".manifest.json"):
@@ -245,7 +245,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
 
 def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
     """A manifest that calls its run slice 3 of a thousand million, or of a study without a name, is damaged."""
-    whole = RunFolder(study).outline()
+    whole = RunFolder(study).manifest()
     assert whole.slice is not None
     for changes in ({"number": 10**9}, {"index": 0}, {"index": 5}, {"study": "//"}):
         whole.slice = replace_struct(whole.slice, **{"study": "shops", "index": 3, "number": 4, **changes})

@@ -277,7 +277,7 @@ def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa:
     (folder.path / "manifest.json").unlink()
     (left := folder.path / ".manifest.json.0a.tmp").write_text("{", encoding="utf-8")
     assert [run.path for run in run_folders(find_workspace())] == [folder.path]
-    assert find_run(find_workspace(), folder.name).outline().name
+    assert find_run(find_workspace(), folder.name).manifest().name
     assert "its copy of" in genaipa("validate").out
     with folder.writing() as said:
         assert any("its copy of" in sentence for sentence in said)

@@ -118,7 +118,7 @@ def _used(workspace: Workspace) -> set[str]:
     systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
-            systems |= set(folder.outline().spec.systems)
+            systems |= set(folder.manifest().spec.systems)
     found = {system: find_provider(system) for system in map(asked_by, systems)}
     keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
     return keys | {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}

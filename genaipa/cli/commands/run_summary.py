@@ -246,7 +246,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 def _own(workspace: Workspace, folder: RunFolder) -> Closing:
     """Lines and facts of the run's kind of task; none if its data can't be read."""
-    kind = kind_of(folder.outline().spec.kind)
+    kind = kind_of(folder.manifest().spec.kind)
     try:
         return kind.closing(workspace, folder)
     except GenaipaError:
@@ -255,7 +255,7 @@ def _own(workspace: Workspace, folder: RunFolder) -> Closing:
 
 def _served_otherwise(folder: RunFolder) -> Iterator[str]:
     """A sentence on each system that was served by another model than it was asked for, or by several."""
-    for name, facts in folder.outline().systems.items():
+    for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
                 f"{short_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
@@ -295,7 +295,9 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
-        report = f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.outline().spec.kind).has_results else ""
+        report = (
+            f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.manifest().spec.kind).has_results else ""
+        )
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))

@@ -159,7 +159,7 @@ def _readable(here: Workspace, names: Sequence[str], *, whole: bool) -> tuple[li
 
 def _read_run(folder: RunFolder, problems: list[str]) -> _Entry:
     """Read the line of a run; the errors of its manifest."""
-    manifest = folder.outline()
+    manifest = folder.manifest()
     manifest.status, totals = _read_status(folder, manifest, problems)
     return _Entry(folder.name, folder, manifest, totals)
 
@@ -170,13 +170,13 @@ def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Ent
     from genaipa.runs.status import status_together
 
     first = study.folders[0]
-    manifest, statuses, totals = first.outline(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
+    manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
     for folder in study.folders:
         status, of_slice = _read_status(folder, folder.head(), problems)
         statuses.add(status)
         totals = totals.plus(of_slice)
         if whole:
-            manifest.documents |= folder.outline().documents
+            manifest.documents |= folder.manifest().documents
     manifest.status = status_together(statuses)
     return _Entry(study.name, first, manifest, totals, study)
 
@@ -293,7 +293,7 @@ def remove(
 
 def _kept(folder: RunFolder) -> str:
     try:
-        totals = folder.outline().totals
+        totals = folder.manifest().totals
     except GenaipaError as error:
         return str(error)
     return f"{totals.kept} of {totals.planned} answers"

@@ -203,7 +203,7 @@ def _wording(folder: RunFolder, question: str) -> str:
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.procedure import find_procedure_plan
 
-    plan = find_procedure_plan(folder.outline().spec)
+    plan = find_procedure_plan(folder.manifest().spec)
     for name in dict.fromkeys(plan.questions.values() if plan else ()):
         try:
             known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
@@ -231,7 +231,7 @@ def _print_study(name: str, chosen: Sequence[_Chosen]) -> None:
     from genaipa.runs.slices import SlicedStudy, study_progress
 
     slices = {part.index: one.folder for one in chosen if (part := one.folder.head().slice)}
-    manifest = chosen[0].folder.outline()
+    manifest = chosen[0].folder.manifest()
     assert manifest.slice is not None, "they are slices"
     study = SlicedStudy(manifest.slice.study, manifest.slice.number, slices)
     manifest.status, tally = study_progress(study)

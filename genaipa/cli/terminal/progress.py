@@ -437,7 +437,7 @@ def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
     if folder is None:
         say("interrupted; nothing was asked yet.")
     else:
-        totals = folder.outline().totals
+        totals = folder.manifest().totals
         kept = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
         if out := list(batches_out(folder.path)):

@@ -230,7 +230,7 @@ async def give_up(folder: RunFolder) -> int:
         for batch in [*out, *lost]:
             await ledger.note(batch, "given up", why="by the user's word")
         await ledger.close()
-        manifest = folder.outline()
+        manifest = folder.manifest()
         if manifest.status == "waiting":
             manifest.status = "interrupted"
             folder.write_manifest(manifest)
