@@ -100,8 +100,8 @@ def run(
             systems=several(system), documents=several(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
             slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
-            repetitions=repetitions, seed=seed, temperature=temperature, max_tokens=max_tokens,
-            sampling_seed=sampling_seed, name=name, new=new, offline=offline,
+            repetitions=repetitions, seed=seed, temperature=temperature, name=name, new=new, offline=offline,
+            max_tokens=max_tokens, sampling_seed=sampling_seed,
         )  # fmt: skip
         prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
     run_slices.check_place(on, prepared)
