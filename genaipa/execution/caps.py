@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError
 from genaipa.execution.limits import at_most_output
 from genaipa.execution.ready import measure
-from genaipa.files.locks import held, native_lock
+from genaipa.files.locks import hold_lock, native_lock
 from genaipa.runs.batches import pending_dollars
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.selection import find_slices
@@ -47,7 +47,7 @@ def claim_share(run: PreparedRun, folder: RunFolder, systems: Sequence[Ready], c
             f"than {LEAST_CALLS} of the dearest calls; take ${least * run.slice.number:.4g} or more, or fewer slices.",
         )
     lock = native_lock(run.workspace.runs / ".caps.lock")
-    with held(lock, run.workspace.runs):
+    with hold_lock(lock, run.workspace.runs):
         study = find_slices(run.workspace, run.slice.study)
         others = [other for other in study.folders if other.path != folder.path] if study else []
         manifest = folder.manifest()

@@ -13,7 +13,7 @@ from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
-from genaipa.runs.slices import MOST_SLICES
+from genaipa.runs.records import MOST_SLICES
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
