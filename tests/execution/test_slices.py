@@ -230,7 +230,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     page = Path("page")
     Path("judge.yaml").write_text("default: Nothing.\n")
     for command in (
-        ("report", "shops", "-o", page), ("report", "extractive"), ("report", "shops:extractive"), ("runs",),
+        ("report", "shops", "-o", page), ("show", "extractive"), ("show", "shops:extractive"), ("runs",),
         ("sample", "shops"), ("show", "shops"), ("show", "latest"), ("pack", "shops", "-o", "shops.zip"),
         ("drift", "shops"), ("validate",), ("judge", "shops", "--judge", "scripted/judge.yaml", "--dry-run"),
     ):  # fmt: skip
