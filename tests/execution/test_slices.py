@@ -183,7 +183,8 @@ def test_a_corpus_is_read_once() -> None:
     (index,) = (Path("runs") / INDICES).glob("*.index")
     content, written = index.read_bytes(), index.stat().st_mtime_ns
     assert (list_documents(), index.stat().st_mtime_ns) == (before, written), "it is read, and not made again"
-    for damaged in (b"", content[:-1], content[:90] + b"?" + content[91:], b"x" * 40):
+    flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(0, len(content), 150)]
+    for damaged in (b"", content[:-1], b"x" * 40, *flipped):
         index.write_bytes(damaged)
         assert list_documents() == before
         assert index.read_bytes() == content
@@ -229,7 +230,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     page = Path("page")
     Path("judge.yaml").write_text("default: Nothing.\n")
     for command in (
-        ("report", "shops", "-o", page), ("report", "extractive"), ("report", "shops:extractive"), ("runs",),
+        ("report", "shops", "-o", page), ("show", "extractive"), ("show", "shops:extractive"), ("runs",),
         ("sample", "shops"), ("show", "shops"), ("show", "latest"), ("pack", "shops", "-o", "shops.zip"),
         ("drift", "shops"), ("validate",), ("judge", "shops", "--judge", "scripted/judge.yaml", "--dry-run"),
     ):  # fmt: skip
