@@ -163,7 +163,7 @@ def test_cap_holds_with_batches_out(genaipa: Cli) -> None:
 
 def test_shares_of_a_cap_by_hand(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) -> None:
     """A slice gets its share of what the others leave, whoever starts it; a cap that is too small is refused first."""
-    plan = lay_study(documents=12, questions=12)
+    plan = lay_study(documents=24, questions=12)
     with OpenAIServer(lambda _number, _body: reply("Yes."), models=("m",)) as server:
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
 
