@@ -78,7 +78,8 @@ def replace_about(document: Document, **changes: Any) -> Any:
 def ask_slices(path: Path, number: int, name: str = "shops", **options: Any) -> None:
     """Ask all slices of a study."""
     for index in range(1, number + 1):
-        api.run("extractive", corpus=path, slice=(index, number), name=name, **{**ASKED, **options})
+        options = {"systems": "extractive", **ASKED, **options}
+        api.run(corpus=path, slice=(index, number), name=name, **options)
 
 
 class Said(Observer):
@@ -95,9 +96,9 @@ class Said(Observer):
 def test_slices_are_one_run() -> None:
     """Sixteen slices have the answers and the tables of the one run, with duplicates and two languages."""
     path = write_corpus(make_documents(40, german=6))
-    options = {**ASKED, "questions": "policy"}
-    whole = api.run("extractive", corpus=path, name="whole", **options)
-    ask_slices(path, 16, questions="policy")
+    options = {"systems": ("extractive", "careful"), "questions": "policy"}
+    whole = api.run(corpus=path, name="whole", **ASKED, **options)
+    ask_slices(path, 16, **options)
     sliced = load_run("shops")
     assert [len(sliced.slices), sliced.status] == [16, "complete"]
     assert sorted(record.key for record in sliced.answers()) == sorted(record.key for record in whole.answers())
@@ -113,8 +114,17 @@ def test_slices_are_one_run() -> None:
     tables = [api.report(name).as_json() for name in ("whole", "shops")]
     # These are about time.
     for name in tables[0]["tables"].keys() - {"effort", "throughput-systems"}:
-        assert tables[0]["tables"][name] == tables[1]["tables"][name], name
+        assert round_numbers(tables[0]["tables"][name]) == round_numbers(tables[1]["tables"][name]), name
     assert tables[0]["notable"] == tables[1]["notable"]
+
+
+def round_numbers(value: Any) -> Any:
+    """Round what the order of a sum decides."""
+    if isinstance(value, dict):
+        return {name: round_numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [round_numbers(one) for one in value]
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def test_everything_is_decided_over_the_whole_choice() -> None:
@@ -183,7 +193,8 @@ def test_a_corpus_is_read_once() -> None:
     (index,) = (Path("runs") / INDICES).glob("*.index")
     content, written = index.read_bytes(), index.stat().st_mtime_ns
     assert (list_documents(), index.stat().st_mtime_ns) == (before, written), "it is read, and not made again"
-    for damaged in (b"", content[:-1], content[:90] + b"?" + content[91:], b"x" * 40):
+    flipped = [content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in range(0, len(content), 150)]
+    for damaged in (b"", content[:-1], b"x" * 40, *flipped):
         index.write_bytes(damaged)
         assert list_documents() == before
         assert index.read_bytes() == content
@@ -229,7 +240,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     page = Path("page")
     Path("judge.yaml").write_text("default: Nothing.\n")
     for command in (
-        ("report", "shops", "-o", page), ("report", "extractive"), ("report", "shops:extractive"), ("runs",),
+        ("report", "shops", "-o", page), ("show", "extractive"), ("show", "shops:extractive"), ("runs",),
         ("sample", "shops"), ("show", "shops"), ("show", "latest"), ("pack", "shops", "-o", "shops.zip"),
         ("drift", "shops"), ("validate",), ("judge", "shops", "--judge", "scripted/judge.yaml", "--dry-run"),
     ):  # fmt: skip

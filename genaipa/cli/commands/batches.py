@@ -36,6 +36,7 @@ def list_batches(
     """
     from genaipa.runs.batches import read_batches
     from genaipa.runs.selection import find_runs, run_folders
+    from genaipa.runs.slices import studies_by_slice
 
     here = current_workspace()
     named = [folder for name in several(run) for folder in find_runs(here, name).folders]
@@ -55,18 +56,13 @@ def list_batches(
     elif found:
         rows = [tuple(_as_dict(*one).values()) for one in found]
         table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
-        for name in dict.fromkeys(_call_whole(folder) for folder, batch in found if batch.out):
+        studies = studies_by_slice(run_folders(here))
+        for name in dict.fromkeys(studies.get(folder.name, folder).name for folder, batch in found if batch.out):
             show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are out." if not all_ else "There are no batches.")
     if problems:
         raise typer.Exit(1)
-
-
-def _call_whole(folder: RunFolder) -> str:
-    """Return the name by which a run goes on: of a slice, its study's."""
-    part = folder.head().slice
-    return part.study if part else folder.name
 
 
 def _as_dict(folder: RunFolder, batch: Batch) -> dict[str, object]:
