@@ -31,13 +31,8 @@ _ROUNDING = 1e-6
 """US dollars to which manifests round what a run cost."""
 
 
-def claim_share(run: PreparedRun, folder: RunFolder, systems: Sequence[Ready], cap: float) -> float:
-    """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
-
-    That is what it spent, and its share of what its study has left: the others' spending, the money set aside for
-    their batches, and the shares of those that are being asked are gone. An OptionError for a cap of which the shares
-    are too small.
-    """
+def find_least_share(run: PreparedRun, systems: Sequence[Ready], cap: float) -> float:
+    """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
     assert run.slice is not None, "a study has slices"
     least = LEAST_CALLS * max((_dearest_call(run, ready) for ready in systems), default=0.0)
     if cap < least * run.slice.number:
@@ -46,19 +41,32 @@ def claim_share(run: PreparedRun, folder: RunFolder, systems: Sequence[Ready], c
             f" ${cap:g} leaves ${cap / run.slice.number:.4g} for each of {run.slice.number:,} slices, which is less "
             f"than {LEAST_CALLS} of the dearest calls; take ${least * run.slice.number:.4g} or more, or fewer slices.",
         )
+    return least
+
+
+def claim_share(run: PreparedRun, folder: RunFolder, cap: float, least: float) -> float:
+    """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
+
+    All slices that are not complete may come to the same, of what the complete ones left; and to the `least` share
+    more than they spent, if the study has so much left. What others spent, is set aside for their batches, or is their
+    share while they are asked, is gone.
+    """
+    assert run.slice is not None, "a study has slices"
     lock = native_lock(run.workspace.runs / ".caps.lock")
     with hold_lock(lock, run.workspace.runs):
         study = find_slices(run.workspace, run.slice.study)
         others = [other for other in study.folders if other.path != folder.path] if study else []
-        manifest = folder.manifest()
+        used = {other.path: dollars_in_use(other) for other in others}
+        complete = [other.path for other in others if other.head().status == "complete"]
         own = folder.cost + pending_dollars(folder.path)
-        left = max(0.0, cap - own - sum(map(dollars_in_use, others)) - _ROUNDING * run.slice.number)
-        settled = sum(is_claiming(other) or other.head().status == "complete" for other in others)
-        share = max(left / (run.slice.number - settled), min(left, least))
-        manifest.status, manifest.max_cost = "running", own + share
+        level = (cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
+        left = max(0.0, cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
+        granted = own + min(left, max(level - own, least))
+        manifest = folder.manifest()
+        manifest.status, manifest.max_cost = "running", granted
         manifest.slice = replace(run.slice, cap=cap)
         folder.write_manifest(manifest)
-    return own + share
+    return granted
 
 
 def dollars_in_use(folder: RunFolder) -> float:

@@ -258,8 +258,9 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     run.folder = run.find_begun()
     for note in task.notes if run.folder is None else ():
         resources.say(note)
+    if siblings := find_slices(workspace, study):
+        run.slice = replace(part, cap=siblings.cap)
     if run.folder is not None:
-        run.slice = run.folder.head().slice
         check_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
             resources.say(f"this slice was begun before: going on with {run.folder.name}")

@@ -12,7 +12,7 @@ import msgspec
 from genaipa.errors import RunError, UsageError, command
 from genaipa.execution.batches.batched import Batched, Batching, ByBatch, refuse_documents
 from genaipa.execution.batches.ledger import Ledger
-from genaipa.execution.caps import claim_share
+from genaipa.execution.caps import claim_share, find_least_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
@@ -83,6 +83,7 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
         systems = await ready_systems(run, observer.said, started)
         if plan is not None:
             systems = _at_batch_prices(run, systems, observer)
+        least = find_least_share(run, systems, limits.max_cost) if run.slice and limits.max_cost is not None else 0.0
         observer.ready(run, systems, limits.max_cost)
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
@@ -92,7 +93,7 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
             for sentence in repairs:
                 observer.said(sentence)
             if run.slice is not None and limits.max_cost is not None:
-                limits = replace(limits, max_cost=claim_share(run, folder, systems, limits.max_cost))
+                limits = replace(limits, max_cost=claim_share(run, folder, limits.max_cost, least))
             with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
                 batches = Batches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask(run, folder, batches, limits, watching, keep)

@@ -31,18 +31,18 @@ def resume_slice(
     if number != study.number:
         raise OptionError("slice", f" {index}/{number}: {study.name} has {study.number:,} slices.")
     if index in study.slices:
-        return resume(workspace, study.slices[index].name, observer, offline=offline)
-    sibling = study.folders[0].manifest()
-    assert sibling.slice is not None, "it is a slice"
-    request = _request_like(sibling, part, offline=offline)
-    try:
-        run = prepare(workspace, request, observer)
-    except UsageError:
-        # Sets of questions that were named are in the plan alike.
-        named = tuple(dict.fromkeys(procedure_plan(sibling.spec).questions.values()))
-        run = prepare(workspace, replace(request, plan=request.plan | {"questions": named}), observer)
-    if run.slice is not None:
-        run.slice = replace(run.slice, cap=sibling.slice.cap)
+        run = resume(workspace, study.slices[index].name, observer, offline=offline)
+    else:
+        sibling = study.folders[0].manifest()
+        request = _request_like(sibling, part, offline=offline)
+        try:
+            run = prepare(workspace, request, observer)
+        except UsageError:
+            # Sets of questions that were named are in the plan alike.
+            named = tuple(dict.fromkeys(procedure_plan(sibling.spec).questions.values()))
+            run = prepare(workspace, replace(request, plan=request.plan | {"questions": named}), observer)
+    assert run.slice is not None, "it is a slice"
+    run.slice = replace(run.slice, cap=study.cap)
     return run
 
 

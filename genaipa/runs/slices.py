@@ -73,6 +73,13 @@ class SlicedStudy:
         """The folders of its slices, by index."""
         return list(self.slices.values())
 
+    @property
+    def cap(self) -> float | None:
+        """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
+        caps = [head.slice.cap for head in (folder.head() for folder in self.folders) if head.slice is not None]
+        given = [cap for cap in caps if cap is not None]
+        return max(given) if len(given) == len(caps) else None
+
     def is_called(self, words: str) -> bool:
         """Tell whether these words of a folder's name are all of the study's name."""
         return folder_words(self.name) == words

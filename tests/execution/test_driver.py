@@ -6,13 +6,15 @@ import json
 import os
 import shutil
 import signal
+import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from batching import BatchServer
-from rounds import DOCUMENTS, Rounds, begin, check_books, is_slice, kept, kill_one, processes, write_corpus
+from rounds import DOCUMENTS, PRICED, Rounds, begin, check_books, is_slice, kept, kill_one, processes, write_corpus
 from running import make_workspace, write
 from servers import OpenAIServer, reply
 from size import size
@@ -26,7 +28,6 @@ from genaipa.workspace import find_workspace
 if TYPE_CHECKING:
     from commandline import Cli
 
-PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
 CONNECTIONS = 4
 TWO = ("--on", "local:2", "-j", str(CONNECTIONS))
 ROUNDS = size(small=3, soak=20)
@@ -97,9 +98,70 @@ def test_killed_slices_and_drivers(monkeypatch: pytest.MonkeyPatch) -> None:
             for child in children if number % 3 == 2 else ():
                 os.kill(child, signal.SIGKILL)
             driver = begin(*TWO)
+        if driver.wait(120) == 3:  # a slice was killed three times before an answer
+            driver = begin(*TWO)
         assert driver.wait(120) == 0, Path("said").read_text()
         check_books(rounds, kills, CONNECTIONS)
     assert kills == ROUNDS
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_slices_end_with_their_driver(number: int, monkeypatch: pytest.MonkeyPatch, genaipa: Cli) -> None:
+    """However it ends, no slice goes on, each stops in order, and the study's name finishes it."""
+    rounds = Rounds(patient=False, hold=20.0)
+    with rounds.serve() as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+        driver = begin(*TWO)
+        assert rounds.until(9, driver)
+        driver.send_signal(number)
+        assert driver.wait(60) == (-number if number == signal.SIGKILL else 130)
+        until = time.monotonic() + 30
+        while any(processes(is_slice)):
+            assert time.monotonic() < until, "a slice outlives its driver"
+            time.sleep(0.05)
+        assert {folder.head().status for folder in run_folders(find_workspace())} <= {"complete", "interrupted"}
+        said = Path("said").read_text()
+        assert ("Go on: genaipa run --resume shops --on local:2" in said) == (number != signal.SIGKILL)
+        assert "Traceback" not in said
+        rounds.patient = True
+        done = genaipa("run", "--resume", "shops", *TWO)
+        assert done.code == 0, done.err
+        check_books(rounds, 1, CONNECTIONS)
+
+
+# What `vllm serve` does, with the loopback server of these tests in place of an engine; it notes how it was started.
+STAND_IN = f"""#!{sys.executable}
+import sys, time
+sys.path.insert(0, {str(Path(__file__).parents[1] / "support")!r})
+from servers import Behaviour, OpenAIServer
+
+open("started", "a").write(" ".join(sys.argv[1:]) + chr(10))
+server = OpenAIServer(lambda number, body: Behaviour(text="Yes."), models=[sys.argv[2]], context=40960)
+server.port = int(sys.argv[sys.argv.index("--port") + 1])
+server.__enter__()
+time.sleep(600)
+"""
+
+
+@pytest.mark.full
+def test_slices_share_a_server(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) -> None:
+    """One vLLM is started for all slices, with vLLM's own sizes, and none is left at the end."""
+    make_workspace(questions=2, documents=())
+    write_corpus(DOCUMENTS)
+    command = write("vllm", STAND_IN).resolve()
+    command.chmod(0o755)
+    monkeypatch.setenv("GENAIPA_VLLM_COMMAND", str(command))
+    sizes = ("--data-parallel-size", "4", "--tensor-parallel-size", "2")
+    plan = ("--documents", "shops.jsonl", "-i", "document", "--slices", "3", *TWO, *sizes)
+    done = genaipa("run", "-s", "vllm/org/tiny", *plan)
+    assert done.code == 0, done.err
+    (started,) = Path("started").read_text().splitlines()
+    assert started.endswith(" --data-parallel-size 4 --tensor-parallel-size 2")
+    assert len(kept()) == 2 * len(DOCUMENTS)
+    assert not any(processes(lambda line: str(command) in line))
+    two = genaipa("run", "-s", "vllm/org/tiny,vllm/org/other", *plan, "--name", "two")
+    assert (two.code, "would each need a server here" in two.err) == (2, True), two.err
 
 
 def lay_study(documents: int, questions: int) -> tuple[str, ...]:
@@ -157,3 +219,27 @@ def test_cap_holds_with_batches_out(genaipa: Cli) -> None:
         assert done.code == 0, done.err
         assert sum(len(held.names) for held in server.batches) == len(kept()) == 240
         assert {*Counter(record["key"] for record in kept()).values()} == {1}
+
+
+def test_shares_of_a_cap_by_hand(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) -> None:
+    """A slice gets its share of what the others leave, whoever starts it; a cap that is too small is refused first."""
+    plan = lay_study(documents=24, questions=12)
+    with OpenAIServer(lambda _number, _body: reply("Yes."), models=("m",)) as server:
+        monkeypatch.setenv("LOOP_BASE_URL", server.url)
+
+        def ask(index: int, *cap: str) -> int:
+            return genaipa(*plan, "--name", "shops", "--slice", f"{index}/2", *cap).code
+
+        refused = genaipa(*plan, "--name", "shops", "--slice", "1/2", "--max-cost", "5")
+        assert (refused.code, run_folders(find_workspace()), server.requests) == (2, [], [])
+        assert "--max-cost $5 leaves $2.5 for each of 2 slices, which is less than 20 of the dear" in refused.err
+        assert ask(1, "--max-cost", "24") == 4
+        assert 11 < spent() <= 12
+        assert ask(2) == 4, "the cap is the study's"
+        assert 23 < spent() <= 24
+        assert ask(1, "--max-cost", "38") == 4
+        assert 30 < spent() <= 31, "the other may go on as well"
+        assert genaipa("run", "--resume", "shops", "--slice", "2/2").code == 4
+        assert 37 < spent() <= 38, "the highest cap that was given is the study's"
+        assert genaipa("run", "--resume", "shops", "--slice", "2/2", "--max-cost", "none").code == 0
+        assert ask(1) == 0, "it was lifted"

@@ -125,11 +125,15 @@ def test_usage_errors_and_interruption(cluster: Any, monkeypatch: pytest.MonkeyP
     rounds = Rounds(questions=4, patient=False)
     with rounds.serve() as server:
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
-        refused = genaipa("run", "-s", "loop", "--documents", "nowhere.jsonl", "--slices", "4", "--on", "ray")
-        assert refused.code in (1, 2)
+        write("systems.yaml", PRICED)
+        plan = ("run", "-s", "loop", "--documents", "shops.jsonl", "-i", "company-name", "--slices", "4")
+        refused = genaipa(*plan, "--on", "ray:2", "--max-cost", "1")
+        assert (refused.code, refused.err.count("genaipa: --max-cost $1 leaves $0.25")) == (2, 1), refused.err
+        assert not list(Path("runs").glob("*loop*"))
         driver = begin("--on", "ray:2", "-j", str(CONNECTIONS))
         assert rounds.until(6, driver, 120), Path("said").read_text()
         driver.send_signal(signal.SIGINT)
+        since = time.monotonic()
         assert driver.wait(120) == 130, Path("said").read_text()
         assert not any(processes(is_slice))
         assert (

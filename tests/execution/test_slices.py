@@ -78,7 +78,8 @@ def replace_about(document: Document, **changes: Any) -> Any:
 def ask_slices(path: Path, number: int, name: str = "shops", **options: Any) -> None:
     """Ask all slices of a study."""
     for index in range(1, number + 1):
-        api.run("extractive", corpus=path, slice=(index, number), name=name, **{**ASKED, **options})
+        options = {"systems": "extractive", **ASKED, **options}
+        api.run(corpus=path, slice=(index, number), name=name, **options)
 
 
 class Said(Observer):
@@ -95,9 +96,9 @@ class Said(Observer):
 def test_slices_are_one_run() -> None:
     """Sixteen slices have the answers and the tables of the one run, with duplicates and two languages."""
     path = write_corpus(make_documents(40, german=6))
-    options = {**ASKED, "questions": "policy"}
-    whole = api.run("extractive", corpus=path, name="whole", **options)
-    ask_slices(path, 16, questions="policy")
+    options = {"systems": ("extractive", "careful"), "questions": "policy"}
+    whole = api.run(corpus=path, name="whole", **ASKED, **options)
+    ask_slices(path, 16, **options)
     sliced = load_run("shops")
     assert [len(sliced.slices), sliced.status] == [16, "complete"]
     assert sorted(record.key for record in sliced.answers()) == sorted(record.key for record in whole.answers())
@@ -113,8 +114,17 @@ def test_slices_are_one_run() -> None:
     tables = [api.report(name).as_json() for name in ("whole", "shops")]
     # These are about time.
     for name in tables[0]["tables"].keys() - {"effort", "throughput-systems"}:
-        assert tables[0]["tables"][name] == tables[1]["tables"][name], name
+        assert round_numbers(tables[0]["tables"][name]) == round_numbers(tables[1]["tables"][name]), name
     assert tables[0]["notable"] == tables[1]["notable"]
+
+
+def round_numbers(value: Any) -> Any:
+    """Round what the order of a sum decides."""
+    if isinstance(value, dict):
+        return {name: round_numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [round_numbers(one) for one in value]
+    return float(f"{value:.12g}") if isinstance(value, float) else value
 
 
 def test_everything_is_decided_over_the_whole_choice() -> None:

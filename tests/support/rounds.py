@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 DOCUMENTS = tuple(f"{first}{second}" for first in ("acme", "brook", "cedar") for second in ("north", "south", "west"))
 SLICES = 4
+PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
 PLAN = ("-s", SYSTEM, "--documents", "shops.jsonl", "-i", "document", "--name", "shops", "--slices", str(SLICES))
 
 
