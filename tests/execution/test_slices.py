@@ -44,6 +44,18 @@ if TYPE_CHECKING:
 GERMAN = (
     "Wir erheben Ihren Namen und Ihre Anschrift, und wir geben sie nicht weiter. Sie können schreiben, wann Sie wollen."
 )
+WANDERING = f"""
+from genaipa.systems.base import BuiltinSystem, Passage, Reply
+
+class Wandering(BuiltinSystem):
+    words = "own"
+
+    def __init__(self):
+        super().__init__(name="wandering")
+
+    async def answer(self, messages, settings):
+        return Reply("Nothing.", passages=(Passage({GERMAN + " 38"!r}),))
+"""
 ASKED: dict[str, Any] = {"experiment": "quality", "limit": 1}
 
 
@@ -96,7 +108,8 @@ class Said(Observer):
 def test_slices_are_one_run() -> None:
     """Sixteen slices have the answers and the tables of the one run, with duplicates and two languages."""
     path = write_corpus(make_documents(40, german=6))
-    options = {"systems": ("extractive", "careful"), "questions": "policy"}
+    Path("wandering.py").write_text(WANDERING)
+    options = {"systems": ("extractive", "careful", "wandering:Wandering"), "questions": "policy"}
     whole = api.run(corpus=path, name="whole", **ASKED, **options)
     ask_slices(path, 16, **options)
     sliced = load_run("shops")
