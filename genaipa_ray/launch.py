@@ -13,6 +13,8 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
+import time
 import urllib.parse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +35,7 @@ _REACHED = 5.0
 _STOPPING = 60.0
 """Seconds that slices have to stop in order."""
 _LOOK_EVERY = 1.0
+_POLL_EVERY = 0.1
 _LONGEST = 300
 
 
@@ -107,27 +110,27 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
 
     A ChildProcessError for one that was killed has Ray try again.
     """
-    process = subprocess.Popen(  # noqa: S603 - the node's own Python
-        [sys.executable, *command],
-        cwd=folder,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-        env={**os.environ, **environment},
-    )
-    assert process.stderr is not None, "it is a pipe"
-    try:
-        said = process.stderr.read()
-    except KeyboardInterrupt:  # of ray.cancel
-        process.terminate()
-        said = process.stderr.read()
-    code = process.wait()
-    if code < 0:
-        raise ChildProcessError(f"its process was ended by signal {-code}")
-    return code, said
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(  # noqa: S603 - the node's own Python
+            [sys.executable, *command],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
+        try:
+            # What interrupts at ray.cancel is a flag alone, which is looked at between two lines of Python.
+            while process.poll() is None:
+                time.sleep(_POLL_EVERY)
+        except KeyboardInterrupt:
+            process.terminate()
+        code = process.wait()
+        if code < 0:
+            raise ChildProcessError(f"its process was ended by signal {-code}")
+        said.seek(0)
+        return code, said.read().decode(errors="replace")
 
 
 def sent_environment(environment: Mapping[str, str]) -> dict[str, str]:
