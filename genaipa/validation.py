@@ -43,7 +43,7 @@ from genaipa.runs.integrity import damage
 from genaipa.runs.journal import is_as_written
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
-from genaipa.runs.selection import is_run, run_folders
+from genaipa.runs.selection import is_run
 from genaipa.runs.slices import group_slices
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
@@ -241,7 +241,7 @@ def _check_workspace(
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
-    findings += _check_studies(workspace)
+    findings += _check_studies(workspace, runs)
     try:
         load_waves(workspace)
     except GenaipaError as error:
@@ -433,11 +433,11 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
             yield FileProblem(str(found.path), found.where, found.problem)
 
 
-def _check_studies(workspace: Workspace) -> Iterator[FileProblem]:
+def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileProblem]:
     """Warn of slices that are lost or were never begun, and of runs that only bear a study's name."""
-    studies = group_slices(run_folders(workspace))
+    studies = group_slices(RunFolder(path) for path in runs if is_run(path))
     for problem in (problem for study in studies.values() for problem in study.problems):
-        yield FileProblem(str(workspace.runs), "", problem, "warning")
+        yield FileProblem(str(workspace.home / RUNS), "", problem, "warning")
 
 
 def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
