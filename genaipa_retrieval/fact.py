@@ -22,7 +22,8 @@ _MEANINGS = {
     "the run, or of its study",
     "passages_annotated": "passages with a sentence of the sections that the annotated answer rests on",
     "passages_elsewhere": "passages that are not in this document",
-    "passages_other": "passages of these that are in another document of the run (of its first 320)",
+    "passages_other": "passages of these that are in another document of the run, or of its study (of the first 320 "
+    "by name)",
     "sections": "sections that the annotated answer rests on",
     "sections_shown": "sections of these of which the passages have a sentence that the points or the annotated answer "
     "rest on",

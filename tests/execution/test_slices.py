@@ -16,6 +16,7 @@ from stores import GOOD, POOR, score
 
 import genaipa as api
 from benchmarks.made_up import made_up
+from genaipa.archive import run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
@@ -31,6 +32,7 @@ from genaipa.runs.slices import parse_slice, place_documents
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
+from genaipa_exchange.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -44,6 +46,18 @@ if TYPE_CHECKING:
 GERMAN = (
     "Wir erheben Ihren Namen und Ihre Anschrift, und wir geben sie nicht weiter. Sie können schreiben, wann Sie wollen."
 )
+WANDERING = f"""
+from genaipa.systems.base import BuiltinSystem, Passage, Reply
+
+class Wandering(BuiltinSystem):
+    words = "own"
+
+    def __init__(self):
+        super().__init__(name="wandering")
+
+    async def answer(self, messages, settings):
+        return Reply("Nothing.", passages=(Passage({GERMAN + " 38"!r}),))
+"""
 ASKED: dict[str, Any] = {"experiment": "quality", "limit": 1}
 
 
@@ -96,7 +110,8 @@ class Said(Observer):
 def test_slices_are_one_run() -> None:
     """Sixteen slices have the answers and the tables of the one run, with duplicates and two languages."""
     path = write_corpus(make_documents(40, german=6))
-    options = {"systems": ("extractive", "careful"), "questions": "policy"}
+    Path("wandering.py").write_text(WANDERING)
+    options = {"systems": ("extractive", "careful", "wandering:Wandering"), "questions": "policy"}
     whole = api.run(corpus=path, name="whole", **ASKED, **options)
     ask_slices(path, 16, **options)
     sliced = load_run("shops")
@@ -294,6 +309,25 @@ def test_a_study_is_read_by_its_name(study: Path, genaipa: Cli) -> None:
     assert (there.missing, there.problems) == ([], [])
     assert genaipa("runs", "rm", "shops", "--yes").code == 0
     assert find_slices(find_workspace(), "shops") is None
+
+
+def test_a_pack_withholds_passages_of_other_slices() -> None:
+    """A passage of a document that may not be passed on is left out of every slice, and of an export."""
+    documents = make_documents(12, german=1)
+    closed = replace(documents[11], about=replace_about(documents[11], license="All rights reserved"))
+    Path("wandering.py").write_text(WANDERING)
+    ask_slices(write_corpus([*documents[:11], closed]), 3, systems="wandering:Wandering", questions="policy")
+    here = find_workspace()
+    sources = select(here, ["shops"])
+    assert sum(one.folder.answers.read_text().count(GERMAN) > 0 for one in sources) == 3
+    for source in sources:
+        files = dict(run_files(source, whole=False))
+        assert not any(GERMAN.encode() in content for content in files.values())
+        assert "withheld.json" in files
+    outgoing = Outgoing(here, sources)
+    assert not any(
+        GERMAN in passage.text for run in outgoing.runs for one in run.answers() for passage in one.record.passages
+    )
 
 
 def test_a_study_is_one_occasion(study: Path) -> None:
