@@ -72,6 +72,8 @@ class Driver:
     on: str = ONE
     json: bool = False
     _begun: dict[int, RunFolder] = field(default_factory=dict)
+    _looked: int = 0
+    """When the folder of runs had changed last, when slices were looked for."""
 
     @property
     def part(self) -> Slice:
@@ -81,15 +83,24 @@ class Driver:
 
     def find(self) -> dict[int, RunFolder]:
         """Return the slices that were begun."""
+        self._looked = self._find_change()
         study = find_slices(self.workspace, self.part.study)
         self._begun = study.slices if study else {}
         return self._begun
 
     def measure(self, index: int) -> int:
         """Return the bytes of a slice's answers."""
-        folder = self._begun.get(index) or self.find().get(index)
+        if index not in self._begun and self._find_change() != self._looked:
+            self.find()
+        folder = self._begun.get(index)
         with contextlib.suppress(OSError):
             return (folder.path / ANSWERS).stat().st_size if folder else 0
+        return 0
+
+    def _find_change(self) -> int:
+        """Return when a run was last begun, as a number that only grows."""
+        with contextlib.suppress(OSError):
+            return self.workspace.runs.stat().st_mtime_ns
         return 0
 
     def find_unfinished(self) -> list[int]:
