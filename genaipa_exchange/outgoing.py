@@ -20,7 +20,7 @@ from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import Permission
+from genaipa.runs.permission import Permission, find_withheld
 from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
@@ -161,7 +161,9 @@ class OutgoingRun:
     @cached_property
     def _others(self) -> OtherDocuments:
         texts = {name: self._read(name) for name in self._permission.documents}
-        return OtherDocuments({name: document.text for name, document in texts.items() if document})
+        siblings = {} if self._outgoing.whole else find_withheld(self.source.folder)
+        every = {name: document.text for name, document in texts.items() if document}
+        return OtherDocuments(every | {name: kept[name].text for name, kept in siblings.items()})
 
     def answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""

@@ -110,13 +110,13 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
 
     A ChildProcessError for one that was killed has Ray try again.
     """
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - the node's own Python
             [sys.executable, *command],
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
             start_new_session=True,
             env={**os.environ, **environment},
         )
@@ -129,8 +129,8 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
         code = process.wait()
         if code < 0:
             raise ChildProcessError(f"its process was ended by signal {-code}")
-        said.seek(0)
-        return code, said.read().decode(errors="replace")
+        errors.seek(0)
+        return code, errors.read().decode(errors="replace")
 
 
 def sent_environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -142,13 +142,13 @@ def sent_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def _read_end(ray: ModuleType, launch: Launch, index: int, reference: Any) -> int:
     """Return the exit code of a task that has ended, and pass on what its slice said."""
     try:
-        code, said = ray.get(reference)
+        code, errors = ray.get(reference)
     except ray.exceptions.TaskCancelledError:
         return INTERRUPTED
     except ray.exceptions.RayError as error:  # after its retries
         launch.say(f"{launch.name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
         return -1
-    for line in said.splitlines():
+    for line in errors.splitlines():
         launch.pass_on(line)
     return int(code)
 

@@ -11,7 +11,7 @@ import msgspec
 from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.selection import find_slices
+from genaipa.runs.selection import find_siblings
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, find_runs, fold_words
 from genaipa.scoring.evidence.section_finder import shares
@@ -174,9 +174,7 @@ class RunPassages:
 
     @cached_property
     def _others(self) -> OtherDocuments:
-        folder, part = self._inputs.folder, self._inputs.manifest.slice
-        study = find_slices(self._inputs.workspace, part.study) if part else None
-        paths = [one.path for one in study.folders] if study else []
-        if folder.path not in paths:
+        if self._inputs.manifest.slice is None:
             return _collect_others([self._inputs])
-        return _collect_study(self._inputs.workspace, tuple(paths))
+        siblings = find_siblings(self._inputs.folder)
+        return _collect_study(self._inputs.workspace, tuple(one.path for one in siblings))

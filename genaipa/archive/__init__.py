@@ -69,7 +69,7 @@ from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import damage
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
-from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
+from genaipa.runs.permission import Permission, find_withheld, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -266,6 +266,7 @@ class _Redacted:
         self._documents, self._worded = self._permission.documents, self._permission.worded
         self._unasked = self._permission.unasked
         self._replies = set(self._permission.held_back())
+        self._withheld = {} if whole else find_withheld(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
             for begun in source.folder.conversations()
@@ -281,7 +282,7 @@ class _Redacted:
     @property
     def withholds(self) -> bool:
         """Whether any text of the run is left out."""
-        return bool(self._documents or self._worded or self._replies)
+        return bool(self._documents or self._worded or self._replies or self._withheld)
 
     def includes(self, name: str) -> bool:
         """Whether a file goes along at all: sheets hold documents and questions, and batches are an account's own."""
@@ -326,7 +327,8 @@ class _Redacted:
 
     @cached_property
     def _other_documents(self) -> OtherDocuments:
-        return OtherDocuments({name: self._document_text(name) for name in self._documents})
+        siblings = {name: kept[name].text for name, kept in self._withheld.items()}
+        return OtherDocuments({name: self._document_text(name) for name in self._documents} | siblings)
 
     def _document_text(self, document: str) -> str:
         """Return a document's text, from the one file or its own."""

@@ -55,9 +55,9 @@ def claim_share(run: PreparedRun, folder: RunFolder, cap: float, least: float) -
     lock = native_lock(run.workspace.runs / ".caps.lock")
     with hold_lock(lock, run.workspace.runs):
         study = find_slices(run.workspace, run.slice.study)
-        others = [other for other in study.folders if other.path != folder.path] if study else []
-        used = {other.path: dollars_in_use(other) for other in others}
-        complete = [other.path for other in others if other.head().status == "complete"]
+        siblings = [sibling for sibling in study.folders if sibling.path != folder.path] if study else []
+        used = {sibling.path: dollars_in_use(sibling) for sibling in siblings}
+        complete = [sibling.path for sibling in siblings if sibling.head().status == "complete"]
         own = folder.cost + pending_dollars(folder.path)
         level = (cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
         left = max(0.0, cap - own - sum(used.values()) - _ROUNDING * run.slice.number)

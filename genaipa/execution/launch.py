@@ -52,7 +52,7 @@ class Launch:
     say: Callable[[str], None]
     watch: Callable[[], None] = lambda: None
     """Called about every second while slices are carried out."""
-    kept: Callable[[int], int] = lambda _index: 0
+    measure: Callable[[int], int] = lambda _index: 0
     """Return the size of a slice's answers."""
     connections: int = 10
     """Calls under way at once, per system, of all slices."""
@@ -65,7 +65,7 @@ class Launch:
     """Bytes of all answers before anything was asked."""
     codes: dict[int, int] = field(default_factory=dict)
     """Slice → the exit code of its last process; negative for a signal."""
-    said: set[str] = field(default_factory=set)
+    sentences: set[str] = field(default_factory=set)
     """Sentences that were passed on."""
 
     def write_command(self, index: int, at_once: int) -> list[str]:
@@ -73,14 +73,14 @@ class Launch:
         share = max(1, self.connections // at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
         python = [sys.executable, "-P", "-m", "genaipa", "run"]
-        words = self.again if self.kept(index) else self.command
+        words = self.again if self.measure(index) else self.command
         return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
     def pass_on(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
         sentence = mask(line.strip(), known_keys())
-        if sentence and sentence not in self.said:
-            self.said.add(sentence)
+        if sentence and sentence not in self.sentences:
+            self.sentences.add(sentence)
             self.say(sentence)
 
     def note_end(self, index: int, code: int) -> bool:
@@ -94,7 +94,7 @@ class Launch:
 
     def measure_all(self) -> int:
         """Return the bytes of the answers of all slices."""
-        return sum(map(self.kept, range(1, self.number + 1)))
+        return sum(map(self.measure, range(1, self.number + 1)))
 
     def name(self, index: int) -> str:
         """Return the name of a slice in sentences."""

@@ -66,7 +66,7 @@ class _Processes:
 
     def _run(self, index: int) -> int:
         """Run a slice to its end, and again after a death as long as it gets further; return its last exit code."""
-        deaths, kept = 0, self._launch.kept(index)
+        deaths, size = 0, self._launch.measure(index)
         while True:
             with self._lock:
                 if self._stopped:
@@ -83,8 +83,8 @@ class _Processes:
                 self._running.discard(process)
                 if code >= 0 or self._stopped:
                     return INTERRUPTED if self._stopped else code
-            deaths = 1 if self._launch.kept(index) > kept else deaths + 1
-            kept = self._launch.kept(index)
+            deaths = 0 if self._launch.measure(index) > size else deaths + 1
+            size = self._launch.measure(index)
             name, how = self._launch.name(index), f"its process was ended by signal {-code}"
             if deaths == TRIES:
                 self._launch.say(f"{name} is given up after {TRIES} deaths without a further answer: {how}.")

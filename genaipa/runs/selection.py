@@ -215,8 +215,12 @@ def is_run(path: Path) -> bool:
 
 def run_folders(workspace: Workspace) -> list[RunFolder]:
     """The runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
+    return _list_folders(workspace.runs)
+
+
+def _list_folders(runs: Path) -> list[RunFolder]:
     # A manifest that is lost has a copy beside it, which is read in its place.
-    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
+    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs.glob(f"*/{name}")}
     folders = [path for path in known if not path.name.startswith(".")]
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
@@ -224,6 +228,15 @@ def run_folders(workspace: Workspace) -> list[RunFolder]:
 def find_slices(workspace: Workspace, study: str) -> SlicedStudy | None:
     """Find the slices of the study of that name; None if there are none."""
     return group_slices(run_folders(workspace)).get(study)
+
+
+def find_siblings(folder: RunFolder) -> list[RunFolder]:
+    """Return all slices of the study that a run is a slice of, itself among them; only the run where it is none."""
+    part = folder.head().slice
+    if part is None:
+        return [folder]
+    study = group_slices(_list_folders(folder.path.parent)).get(part.study)
+    return study.folders if study and any(one.path == folder.path for one in study.folders) else [folder]
 
 
 def study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:

@@ -38,7 +38,7 @@ def scripted(number: int = 4, **scripts: str) -> tuple[Scripted, list[str]]:
     """A launch of slices, with those named `s3` scripted; and what it says."""
     said: list[str] = []
     by_index = {int(name[1:]): script for name, script in scripts.items()}
-    return Scripted((), (), number, said.append, kept=lambda index: measure("answers"), scripts=by_index), said
+    return Scripted((), (), number, said.append, measure=lambda index: measure("answers"), scripts=by_index), said
 
 
 def measure(name: str) -> int:
@@ -109,7 +109,7 @@ def test_stopping_ends_all_in_order() -> None:
 
 def test_connections_are_divided_among_slices_at_once() -> None:
     """Each has its share of the calls, at least one; where each has a server of its own, all of them."""
-    launch = Launch(["--name=shops"], ["--resume=shops"], 16, print, kept=lambda index: index - 1, connections=10)
+    launch = Launch(["--name=shops"], ["--resume=shops"], 16, print, measure=lambda index: index - 1, connections=10)
     assert launch.write_command(1, 4)[-5:] == ["--name=shops", "--slice", "1/16", "--max-connections", "2"]
     assert launch.write_command(2, 16)[-5:] == ["--resume=shops", "--slice", "2/16", "--max-connections", "1"]
     launch.shares_servers = False

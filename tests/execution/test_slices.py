@@ -16,6 +16,7 @@ from stores import GOOD, POOR, score
 
 import genaipa as api
 from benchmarks.made_up import made_up
+from genaipa.archive import run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
@@ -31,6 +32,7 @@ from genaipa.runs.slices import parse_slice, place_documents
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
+from genaipa_exchange.outgoing import Outgoing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -307,6 +309,25 @@ def test_a_study_is_read_by_its_name(study: Path, genaipa: Cli) -> None:
     assert (there.missing, there.problems) == ([], [])
     assert genaipa("runs", "rm", "shops", "--yes").code == 0
     assert find_slices(find_workspace(), "shops") is None
+
+
+def test_a_pack_withholds_passages_of_other_slices() -> None:
+    """A passage of a document that may not be passed on is left out of every slice, and of an export."""
+    documents = make_documents(12, german=1)
+    closed = replace(documents[11], about=replace_about(documents[11], license="All rights reserved"))
+    Path("wandering.py").write_text(WANDERING)
+    ask_slices(write_corpus([*documents[:11], closed]), 3, systems="wandering:Wandering", questions="policy")
+    here = find_workspace()
+    sources = select(here, ["shops"])
+    assert sum(one.folder.answers.read_text().count(GERMAN) > 0 for one in sources) == 3
+    for source in sources:
+        files = dict(run_files(source, whole=False))
+        assert not any(GERMAN.encode() in content for content in files.values())
+        assert "withheld.json" in files
+    outgoing = Outgoing(here, sources)
+    assert not any(
+        GERMAN in passage.text for run in outgoing.runs for one in run.answers() for passage in one.record.passages
+    )
 
 
 def test_a_study_is_one_occasion(study: Path) -> None:

@@ -72,6 +72,8 @@ class Driver:
     on: str = ONE
     json: bool = False
     _begun: dict[int, RunFolder] = field(default_factory=dict)
+    _looked: int = 0
+    """When the folder of runs had changed last, when slices were looked for."""
 
     @property
     def part(self) -> Slice:
@@ -81,15 +83,24 @@ class Driver:
 
     def find(self) -> dict[int, RunFolder]:
         """Return the slices that were begun."""
+        self._looked = self._find_change()
         study = find_slices(self.workspace, self.part.study)
         self._begun = study.slices if study else {}
         return self._begun
 
     def measure(self, index: int) -> int:
         """Return the bytes of a slice's answers."""
-        folder = self._begun.get(index) or self.find().get(index)
+        if index not in self._begun and self._find_change() != self._looked:
+            self.find()
+        folder = self._begun.get(index)
         with contextlib.suppress(OSError):
             return (folder.path / ANSWERS).stat().st_size if folder else 0
+        return 0
+
+    def _find_change(self) -> int:
+        """Return when a run was last begun, as a number that only grows."""
+        with contextlib.suppress(OSError):
+            return self.workspace.runs.stat().st_mtime_ns
         return 0
 
     def find_unfinished(self) -> list[int]:
@@ -121,11 +132,11 @@ class Driver:
             self._write_words(context, [] if is_here else flags, again=True),
             self.part.number,
             say,
-            kept=self.measure,
+            measure=self.measure,
             connections=self.limits.max_connections,
             shares_servers=is_here or len(served) < len(self.run.systems),
             gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
-            said={printable(write_flags(sentence)) for sentence in observer.sentences},
+            sentences={printable(write_flags(sentence)) for sentence in observer.sentences},
         )
         serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
         what = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
@@ -205,7 +216,7 @@ def _words_of(parameter: Any, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [flag if value else max(parameter.secondary_opts, key=len)] if value or parameter.secondary_opts else []
     values = value if isinstance(value, list | tuple) else [value]
-    return [f"{flag}={one}" for one in values if one is not None]
+    return [f"{flag}={word}" for word in values if word is not None]
 
 
 def take_launched() -> bool:
@@ -236,14 +247,14 @@ def prepare_named(
     from genaipa.execution.prepare import resume
     from genaipa.execution.siblings import resume_slice
 
-    found = find_runs(workspace, name)
-    if isinstance(found, SlicedStudy):
-        example = part or (min(found.slices), found.number)
-        run = resume_slice(workspace, found, example, observer, offline=offline)
+    meant = find_runs(workspace, name)
+    if isinstance(meant, SlicedStudy):
+        example = part or (min(meant.slices), meant.number)
+        run = resume_slice(workspace, meant, example, observer, offline=offline)
         run.stands_for_all = part is None
         return run
     if part is not None:
-        raise OptionError("slice", f" is of a study, and {found.name} is a run; leave it out to go on with that.")
+        raise OptionError("slice", f" is of a study, and {meant.name} is a run; leave it out to go on with that.")
     return resume(workspace, name, observer, offline=offline)
 
 
