@@ -15,6 +15,7 @@ from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import kind_of
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.runs.documents import KeptDocuments
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
@@ -117,7 +118,7 @@ def find_withheld(folder: RunFolder) -> dict[str, KeptDocuments]:
 @lru_cache(maxsize=2)
 def _find_withheld(paths: tuple[Path, ...]) -> dict[str, KeptDocuments]:
     slices = [(folder, Permission(folder, folder.manifest())) for folder in map(RunFolder, paths)]
-    return {name: folder.kept_documents for folder, permission in slices for name in permission.documents}
+    return {name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.documents}
 
 
 def _licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:
