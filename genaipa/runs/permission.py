@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from genaipa.runs.documents import KeptDocuments
     from genaipa.runs.records import Manifest, Record
     from genaipa.systems.base import Words
 
