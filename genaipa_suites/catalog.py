@@ -8,7 +8,7 @@ from genaipa.errors import OptionError, UnknownNameError, UsageError
 from genaipa.plugins import load
 from genaipa.systems.plugins import find
 from genaipa.tasks.catalog import own_task
-from genaipa.tasks.request import parse_slice
+from genaipa.tasks.request import parse_limit
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_targets
 
@@ -54,7 +54,7 @@ def make_plan(request: RunRequest) -> SuitePlan:
     wording, limit = given.get("wording") or ("1",), given.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
         raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
-    first, last = parse_slice(limit) or (1, 0)
+    first, last = parse_limit(limit) or (1, 0)
     if first != 1:
         raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
     split = given.get("split") or splits_of(request.task)[0]

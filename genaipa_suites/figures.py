@@ -76,7 +76,7 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
         ]
         counts = {**one.faults, "read in prose": one.in_prose}
         faults = [f"{count:,} {name}" for name, count in counts.items() if count]
-        of = "" if one.suite.name == folder.outline().spec.task else f" of {one.suite.name}"
+        of = "" if one.suite.name == folder.manifest().spec.task else f" of {one.suite.name}"
         answers = f"{number(one.answers, 'answer')}{of}"
         lines.append(f"{one.system}: {'; '.join(first)} ({'; '.join(filter(None, (answers, ', '.join(faults))))})")
         values = {measure.name: 100 * one.of(measure) for measure in one.suite.measures}

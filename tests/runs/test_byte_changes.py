@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commandline import call
-from sharding import lay_documents
 from stores import score
 
+from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_scored
 from genaipa.errors import GenaipaError
 from genaipa.runs.selection import run_folders, select
@@ -31,16 +31,16 @@ NOT_READ = (".lock", ".holder")
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with a run in one folder, one in shards and one of a suite, and a few scores."""
+    """A workspace with a run, one of a corpus and one of a suite, and a few scores."""
     folder = tmp_path_factory.mktemp("changed")
     with pytest.MonkeyPatch.context() as patch:
         forget_personal_settings(patch)
         patch.chdir(folder)
-        names = lay_documents(4)
+        write_policies(Path("shops.jsonl"), 4)
         plain = ("run", "-s", "extractive", "-e", "quality", "--limit", "2")
         for arguments in (
             (*plain, "-p", "brindlecart", "--name", "plain"),
-            (*plain, "-p", names, "--shard", "2", "--name", "shards"),
+            (*plain, "--documents", "shops.jsonl", "--name", "corpus"),
             ("run", "-s", "baseline/empty", "--suite", "policyqa", "--split", "sample", "--name", "suite"),
         ):
             done = call(*arguments)
