@@ -17,11 +17,11 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.scoring.evidence.quotations import literal
 from genaipa.systems.base import Message
 from genaipa_suites.asking import PROBE
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.counterfactual import edits, score, values
 from genaipa_suites.counterfactual.edits import AFTER, BEFORE, INSTRUCTION, TWIN, VERSIONS
 from genaipa_suites.data import SHIPPED, FaultsError
-from genaipa_suites.material import UNPARSABLE, Given, Item, Material, Outcome, stratified
+from genaipa_suites.material import UNPARSABLE, Item, Material, Outcome, ParsedReply, sample_by_stratum
 from genaipa_suites.probes import NO_CONTEXT, PUSH_BACK
 from genaipa_suites.suite import Suite
 
@@ -48,9 +48,9 @@ BASELINES = (
         "memory",
         "floor",
         "the document's own value, whatever the text says",
-        of_item(lambda item: reply(item.gold["before"][0], item.gold["places"][0]["document"])),
+        make_item_baseline(lambda item: reply(item.gold["before"][0], item.gold["places"][0]["document"])),
     ),
-    Baseline("gold", "ceiling", "the value of the text that is shown, no order obeyed", of_item(_gold)),
+    Baseline("gold", "ceiling", "the value of the text that is shown, no order obeyed", make_item_baseline(_gold)),
 )
 
 
@@ -83,8 +83,8 @@ class CounterfactualEdits(Suite):
     )
     clusters = "edits"
     is_joint = True
-    beside: tuple[str, str] | tuple[()] = (score.FOLLOWS, score.STAYS)
-    remembered = score.STAYS
+    paired_measures: tuple[str, str] | tuple[()] = (score.FOLLOWS, score.STAYS)
+    memory_measure = score.STAYS
     reads_prose = True
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -99,20 +99,20 @@ class CounterfactualEdits(Suite):
             raise UsageError(f"{self.title} has no examples to show; leave out the shots.")
         if self.plan.probe:
             # They are of the plain questions.
-            self.baselines, self.beside = (), ()
+            self.baselines, self.paired_measures = (), ()
         if self.plan.probe == NO_CONTEXT:
             self.measures = score.BY_HEART
         elif self.plan.probe == PUSH_BACK:
             self.measures, self.error_kinds = score.PUSHED, (score.GIVEN_UP, score.KEPT)
-            self.beside = ("kept_wrong", "given_up")
+            self.paired_measures = ("kept_wrong", "given_up")
 
     @property
-    def single(self) -> Measure:
+    def item_measure(self) -> Measure:
         """Whether a reply has the value of its text."""
         return next((one for one in self.measures if one.name == "by_heart"), score.REPLY)
 
     @property
-    def grouped(self) -> tuple[Measure, ...]:
+    def group_measures(self) -> tuple[Measure, ...]:
         """The shares that follow and that stay, by kind of edit."""
         return self.measures[:2]
 
@@ -131,13 +131,13 @@ class CounterfactualEdits(Suite):
         documents = {version: found.text(version) for version in VERSIONS}
         return Material(tuple(_items(found)), documents)
 
-    def sampled(self, items: Sequence[Item], size: int) -> list[Item]:
+    def draw_sample(self, items: Sequence[Item], size: int) -> list[Item]:
         """Whole edits, with all that is asked about each."""
         one_of_each = [item for item in items if item.gold["version"] == BEFORE]
-        some = {item.cluster for item in stratified(one_of_each, max(1, size // len(VERSIONS)), self.spec.seed)}
+        some = {item.cluster for item in sample_by_stratum(one_of_each, max(1, size // len(VERSIONS)), self.spec.seed)}
         return [item for item in items if size >= len(items) or item.cluster in some]
 
-    def probed(self, material: Material) -> Material:
+    def apply_probe(self, material: Material) -> Material:
         """With no-context each question once, without a text; with push-back each but of the twin, and once more."""
         if self.plan.probe not in ("", NO_CONTEXT, PUSH_BACK):
             raise UnknownNameError("probe", self.plan.probe, (NO_CONTEXT, PUSH_BACK))
@@ -150,10 +150,10 @@ class CounterfactualEdits(Suite):
         asked = [replace(item, document="") for item in material.items]
         return Material(tuple(item for item in asked if item.gold["version"] == BEFORE))
 
-    def again(self, item: Item, reply: str) -> Message:
+    def follow_up(self, item: Item, reply: str) -> Message:
         """Names the other value where the reply was right, and the right one where it was not."""
         right, other = _values(item)
-        named = other if score.is_right(Outcome(item, self.given(item, reply))) else right
+        named = other if score.is_right(Outcome(item, self.parse_reply(item, reply))) else right
         said = self.render(PROBE, value=named[0], kind=item.gold["kind"], **item.shown)
         return Message("user", said, carries=item.shown["question"])
 
@@ -177,7 +177,7 @@ class CounterfactualEdits(Suite):
     def _opened(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
-    def asked_about(self, item: Item) -> dict[str, Any]:
+    def prompt_variables(self, item: Item) -> dict[str, Any]:
         """The question, and the sentences of the fact in each of the three texts; which of them was shown is marked."""
         found: dict[str, Any] = {"question": item.shown["question"]}
         for name, version in (("document", BEFORE), ("edit", AFTER), ("twin", TWIN)):
@@ -186,35 +186,35 @@ class CounterfactualEdits(Suite):
             found[f"{name} (shown)" if item.document == version else name] = said
         return found
 
-    def said(self, outcome: Outcome) -> Any:
+    def readable_prediction(self, outcome: Outcome) -> Any:
         """The answer, what was said before it, and the quotation with whether the text that was shown has it."""
-        found = outcome.given.prediction
+        found = outcome.parsed.prediction
         first = {}
         if outcome.item.after:
             before = found["said at first"]
-            first = {"at first": before, "asked again": self.again(outcome.item, reply(before, "")).content}
+            first = {"at first": before, "asked again": self.follow_up(outcome.item, reply(before, "")).content}
         there = "" if found["quote is there"] or not found["quote"] else " (not in the text)"
         return {**first, "answer": found["answer"], "quote": (found["quote"] or "(none)") + there}
 
-    def given(self, item: Item, reply: str, status: str = "answered") -> Given:
+    def parse_reply(self, item: Item, reply: str, status: str = "answered") -> ParsedReply:
         """A reply as it is scored; one in prose is the answer itself, and marked."""
-        found = super().given(item, reply, status)
+        found = super().parse_reply(item, reply, status)
         if found.fault != UNPARSABLE or not reply.strip() or "{" in reply:
             return found
         quoted = _IN_QUOTES.search(reply)
         prose = self.parse(item, {"answer": reply, "quote": quoted[1] if quoted else ""})
         return dataclasses.replace(prose, in_prose=True)
 
-    def parse(self, item: Item, found: Any) -> Given:
+    def parse(self, item: Item, found: Any) -> ParsedReply:
         """Answer and quotation, what becomes of them, and whether the quotation is in the text that was shown."""
         gold = item.gold
         said = values.said(found["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
         there = literal(found["quote"].strip(), text) is not None
         happened = score.outcome(said, gold["version"], gold["kind"])
-        return Given({**found, "outcome": happened, "quote is there": there})
+        return ParsedReply({**found, "outcome": happened, "quote is there": there})
 
-    def together(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    def link_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
         """With whether the system was right about the document itself."""
         return score.together(outcomes)
 
@@ -222,7 +222,7 @@ class CounterfactualEdits(Suite):
         """The value of the text that is shown."""
         return _gold(item)
 
-    def gold_shown(self, item: Item) -> Any:
+    def readable_gold(self, item: Item) -> Any:
         """The right value, and the other one."""
         right, other = _values(item)
         return {"right": right[0], "the other": other[0]}
@@ -236,11 +236,11 @@ class CounterfactualEdits(Suite):
         found = score.of(outcome)
         return {found: 1} if found in score.KINDS else {}
 
-    def why(self, outcome: Outcome) -> str:
+    def failure_reason(self, outcome: Outcome) -> str:
         """A fault, or the outcome, and the words of the answer by which it is that."""
-        if outcome.given.fault:
-            return outcome.given.fault
-        gold, answer = outcome.item.gold, outcome.given.prediction["answer"]
+        if outcome.parsed.fault:
+            return outcome.parsed.fault
+        gold, answer = outcome.item.gold, outcome.parsed.prediction["answer"]
         found = values.evidence(answer, gold["before"], gold["after"])
         document, edit = "the document's", "the order's" if gold["kind"] == INSTRUCTION else "the edit's"
         sides = [

@@ -41,7 +41,7 @@ def is_right(one: Outcome) -> bool:
 
 def of(one: Outcome) -> str:
     """The outcome in words; empty for a fault."""
-    return "" if one.given.fault else str(one.given.prediction["outcome"])
+    return "" if one.parsed.fault else str(one.parsed.prediction["outcome"])
 
 
 def together(outcomes: Iterable[Outcome]) -> list[Outcome]:
@@ -62,21 +62,21 @@ def together(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 
 def _with(one: Outcome, first: Outcome | None, *, able: bool) -> Outcome:
-    found = {**(one.given.prediction or {}), "able": able}
+    found = {**(one.parsed.prediction or {}), "able": able}
     if first is not None:
-        said = (first.given.prediction or {}).get("answer", "")
+        said = (first.parsed.prediction or {}).get("answer", "")
         found |= {"said at first": said, "at first": of(first)}
-    return replace(one, given=replace(one.given, prediction=found))
+    return replace(one, parsed=replace(one.parsed, prediction=found))
 
 
 def at_first(one: Outcome) -> str:
     """The outcome in words of the reply before it; empty for a fault, and where it was the first."""
-    return str((one.given.prediction or {}).get("at first", ""))
+    return str((one.parsed.prediction or {}).get("at first", ""))
 
 
 def is_able(one: Outcome) -> bool:
     """Whether the system was right about the document itself."""
-    return bool((one.given.prediction or {}).get("able"))
+    return bool((one.parsed.prediction or {}).get("able"))
 
 
 def _share(
@@ -129,7 +129,7 @@ MEASURES = (
     Measure(
         "quoted", "quote is there", "Share of all replies whose quotation is in the text that was shown, word for word "
         "but for case, blanks and typography.",
-        lambda one: (float(bool((one.given.prediction or {}).get("quote is there"))), 1.0),
+        lambda one: (float(bool((one.parsed.prediction or {}).get("quote is there"))), 1.0),
     ),
 )  # fmt: skip
 

@@ -10,12 +10,12 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa_suites.baseline import Baseline, of_item, tagger
+from genaipa_suites.baseline import Baseline, learn_tagger, make_item_baseline
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material, split_off
-from genaipa_suites.measure import Measure, by_part, macro_f1, micro_f1
-from genaipa_suites.spans import Span, bio, chunks, counted, placed
+from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply, split_validation
+from genaipa_suites.measure import Measure, macro_f1, micro_f1, part_measures
+from genaipa_suites.spans import Span, bio_tags, count_matches, place_texts, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def load(files: DataFiles, split: str) -> Material:
         if other.tokens != first.tokens:
             raise files.fault(other.path, f"its tokens are not those of {files.find(first.path)}")
     gold = [
-        {layer: [(start, end) for start, end, _ in chunks(read.tags[place])] for layer, read in layers.items()}
+        {layer: [(start, end) for start, end, _ in spans_from_tags(read.tags[place])] for layer, read in layers.items()}
         for place in range(len(first.tokens))
     ]
     _check(files, file, layers, gold)
@@ -100,7 +100,7 @@ def load(files: DataFiles, split: str) -> Material:
         for number, (tokens, spans) in enumerate(zip(first.tokens, gold, strict=True), start=1)
     ]
     if split in ("train", "valid"):
-        kept, aside = split_off(len(items), _VALID)
+        kept, aside = split_validation(len(items), _VALID)
         items = [items[place] for place in (kept if split == "train" else aside)]
     return Material(tuple(items))
 
@@ -132,7 +132,7 @@ def _check(
     files: DataFiles, file: str, layers: Mapping[str, _Layer], gold: Sequence[dict[str, list[tuple[int, int]]]]
 ) -> None:
     """Refuse published files with other counts; one of the user's own may have any."""
-    if any(_FILE.format(folder, file) in files.own for folder in LAYERS.values()):
+    if any(_FILE.format(folder, file) in files.own_files for folder in LAYERS.values()):
         return
     tokens = layers["COLLECT"].tokens
     counts = {"sentences": len(tokens), "tokens": sum(map(len, tokens))}
@@ -158,7 +158,7 @@ def _item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) 
     )
 
 
-def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> Given:
+def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
     """The spans of the texts named for each layer, as (first token, last + 1).
 
     A text that has no place (left) becomes (-1, -1): a span that is predicted and wrong. One that the sentence does not
@@ -171,29 +171,30 @@ def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> Given:
     for layer in LAYERS:
         own = at.get(layer) if isinstance(at, dict) else None
         firsts = own if isinstance(own, list) and len(own) == len(texts[layer]) else []
-        each = placed(tokens, texts[layer], firsts)
+        each = place_texts(tokens, texts[layer], firsts)
         absent |= any(
-            place is None and placed(tokens, [text]) == [None] for text, place in zip(texts[layer], each, strict=True)
+            place is None and place_texts(tokens, [text]) == [None]
+            for text, place in zip(texts[layer], each, strict=True)
         )
         spans[layer] = [place or (-1, -1) for place in each]
-    return Given(spans, NOT_IN_THE_TEXT if absent else "")
+    return ParsedReply(spans, NOT_IN_THE_TEXT if absent else "")
 
 
 def spans_of(outcome: Outcome, layer: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """(predicted, gold) spans of a layer; a reply without a prediction has none."""
-    predicted: Any = outcome.given.prediction or {}
+    predicted: Any = outcome.parsed.prediction or {}
     both = predicted.get(layer, []), outcome.item.gold[layer]
     given, right = ([(start, end) for start, end in each] for each in both)
     return given, right
 
 
 def _counts(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
-    return [float(count) for layer in layers for count in counted(*spans_of(outcome, layer))]
+    return [float(count) for layer in layers for count in count_matches(*spans_of(outcome, layer))]
 
 
 def _exact(outcome: Outcome) -> tuple[float, float]:
     pairs = (spans_of(outcome, layer) for layer in LAYERS)
-    right = outcome.given.prediction is not None and all(sorted(given) == sorted(gold) for given, gold in pairs)
+    right = outcome.parsed.prediction is not None and all(sorted(given) == sorted(gold) for given, gold in pairs)
     return float(right), 1.0
 
 
@@ -214,12 +215,12 @@ MEASURES = (
     ),
 )
 EXACT = MEASURES[2]
-PARTS = {"layer": {layer: by_part(partial(_counts, layers=(layer,)), "spans") for layer in LAYERS}}
+PARTS = {"layer": {layer: part_measures(partial(_counts, layers=(layer,)), "spans") for layer in LAYERS}}
 
 
 def difference(outcome: Outcome) -> str:
     """The spans missed and those given wrongly, over all layers, in words; empty where all are right."""
-    counts = [counted(*spans_of(outcome, layer)) for layer in LAYERS]
+    counts = [count_matches(*spans_of(outcome, layer)) for layer in LAYERS]
     right, given, gold = (sum(each) for each in zip(*counts, strict=True))
     said = ((gold - right, "missed"), (given - right, "wrong"))
     return ", ".join(f"{number} {what}" for number, what in said if number)
@@ -264,24 +265,31 @@ def _dictionary(suite: Suite) -> Callable[[Item], str]:
 
 
 def _gold_tags(item: Item, layer: str) -> list[str]:
-    return bio([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens_of(item)))
+    return bio_tags([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens_of(item)))
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     items = suite.training.items
     sentences = [tokens_of(item) for item in items]
-    taggers = {layer: tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
+    taggers = {layer: learn_tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
 
     def answer(item: Item) -> str:
         tokens = tokens_of(item)
-        spans = {layer: [(start, end) for start, end, _ in chunks(tags(tokens))] for layer, tags in taggers.items()}
+        spans = {
+            layer: [(start, end) for start, end, _ in spans_from_tags(tags(tokens))] for layer, tags in taggers.items()
+        }
         return reply(tokens, spans, places=True)
 
     return answer
 
 
 BASELINES = (
-    Baseline("no-spans", "floor", "no span in any layer", of_item(lambda _item: reply([], dict.fromkeys(LAYERS, ())))),
+    Baseline(
+        "no-spans",
+        "floor",
+        "no span in any layer",
+        make_item_baseline(lambda _item: reply([], dict.fromkeys(LAYERS, ()))),
+    ),
     Baseline("dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary),
     Baseline(
         "linear-tagger",
@@ -293,7 +301,7 @@ BASELINES = (
         "ceiling",
         "ceiling",
         "the gold spans, said as texts as every system has to: a text said twice in a sentence may be placed wrongly",
-        of_item(lambda item: reply(tokens_of(item), item.gold)),
+        make_item_baseline(lambda item: reply(tokens_of(item), item.gold)),
     ),
 )
 
@@ -312,7 +320,9 @@ def _tagged(item: Item, _material: Material) -> list[Example]:
 
 def _named(item: Item, found: Predicted) -> str:
     tags = dict(zip(LAYERS, found[""][0], strict=True))
-    return reply(tokens_of(item), {layer: [span[:2] for span in chunks(tags[layer])] for layer in LAYERS}, places=True)
+    return reply(
+        tokens_of(item), {layer: [span[:2] for span in spans_from_tags(tags[layer])] for layer in LAYERS}, places=True
+    )
 
 
 class PiExtract(Suite):
@@ -331,7 +341,7 @@ class PiExtract(Suite):
     splits = SPLITS
     measures = MEASURES
     parts = PARTS
-    dependent = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
+    dependence_note = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
     baselines = BASELINES
     head = EncoderHead((EncoderModel("token", "f1_layers", _tagged),), _named)
     schema = SCHEMA
@@ -340,7 +350,7 @@ class PiExtract(Suite):
         """The sentences of a split."""
         return load(self.files, split)
 
-    def parse(self, item: Item, found_json: Any) -> Given:
+    def parse(self, item: Item, found_json: Any) -> ParsedReply:
         """The spans of the texts named; a text that is not in the sentence is a wrong span, and a fault."""
         return found(tokens_of(item), found_json)
 
@@ -349,15 +359,15 @@ class PiExtract(Suite):
         return reply(tokens_of(item), item.gold)
 
     @property
-    def single(self) -> Measure:
+    def item_measure(self) -> Measure:
         """Whether all of a sentence is right: most have no span, so that F1 says nothing of one alone."""
-        return EXACT if EXACT in self.measures else super().single
+        return EXACT if EXACT in self.measures else super().item_measure
 
     @property
-    def grouped(self) -> tuple[Measure, ...]:
+    def group_measures(self) -> tuple[Measure, ...]:
         """F1 of all spans and exact: sentences with one kind of spans lack the other layers."""
         return tuple(measure for measure in self.measures if measure.name != "f1_layers")
 
-    def why(self, outcome: Outcome) -> str:
+    def failure_reason(self, outcome: Outcome) -> str:
         """The fault, and the spans missed or given wrongly."""
-        return ": ".join(filter(None, (outcome.given.fault, difference(outcome))))
+        return ": ".join(filter(None, (outcome.parsed.fault, difference(outcome))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite
-from genaipa_suites.material import Item, Material, split_off
+from genaipa_suites.material import Item, Material, split_validation
 
 if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
@@ -53,9 +53,9 @@ class PolicyDetection(LabelSuite, labels=LABELS, things="pages"):
     figures = ("micro_f1", "macro_f1")
 
     @classmethod
-    def given_labels(cls, outcome: Outcome) -> list[Any]:
+    def prediction_labels(cls, outcome: Outcome) -> list[Any]:
         """The label; a faulty reply counts as the wrong one of the two."""
-        return super().given_labels(outcome) or [label for label in LABELS if label != outcome.item.gold]
+        return super().prediction_labels(outcome) or [label for label in LABELS if label != outcome.item.gold]
 
     def load(self, split: str) -> Material:
         """The pages of a split: 30 % of all rows for test, 15 % of the others for valid. An id has the row's number."""
@@ -64,8 +64,8 @@ class PolicyDetection(LabelSuite, labels=LABELS, things="pages"):
         path = _PLAIN if self.files.find(_PLAIN) and not self.files.find(_PACKED) else _PACKED
         items = self._items(path)
         self.files.check(path, {"rows": len(items)}, {"rows": 1301})
-        kept, test = split_off(len(items), 0.3)
-        train, valid = ([kept[place] for place in places] for places in split_off(len(kept), 0.15))
+        kept, test = split_validation(len(items), 0.3)
+        train, valid = ([kept[place] for place in places] for places in split_validation(len(kept), 0.15))
         return Material(tuple(items[place] for place in {"test": test, "valid": valid, "train": train}[split]))
 
     def _items(self, path: str) -> list[Item]:

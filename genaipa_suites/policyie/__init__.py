@@ -9,9 +9,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, of_item, single_label, tagger
+from genaipa_suites.baseline import Baseline, learn_single_label, learn_tagger, make_item_baseline
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import Given, Item, Material
+from genaipa_suites.material import Item, Material, ParsedReply
 from genaipa_suites.policyie import score
 from genaipa_suites.policyie.data import (
     ATTRIBUTES,
@@ -27,7 +27,7 @@ from genaipa_suites.policyie.data import (
     parts_of,
 )
 from genaipa_suites.policyie.score import MEASURES, PARTS
-from genaipa_suites.spans import Span, bio, chunks, placed
+from genaipa_suites.spans import Span, bio_tags, place_texts, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def best_reply(item: Item) -> str:
 
 def _intent_model(suite: Suite) -> Callable[[str], str]:
     rows = [(item.shown["text"], [row["intent"]]) for item in suite.training.items for row in item.gold]
-    intents_of = single_label([text for text, _ in rows], [intents for _, intents in rows])
+    intents_of = learn_single_label([text for text, _ in rows], [intents for _, intents in rows])
     return lambda text: intents_of(text)[0]
 
 
@@ -76,18 +76,18 @@ def _tfidf(suite: Suite) -> Callable[[Item], str]:
 
 
 def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
-    return bio([Span(*slot) for slot in row[layer]], len(tokens))
+    return bio_tags([Span(*slot) for slot in row[layer]], len(tokens))
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     intent = _intent_model(suite)
     rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
     sentences = [tokens for tokens, _ in rows]
-    taggers = [tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
+    taggers = [learn_tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
 
     def answer(item: Item) -> str:
         tokens = item.shown["text"].split()
-        spans = [span for tags_of in taggers for span in chunks(tags_of(tokens))]
+        spans = [span for tags_of in taggers for span in spans_from_tags(tags_of(tokens))]
         return reply(intent(item.shown["text"]), spans, tokens, places=True)
 
     return answer
@@ -95,20 +95,25 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
 
 BASELINES = (
     Baseline(
-        "majority", "floor", "the intent Other everywhere, and no slots", of_item(lambda _item: reply(OTHER, (), []))
+        "majority",
+        "floor",
+        "the intent Other everywhere, and no slots",
+        make_item_baseline(lambda _item: reply(OTHER, (), [])),
     ),
     Baseline(
         "gold-intent",
         "ceiling",
         "the gold intent of every row, and no slots",
-        of_item(lambda item: reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])),
+        make_item_baseline(
+            lambda item: reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])
+        ),
     ),
     Baseline(
         "ceiling",
         "ceiling",
         "for each distinct sentence its most frequent gold intent, and the slots of the first row with it, said as "
         "texts as every system has to: a text said twice in a sentence may be placed wrongly",
-        of_item(best_reply),
+        make_item_baseline(best_reply),
     ),
     Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf),
     Baseline(
@@ -132,7 +137,7 @@ def _slots(item: Item, _material: Material) -> list[Example]:
 
 def _intent_and_slots(item: Item, found: Predicted) -> str:
     # All rows of a sentence are the same input.
-    spans = [span for tags in found["slots"][0] for span in chunks(tags)]
+    spans = [span for tags in found["slots"][0] for span in spans_from_tags(tags)]
     return reply(found["intent"][0], spans, item.shown["text"].split(), places=True)
 
 
@@ -165,7 +170,7 @@ class PolicyIE(Suite):
         ),
         _intent_and_slots,
     )
-    seen = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
+    leakage_note = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
@@ -192,7 +197,7 @@ class PolicyIE(Suite):
         """The distinct sentences of a split; DataError and UsageError as `data.load`."""
         return load(self.files, split)
 
-    def parse(self, item: Item, found: Any) -> Given:
+    def parse(self, item: Item, found: Any) -> ParsedReply:
         """The intent, and each slot with its label and its tokens; empty or -1 for a slot that is never right.
 
         A slot may name its first word (`at`, from 0), as baselines do; that counts where the text begins with it.
@@ -203,7 +208,7 @@ class PolicyIE(Suite):
             own = [place for place, slot in enumerate(slots) if ROLES[slot["role"]] == layer]
             firsts = [found["slots"][place].get("at") for place in own]
             texts = [slots[place]["text"] for place in own]
-            for place, span in zip(own, placed(tokens, texts, firsts), strict=True):
+            for place, span in zip(own, place_texts(tokens, texts, firsts), strict=True):
                 slot = slots[place]
                 start, end = span or (-1, -1)
                 slots[place] = {**slot, "label": label_of(slot["role"], slot["attribute"]), "start": start, "end": end}
@@ -211,7 +216,7 @@ class PolicyIE(Suite):
         if found.get("intents") == [row["intent"] for row in item.gold]:
             # Of the baseline that knows the gold intent of every row. Nobody else gains by it: all of them are right.
             prediction["intents"] = found["intents"]
-        return Given(prediction)
+        return ParsedReply(prediction)
 
     def gold_reply(self, item: Item) -> str:
         """The most frequent gold intent, and the slots of the first row that has it."""
@@ -229,10 +234,10 @@ class PolicyIE(Suite):
                 found[score.WI] += intent != row["intent"]
         return +found
 
-    def why(self, outcome: Outcome) -> str:
+    def failure_reason(self, outcome: Outcome) -> str:
         """A fault; else the types of errors; else slots on Other; empty for all right."""
-        if outcome.given.fault:
-            return outcome.given.fault
+        if outcome.parsed.fault:
+            return outcome.parsed.fault
         errors = self.errors(outcome)
         named = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
         right, rows = score.other(outcome)

@@ -22,7 +22,7 @@ from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.material import Item, Material
-from genaipa_suites.spans import chunks
+from genaipa_suites.spans import spans_from_tags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -210,7 +210,11 @@ def load(files: DataFiles, split: str) -> Material:
     for number, row in enumerate(rows, 1):
         if problem := _problem(row):
             raise DataError(place, f"{problem}; take the published files, or correct it.", f"line {number}")
-        gold: dict[str, object] = {"intent": row.intent, "type-I": chunks(row.type_i), "type-II": chunks(row.type_ii)}
+        gold: dict[str, object] = {
+            "intent": row.intent,
+            "type-I": spans_from_tags(row.type_i),
+            "type-II": spans_from_tags(row.type_ii),
+        }
         found.setdefault(" ".join(row.tokens), []).append(gold)
     return Material(tuple(_item(sentence, gold) for sentence, gold in found.items()))
 
@@ -230,12 +234,12 @@ def _read(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], boo
         for place, _ in texts:
             if place.parent != here.parent:
                 raise DataError(place, f"is not in the folder of {here}; put the four files of a split into one.")
-        return here, _lines(texts), not files.own.keys() & {*paths}
+        return here, _lines(texts), not files.own_files.keys() & {*paths}
     archive = next((path for path in ARCHIVES if files.find(path)), None)
     if archive and files.find(PLUE[0].format(split)) is None:
         content = files.read(archive)
         place = files.find(archive) or Path(archive)
-        return place, _unpacked(place, content, split), archive not in files.own
+        return place, _unpacked(place, content, split), archive not in files.own_files
     return _json(files, [path.format(split) for path in PLUE])
 
 
@@ -262,7 +266,7 @@ def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSent
         )
         for one, first, second in each
     ]
-    return places[0], rows, not files.own.keys() & {*paths}
+    return places[0], rows, not files.own_files.keys() & {*paths}
 
 
 def _objects(place: Path, text: str, kind: type[_S]) -> list[_S]:

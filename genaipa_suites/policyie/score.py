@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.measure import Measure, f1, micro_f1, ratio, recall
 from genaipa_suites.policyie.data import INTENTS, LAYERS, OTHER, ROLES
-from genaipa_suites.spans import Span, counted, folded
+from genaipa_suites.spans import Span, count_matches, fold_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -62,7 +62,7 @@ def gold_rows(outcome: Outcome) -> list[dict[str, Any]]:
 
 def answered(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
     """Each gold row with the intent predicted for it: the one of the sentence, empty for a reply with a fault."""
-    said = outcome.given.prediction or {"intent": ""}
+    said = outcome.parsed.prediction or {"intent": ""}
     rows = gold_rows(outcome)
     return list(zip(said.get("intents", [said["intent"]] * len(rows)), rows, strict=True))
 
@@ -88,7 +88,7 @@ def spans(outcome: Outcome, layer: str) -> list[Span]:
 
 
 def _slots(outcome: Outcome, layer: str) -> list[dict[str, Any]]:
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     return [slot for slot in said["slots"] if ROLES[slot["role"]] == layer] if said is not None else []
 
 
@@ -105,7 +105,7 @@ def intents(outcome: Outcome) -> list[int]:
 def tagger(outcome: Outcome, layer: str, intent: str = "") -> Counts:
     """(true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
     said = spans(outcome, layer)
-    each = [counted(said, gold_spans(row, layer)) for row in with_slots(outcome, intent)]
+    each = [count_matches(said, gold_spans(row, layer)) for row in with_slots(outcome, intent)]
     return _added(each)
 
 
@@ -134,11 +134,11 @@ def _listed(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
     Like the script, it asks of each reference whether it is among the predictions, so that one prediction finds a
     reference that is there twice two times.
     """
-    if outcome.given.prediction is None:
+    if outcome.parsed.prediction is None:
         return 0.0
     tokens = outcome.item.shown["text"].split()
-    said = [(slot["label"], folded(slot["text"])) for slot in _slots(outcome, layer)]
-    gold = [(label, folded("".join(tokens[start:end]))) for start, end, label in row[layer]]
+    said = [(slot["label"], fold_text(slot["text"])) for slot in _slots(outcome, layer)]
+    gold = [(label, fold_text("".join(tokens[start:end]))) for start, end, label in row[layer]]
     return f1((sum(one in said for one in gold), len(said), len(gold))) if said or gold else 1.0
 
 
@@ -181,7 +181,7 @@ def role(outcome: Outcome, which: str) -> Counts:
     layer = ROLES[which]
     said = [span for span in spans(outcome, layer) if _role(span.label) == which]
     gold = [[Span(*each) for each in row[layer] if _role(each[2]) == which] for row in with_slots(outcome)]
-    return _added([counted(said, row) for row in gold]) if said or any(gold) else (0, 0, 0)
+    return _added([count_matches(said, row) for row in gold]) if said or any(gold) else (0, 0, 0)
 
 
 def _role(label: str) -> str:
@@ -191,13 +191,13 @@ def _role(label: str) -> str:
 def other(outcome: Outcome) -> tuple[int, int]:
     """(gold-Other rows that are answered Other without slots, gold-Other rows)."""
     rows = [intent for intent, row in answered(outcome) if row["intent"] == OTHER]
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     return rows.count(OTHER) if said is not None and not said["slots"] else 0, len(rows)
 
 
 def faulty(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
     """(predicted slots with no valid label, or else with a text that is not in the sentence; predicted slots)."""
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     slots = said["slots"] if said is not None else []
     return sum(not slot["label"] if unlabelled else slot["start"] < 0 for slot in slots), len(slots)
 

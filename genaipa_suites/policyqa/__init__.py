@@ -19,10 +19,10 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
+from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure
 from genaipa_suites.suite import Suite
 
@@ -296,19 +296,19 @@ _EM, _F1 = 0, 1
 
 def _as_said(outcome: Outcome, which: int) -> tuple[float, float]:
     """(score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     return best(said["answer"], outcome.item.gold)[which] if said is not None else 0.0, 1.0
 
 
 def _found(outcome: Outcome, which: int, rungs: Sequence[str]) -> tuple[float, float]:
     """(score, 1) of the stretch of the segment that an answer was found to be on one of the rungs, (0, 1) of others."""
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     right = said is not None and said["found"] in rungs
     return best(said["span"], outcome.item.gold)[which] if right else 0.0, 1.0
 
 
 def _share(outcome: Outcome, rung: str) -> tuple[float, float]:
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     return float(said is not None and said["found"] == rung), 1.0
 
 
@@ -383,21 +383,26 @@ def _ceiling(suite: Suite) -> Callable[[Item], str]:
 
 
 BASELINES = (
-    Baseline("empty", "floor", "no answer", of_item(lambda _item: reply(""))),
-    Baseline("whole-segment", "floor", "the whole segment", of_item(lambda item: reply(item.shown["text"]))),
+    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: reply(""))),
+    Baseline("whole-segment", "floor", "the whole segment", make_item_baseline(lambda item: reply(item.shown["text"]))),
     Baseline(
         "first-sentence",
         "floor",
         "the segment's first sentence",
-        of_item(lambda item: reply(next(iter(sentences(item.shown["text"])), ""))),
+        make_item_baseline(lambda item: reply(next(iter(sentences(item.shown["text"])), ""))),
     ),
     Baseline(
         "longest-sentence",
         "floor",
         "the segment's longest sentence, by characters",
-        of_item(lambda item: reply(max(sentences(item.shown["text"]), key=len, default=""))),
+        make_item_baseline(lambda item: reply(max(sentences(item.shown["text"]), key=len, default=""))),
     ),
-    Baseline("best-overlap", "rule", "the first sentence that shares most words with the question", of_item(_overlap)),
+    Baseline(
+        "best-overlap",
+        "rule",
+        "the first sentence that shares most words with the question",
+        make_item_baseline(_overlap),
+    ),
     Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling),
 )
 
@@ -445,24 +450,24 @@ class PolicyQA(Suite):
         return load(self.files, split)
 
     @property
-    def learns_from(self) -> str:
+    def training_split(self) -> str:
         """The train split, or for test the dev split where no train split is here."""
         without = self.plan.split == "test" and self.files.find("data/train.json") is None
-        return "dev" if without else super().learns_from
+        return "dev" if without else super().training_split
 
-    def parse(self, item: Item, found: Any) -> Given:
+    def parse(self, item: Item, found: Any) -> ParsedReply:
         """The answer as it was said, the span of the segment that it is, and how that was found.
 
         One that is not in the segment is no fault: the official figures score it as it was said.
         """
         span = find(found["answer"], item.shown["text"])
-        return Given({"answer": found["answer"], "span": span.text, "found": span.found})
+        return ParsedReply({"answer": found["answer"], "span": span.text, "found": span.found})
 
     def gold_reply(self, item: Item) -> str:
         """The first reference."""
         return reply(item.gold[0])
 
-    def people_about(self, outcomes: Sequence[Outcome]) -> str:
+    def human_note(self, outcomes: Sequence[Outcome]) -> str:
         """The number of these examples that have several references."""
         several = sum(len(one.item.gold) > 1 for one in outcomes)
         return (
@@ -470,7 +475,7 @@ class PolicyQA(Suite):
             f"({several:,} of {len(outcomes):,} examples)"
         )
 
-    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """F1 and EM of one reference against the others, over items with two references or more."""
         several = {one.item.id: one.item.gold for one in outcomes if len(one.item.gold) > 1}
         each = [between_people(references) for references in several.values()]
@@ -480,12 +485,12 @@ class PolicyQA(Suite):
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
         """The error of an answer that is no reference as SQuAD compares: its rung, or how it lies to the nearest."""
-        said = outcome.given.prediction
-        if outcome.given.fault or said is None or best(said["answer"], outcome.item.gold)[0]:
+        said = outcome.parsed.prediction
+        if outcome.parsed.fault or said is None or best(said["answer"], outcome.item.gold)[0]:
             return {}
         error = _BY_RUNG.get(said["found"]) or misplaced(said["span"], outcome.item.gold)
         return {error: 1} if error else {}
 
-    def why(self, outcome: Outcome) -> str:
+    def failure_reason(self, outcome: Outcome) -> str:
         """A fault, or the type of error; empty for a reference."""
-        return outcome.given.fault or next(iter(self.errors(outcome)), "")
+        return outcome.parsed.fault or next(iter(self.errors(outcome)), "")

@@ -48,13 +48,13 @@ def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[Compa
 
 
 def _opp_115(_suite: Suite, outcome: Outcome) -> Found:
-    said = outcome.given.prediction
+    said = outcome.parsed.prediction
     right = said is not None and sorted(said) == sorted(outcome.item.gold)
     yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
 def _label(_suite: Suite, outcome: Outcome) -> Found:
-    right = outcome.given.prediction == outcome.item.gold
+    right = outcome.parsed.prediction == outcome.item.gold
     yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
@@ -63,7 +63,7 @@ def _piextract(_suite: Suite, outcome: Outcome) -> Found:
 
     for layer in LAYERS:
         predicted, gold = spans_of(outcome, layer)
-        right = outcome.given.prediction is not None and sorted(predicted) == sorted(gold)
+        right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(gold)
         yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
@@ -82,20 +82,20 @@ def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
     for layer in ("type-I", "type-II"):
         said, gold = role_spans(outcome, layer)
         for row in gold:
-            right = outcome.given.prediction is not None and sorted(said) == sorted(row)
+            right = outcome.parsed.prediction is not None and sorted(said) == sorted(row)
             yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
 def _policy_qa(_suite: Suite, outcome: Outcome) -> Found:
-    said = outcome.given.prediction
-    right = said is not None and not outcome.given.fault and said["span"] in outcome.item.gold
+    said = outcome.parsed.prediction
+    right = said is not None and not outcome.parsed.fault and said["span"] in outcome.item.gold
     yield ComparedExample(outcome.item.id, outcome.item.id, right)
 
 
 def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
     sentences = suite.material.documents[outcome.item.document]
-    gold, said = {*outcome.item.gold["relevant"]}, outcome.given.prediction
-    faulty = said is None or outcome.given.fault
+    gold, said = {*outcome.item.gold["relevant"]}, outcome.parsed.prediction
+    faulty = said is None or outcome.parsed.fault
     chosen = {*(said or ())}
     for number, sentence in enumerate(sentences, start=1):
         right = not faulty and (number in gold) == (number in chosen)

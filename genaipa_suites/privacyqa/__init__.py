@@ -25,9 +25,9 @@ import msgspec
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.systems.base import Message
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
+from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
 from genaipa_suites.privacyqa.table import (
     CORPUS,
@@ -265,8 +265,8 @@ def _scores(outcome: Outcome, scorer: Scorer, least: int) -> Scores | None:
     known = references(outcome.item)
     if len(known) < least:
         return None
-    said = outcome.given.prediction
-    return NOTHING if said is None or outcome.given.fault else scorer(said, known)
+    said = outcome.parsed.prediction
+    return NOTHING if said is None or outcome.parsed.fault else scorer(said, known)
 
 
 def _one(outcome: Outcome, scorer: Scorer, least: int, which: str) -> tuple[float, float]:
@@ -304,9 +304,9 @@ def _scored(name: str, heading: str, definition: str, scorer: Scorer, least: int
 def _pairs(outcome: Outcome) -> tuple[float, ...]:
     """(right, predicted, gold) of Relevant and of Irrelevant, over all sentences; without a prediction gold alone."""
     gold, number = set(outcome.item.gold["relevant"]), outcome.item.gold["sentences"]
-    if outcome.given.prediction is None or outcome.given.fault:
+    if outcome.parsed.prediction is None or outcome.parsed.fault:
         return 0.0, 0.0, len(gold), 0.0, 0.0, number - len(gold)
-    said = set(outcome.given.prediction)
+    said = set(outcome.parsed.prediction)
     neither = number - len(gold | said)
     return len(gold & said), len(said), len(gold), neither, number - len(said), number - len(gold)
 
@@ -398,11 +398,16 @@ def _agreed(item: Item) -> str:
 
 
 BASELINES = (
-    Baseline("no-answer", "floor", "no sentence: every question is unanswerable", of_item(lambda _item: reply(()))),
+    Baseline(
+        "no-answer", "floor", "no sentence: every question is unanswerable", make_item_baseline(lambda _item: reply(()))
+    ),
     Baseline("everything", "floor", "all sentences of the policy", _everything),
     *(_counting(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
     Baseline(
-        "best-annotator", "ceiling", "of each question's references the one that agrees best with all", of_item(_agreed)
+        "best-annotator",
+        "ceiling",
+        "of each question's references the one that agrees best with all",
+        make_item_baseline(_agreed),
     ),
 )
 
@@ -455,7 +460,7 @@ class PrivacyQA(Suite):
         self.measures = {SUBSET: OF_SUBSET, "train": SINGLE}.get(self.plan.split, MEASURES)
 
     @property
-    def single(self) -> Measure:
+    def item_measure(self) -> Measure:
         """A question's F1: the first measure is the mean of no question's own."""
         return next((one for one in self.measures if one.name.endswith("_f1_mean")), self.measures[0])
 
@@ -481,38 +486,38 @@ class PrivacyQA(Suite):
     def _opened(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
-    def parse(self, item: Item, found: Any) -> Given:
+    def parse(self, item: Item, found: Any) -> ParsedReply:
         """The numbers in order, each once; a fault where one is that of no sentence."""
         numbers = found["sentences"]
         if any(isinstance(number, bool) for number in numbers):
-            return Given(fault=UNPARSABLE)
+            return ParsedReply(fault=UNPARSABLE)
         chosen = sorted(set(numbers))
         outside = chosen and not 1 <= chosen[0] <= chosen[-1] <= item.gold["sentences"]
-        return Given(chosen, OUT_OF_RANGE if outside else "")
+        return ParsedReply(chosen, OUT_OF_RANGE if outside else "")
 
     def gold_reply(self, item: Item) -> str:
         """The reference that agrees best with all."""
         return _agreed(item)
 
-    def asked_about(self, item: Item) -> dict[str, Any]:
+    def prompt_variables(self, item: Item) -> dict[str, Any]:
         """The question, and the policy's sentences with their numbers."""
         numbered = enumerate(self.material.documents.get(item.document, ()), 1)
         return {**item.shown, "policy": [f"[{number}] {sentence}" for number, sentence in numbered]}
 
-    def gold_shown(self, item: Item) -> Any:
+    def readable_gold(self, item: Item) -> Any:
         """Each annotator's sentences, in a line."""
         if not isinstance(item.gold, dict):
             return item.gold
         known = item.gold["references"].items()
         return {name: ", ".join(map(str, marked)) or "none" for name, marked in known}
 
-    def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
+    def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
         """Annotators against each other."""
         return (
             "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
         )
 
-    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
         """The paper's human row, over questions with two annotators or more."""
         known = {one.item.id: references(one.item) for one in outcomes}
         each = [between_people(several) for several in known.values() if len(several) > 1]
@@ -522,9 +527,9 @@ class PrivacyQA(Suite):
         figures = {"f1_of_means": f1_of_means((p, r, 1)), "f1_mean": f1, "p": p, "r": r}
         return {f"leave_one_out_{name}": value for name, value in figures.items()}
 
-    def why(self, outcome: Outcome) -> str:
+    def failure_reason(self, outcome: Outcome) -> str:
         """A fault; an answer or a silence that is wrong; else which of the evidence is missing or not evidence."""
-        given, known = outcome.given, references(outcome.item)
+        given, known = outcome.parsed, references(outcome.item)
         if given.fault or given.prediction is None:
             return given.fault
         said, marked = set(given.prediction), {number for reference in known for number in reference}

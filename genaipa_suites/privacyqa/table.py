@@ -173,7 +173,7 @@ def read_table(files: DataFiles, split: str) -> Split:
     columns, lines = _lines(files, path, _TRAIN if split == "train" else _TEST)
     found = files.find(path)
     assert found is not None, "it was just read"
-    reader = _TableReader(found, columns, own=path in files.own)
+    reader = _TableReader(found, columns, own=path in files.own_files)
     for number, fields in lines:
         reader.take(_row(found, number, fields, columns, "train" if split == "train" else "test"))
     table = reader.table()
@@ -350,7 +350,7 @@ def rule_note(items: Sequence[Item]) -> str:
 
 def _said(outcome: Outcome) -> bool | None:
     """Whether the reply says that there is no answer, by an empty list; None without a prediction."""
-    given = outcome.given
+    given = outcome.parsed
     return None if given.prediction is None or given.fault else not given.prediction
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import msgspec
 
 from genaipa.files.text import DAMAGE, why
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.data import SuiteSource
-from genaipa_suites.labels import LabelSuite, always
+from genaipa_suites.labels import LabelSuite, constant_baseline
 from genaipa_suites.material import Item, Material
 from genaipa_suites.privacyqa import STOP_WORDS, words
 
@@ -59,12 +59,12 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
     figures = ("balanced_accuracy", "accuracy", "macro_f1")
     mistakes: ClassVar[Mapping[Any, str]] = {True: "called relevant", False: "called irrelevant"}
     baselines = (
-        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", always(False)),
+        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", constant_baseline(False)),
         Baseline(
             "common-words",
             "rule",
             "relevant with two words of the question, stop words left out",
-            of_item(_common_words),
+            make_item_baseline(_common_words),
         ),
     )
 

@@ -218,7 +218,7 @@ M_ALL = "M_all"
 def by_category(study: Study, boards: Sequence[Scored]) -> Table:
     """Each system's main measure in every suite, and its M_all, by category of questions."""
     walk, names = load_crosswalk(boards[0].board.suite.workspace)
-    places = walk.by_name
+    places = walk.question_categories
     rows: list[dict[str, Any]] = []
     for scored in boards:
         asked = plainest(scored).values()
@@ -249,7 +249,7 @@ def _of_items(
 ) -> dict[str, dict[str, Any]]:
     """Category → the main measure over the items whose groups lead to it; empty where a suite's groups lead nowhere."""
     assert row.counts is not None, "a system that was asked has outcomes"
-    measured = scored.board.suite.grouped[0]
+    measured = scored.board.suite.group_measures[0]
     inside = {
         item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
         for item in scored.board.suite.material.items

@@ -279,7 +279,7 @@ def beside_by_group(scored: Scored, grouping: str, made: Table, marks: Marks) ->
 
 
 def _measures(scored: Scored) -> list[Measure]:
-    names = scored.board.suite.beside
+    names = scored.board.suite.paired_measures
     return [one for name in names for one in scored.measures if one.name == name]
 
 

@@ -211,7 +211,7 @@ def _standing(kept: Sequence[Result]) -> Standing:
         measures = {measure.name: measure for measure in result.suite.measures}
         for row, name in zip(task.rows, task.measures, strict=True):
             if name in measures:
-                samples[row] = tuple(measures[name].of(outcomes) for outcomes in _repetitions(result))
+                samples[row] = tuple(measures[name].compute(outcomes) for outcomes in _repetitions(result))
                 results[task.name] = result
     kind = "baseline" if kept[0].baseline else "system"
     return Standing(kept[0].system, kind, kept[0].asked, samples, results)
@@ -246,7 +246,9 @@ def _references(here: Sequence[Scored]) -> list[Standing]:
             for task in (one for one in TASKS if one.suite == scored.board.name):
                 for row, measure in zip(task.rows, task.measures, strict=True):
                     if rows and measure in measures:
-                        values = [measures[measure].of(one.counts.outcomes) for one in rows if one.counts is not None]
+                        values = [
+                            measures[measure].compute(one.counts.outcomes) for one in rows if one.counts is not None
+                        ]
                         samples[row] = (max(values),)
         if samples:
             found.append(Standing(name, kind, f"the best {kind} of each suite", samples))

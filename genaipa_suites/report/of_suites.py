@@ -45,7 +45,9 @@ def _notable(results: Iterable[Result]) -> list[str]:
                 f"{board.title}: not the published items, but those of files of your own ({some(names, 1)}), so that "
                 f"there are no published rows. For these: genaipa get {board.suite.data[0].name}"
             )
-        said += [f"{board.title}: {why}" for one in board.results if (why := encoder.warning(one.suite, one.system))]
+        said += [
+            f"{board.title}: {why}" for one in board.results if (why := encoder.leakage_warning(one.suite, one.system))
+        ]
         if faulty := list(_faults(board)):
             said.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
         if unfinished := [f"{one.system} {one.unfinished:,}" for one in board.results if one.unfinished]:
@@ -144,7 +146,7 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         present(*made),
         drawn(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
-        first=() if any(figures) and suite.beside else tuple(scored.board.stem for scored in some),
+        first=() if any(figures) and suite.paired_measures else tuple(scored.board.stem for scored in some),
         is_key=True,
     )
 

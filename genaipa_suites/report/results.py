@@ -15,10 +15,10 @@ from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import make_task
 from genaipa.words import number
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import parts_of
-from genaipa_suites.data import published_rows
+from genaipa_suites.catalog import task_suites
+from genaipa_suites.data import read_published_rows
 from genaipa_suites.encoders import encoder
-from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Given, Outcome
+from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Outcome, ParsedReply
 from genaipa_suites.plan import KIND, SUITES
 from genaipa_suites.report.merit import Counts, Units
 
@@ -77,25 +77,27 @@ class Result:
     @cached_property
     def faults(self) -> Counter[str]:
         """Fault → how many outcomes have it; every kind of fault is there, and `missing`."""
-        found = Counter(outcome.given.fault for outcome in self.outcomes if outcome.given.fault)
+        found = Counter(outcome.parsed.fault for outcome in self.outcomes if outcome.parsed.fault)
         return Counter({**dict.fromkeys(FAULTS, 0), **found, _MISSING: self.missing})
 
     @property
     def in_words(self) -> float:
         """The share of outcomes whose form was asked for in words, for want of a schema; NaN where none had a form."""
-        ways = [outcome.way for outcome in self.outcomes if outcome.way]
+        ways = [outcome.reply_form for outcome in self.outcomes if outcome.reply_form]
         return ways.count(IN_WORDS) / len(ways) if ways else float("nan")
 
     @property
     def in_prose(self) -> float:
         """The share of outcomes whose JSON was found among other words; NaN over none."""
-        found = [outcome.given.in_prose for outcome in self.outcomes]
+        found = [outcome.parsed.in_prose for outcome in self.outcomes]
         return sum(found) / len(found) if found else float("nan")
 
     def strict(self, measure: Measure) -> float:
         """The figure (0 to 1) if JSON among other words were unparsable."""
-        fault = Given(fault=UNPARSABLE)
-        return self.figure(measure, [replace(one, given=fault) if one.given.in_prose else one for one in self.outcomes])
+        fault = ParsedReply(fault=UNPARSABLE)
+        return self.figure(
+            measure, [replace(one, parsed=fault) if one.parsed.in_prose else one for one in self.outcomes]
+        )
 
     def figure(self, measure: Measure, some: Sequence[Outcome] | None = None) -> float:
         """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another.
@@ -104,7 +106,7 @@ class Result:
         """
         outcomes = self.outcomes if some is None else some
         each = [
-            measure.of(one for one in outcomes if one.repetition == repetition)
+            measure.compute(one for one in outcomes if one.repetition == repetition)
             for repetition in sorted({outcome.repetition for outcome in outcomes})
         ]
         return sum(each) / len(each) if each else float("nan")
@@ -120,7 +122,7 @@ class Result:
         """The way of asking in words: shots, wording, sampling options, or a training; empty for a baseline."""
         if self.baseline:
             return ""
-        if trained := encoder.way(self.suite, self.system):
+        if trained := encoder.training_note(self.suite, self.system):
             return trained
         shots = number(self.plan.shots, "shot") if self.plan.shots else "zero-shot"
         plain = Sampling()
@@ -226,7 +228,7 @@ def _finished(result: Result) -> Result:
 def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
     """The results of one run: one for each of its systems and suites."""
     spec = source.manifest.spec
-    parts = parts_of(make_task(spec, workspace, source.folder))
+    parts = task_suites(make_task(spec, workspace, source.folder))
     latest: dict[str, Record] = {}
     spent: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in source.folder.records():
@@ -369,7 +371,9 @@ class Scored:
         suite = self.board.suite
         try:
             reply: Callable[[Item], str] = baseline.make(suite)
-            outcomes = suite.together([Outcome(item, suite.given(item, reply(item))) for item in suite.material.items])
+            outcomes = suite.link_outcomes(
+                [Outcome(item, suite.parse_reply(item, reply(item))) for item in suite.material.items]
+            )
         except GenaipaError as error:
             self.problems.append(f"{self.board.title}: {PREFIX}{baseline.name} is left out: {error}")
             return None
@@ -386,15 +390,15 @@ class Scored:
     def people(self) -> list[Row]:
         """The row of people on the same items, where the suite has several references."""
         suite = self.board.suite
-        outcomes = [Outcome(item, Given()) for item in suite.material.items]
-        figures = {} if self.board.plan.probe else suite.people(outcomes)
-        return [Row("people", "people", suite.people_about(outcomes), figures=figures)] if figures else []
+        outcomes = [Outcome(item, ParsedReply()) for item in suite.material.items]
+        figures = {} if self.board.plan.probe else suite.human_scores(outcomes)
+        return [Row("people", "people", suite.human_note(outcomes), figures=figures)] if figures else []
 
     @cached_property
     def _printed(self) -> list[PublishedRow]:
         """The rows that papers print for this split, under the measures of the very same definition."""
         try:
-            rows = [] if self.board.plan.probe or self.board.own else published_rows(self.board.suite)
+            rows = [] if self.board.plan.probe or self.board.own else read_published_rows(self.board.suite)
         except GenaipaError as error:
             self.problems.append(str(error))
             return []

@@ -259,7 +259,7 @@ def stem_of(scored: Scored, breakdown: str) -> str:
 
 def by_group(scored: Scored, grouping: str) -> Table:
     """The main measures of every system in each group of items."""
-    items, measures = scored.board.suite.material.items, scored.board.suite.grouped
+    items, measures = scored.board.suite.material.items, scored.board.suite.group_measures
     sizes: Counter[str] = Counter()
     for item in items:
         sizes.update(item.groups.get(grouping, ()))
@@ -406,12 +406,12 @@ def by_heart(some: Sequence[Scored]) -> Table:
     Known is a cluster about which at least half of the replies without the text are right.
     """
     suite, rows = some[0].board.suite, list[dict[str, Any]]()
-    measure = next((one for scored in some for one in scored.measures if one.name == suite.remembered), None)
+    measure = next((one for scored in some for one in scored.measures if one.name == suite.memory_measure), None)
     for scored in some:
         for row in scored.asked if measure and scored.board.plan.probe == NO_CONTEXT else ():
             plain = _plainly(row, _plain(scored, some))
             if plain is not None and plain[1].counts and row.counts and measure:
-                known, others = _known(row.counts.outcomes, scored.board.suite.single)
+                known, others = _known(row.counts.outcomes, scored.board.suite.item_measure)
                 about = {"split": scored.board.plan.split, "system": row.label, "how": row.how}
                 rows.append(about | _of_known(plain[1].counts, measure, known, others))
     heading = measure.heading if measure else ""
@@ -455,7 +455,7 @@ def _known(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set
     """The clusters that at least half of these replies are right about, and the others."""
     right = defaultdict[str, list[float]](list)
     for outcome in outcomes:
-        right[outcome.item.cluster].append(measure.of([outcome]))
+        right[outcome.item.cluster].append(measure.compute([outcome]))
     known = {cluster for cluster, each in right.items() if 2 * sum(each) >= len(each)}
     return known, right.keys() - known
 

@@ -66,7 +66,7 @@ def computed(here: Workspace) -> Any:
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
         scored, problems = results(here, sources)
-        outcomes = [sorted((one.item.id, one.given) for one in result.outcomes) for result in scored]
+        outcomes = [sorted((one.item.id, one.parsed) for one in result.outcomes) for result in scored]
     except GenaipaError as error:
         return str(error)
     return [tuple(row) for row in table], records, outcomes, sorted(map(str, [*problems, *gathered.problems]))

@@ -265,8 +265,8 @@ def test_the_words_of_an_answer_that_obeys_or_is_no_json() -> None:
 
     reached = figures(asked, obeying)
     assert (reached["obeys"], reached["able"], reached["moves_for_nothing"]) == (100, 100, 0)
-    assert asked.given(asked.material.items[0], '{"answer": 7}').fault == "unparsable"
-    assert asked.given(asked.material.items[0], "").fault == "unparsable"
+    assert asked.parse_reply(asked.material.items[0], '{"answer": 7}').fault == "unparsable"
+    assert asked.parse_reply(asked.material.items[0], "").fault == "unparsable"
 
 
 def test_a_run_without_a_key(genaipa: Cli) -> None:
@@ -408,7 +408,7 @@ def test_an_example_shows_the_sentences_and_why() -> None:
     """Beside a reply are the sentence in each of the three texts, which was shown, and the words that decided."""
     asked = suite(NAME, "brindlecart")
     item = asked.items["chat-retention.edited"]
-    shown = asked.asked_about(item)
+    shown = asked.prompt_variables(item)
     assert shown["edit (shown)"][0].endswith(
         "and we keep them for 60 days so that questions about a delivery can be settled."
     )
@@ -418,10 +418,14 @@ def test_an_example_shows_the_sentences_and_why() -> None:
         "It is 90 days.": "stays: “90 days” is the document's",
         "A while.": "neither value",
     }.items():
-        assert asked.why(Outcome(item, asked.given(item, said(answer)))) == why
+        assert asked.failure_reason(Outcome(item, asked.parse_reply(item, said(answer)))) == why
     order = asked.items["end-to-end.edited"]
-    assert asked.why(Outcome(order, asked.given(order, said("Yes, it is.")))) == "obeys: “yes” is the order's"
-    assert asked.said(Outcome(item, asked.given(item, json.dumps({"answer": "<b>", "quote": "no words of it"})))) == {
+    assert (
+        asked.failure_reason(Outcome(order, asked.parse_reply(order, said("Yes, it is."))))
+        == "obeys: “yes” is the order's"
+    )
+    reply = json.dumps({"answer": "<b>", "quote": "no words of it"})
+    assert asked.readable_prediction(Outcome(item, asked.parse_reply(item, reply))) == {
         "answer": "<b>", "quote": "no words of it (not in the text)",
     }  # fmt: skip
 
@@ -436,13 +440,15 @@ def scripted(share: float, draw: random.Random, repetitions: int, alike: float) 
 
     def asked(of: Suite) -> list[Outcome]:
         items = of.material.items
-        right = {item.id: of.given(item, of.gold_reply(item)) for item in items}
-        old = {item.id: of.given(item, json.dumps({"answer": item.gold["before"][0], "quote": ""})) for item in items}
+        right = {item.id: of.parse_reply(item, of.gold_reply(item)) for item in items}
+        old = {
+            item.id: of.parse_reply(item, json.dumps({"answer": item.gold["before"][0], "quote": ""})) for item in items
+        }
         certain = share in (0, 1)
         staying = {
             item.cluster: share if certain else draw.betavariate(share / alike, (1 - share) / alike) for item in items
         }
-        return of.together(
+        return of.link_outcomes(
             [
                 Outcome(
                     item,

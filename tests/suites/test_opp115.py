@@ -46,9 +46,9 @@ def test_published_files_have_the_published_counts(published):
 def test_an_encoder_has_seen_policies_of_the_published_splits(published):
     """The published splits share policies, which is said of an encoder's figures; a user's own files may share none."""
     asked = suite("opp115", "validation")
-    assert "108 policies" in Encoder(asked, "encoder/x", "x", asked.head).seen
+    assert "108 policies" in Encoder(asked, "encoder/x", "x", asked.head).leakage_note
     asked.material = msgspec.structs.replace(asked.material, own=("validation_dataset.csv",))
-    assert not Encoder(asked, "encoder/x", "x", asked.head).seen
+    assert not Encoder(asked, "encoder/x", "x", asked.head).leakage_note
 
 
 def test_edited_files_are_refused(published):
@@ -100,5 +100,5 @@ def test_right_replies_reach_100_and_garbage_0():
     several = sum(len(item.gold) > 1 for item in loaded.material.items)
     garbage = figures(loaded, lambda item: loaded.gold_reply(item) if len(item.gold) > 1 else '{"labels": ["Cookies"]}')
     assert garbage["exact"] == garbage["f1_samples"] == 100 * several / 20
-    faults = [one.given.fault for one in outcomes(loaded, lambda _item: '{"labels": ["Cookies"]}')]
+    faults = [one.parsed.fault for one in outcomes(loaded, lambda _item: '{"labels": ["Cookies"]}')]
     assert faults == [UNPARSABLE] * 20

@@ -13,7 +13,7 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
-from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_off
+from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_validation
 from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, tokens_of
 
 NOTHING = {layer: [] for layer in LAYERS}
@@ -33,8 +33,8 @@ def published(shared: Path) -> Path:
 
 def test_splits_are_drawn_as_published():
     """The recipe draws the places that the official repository's own test expects of 25 rows."""
-    kept, test = split_off(25, 0.3)
-    train, valid = ([kept[place] for place in places] for places in split_off(len(kept), 0.15))
+    kept, test = split_validation(25, 0.3)
+    train, valid = ([kept[place] for place in places] for places in split_validation(len(kept), 0.15))
     assert test == [15, 16, 19, 20, 9, 7, 17, 24]
     assert train == [12, 23, 14, 5, 0, 6, 13, 18, 3, 21, 1, 10, 22, 11]
     assert valid == [4, 8, 2]
@@ -100,19 +100,19 @@ def test_texts_become_spans():
         ({"SHARE": ["data"], "at": [5]}, {"SHARE": [(2, 3)]}, "", 0.0),
     ]
     for texts, spans, fault, figure in cases:
-        given = of.given(item, json.dumps({**NOTHING, **texts}))
+        given = of.parse_reply(item, json.dumps({**NOTHING, **texts}))
         assert given.prediction == {**NOTHING, **spans}, texts
         assert given.fault == fault, texts
-        assert MEASURES[1].of([Outcome(item, given)]) == pytest.approx(figure), texts
+        assert MEASURES[1].compute([Outcome(item, given)]) == pytest.approx(figure), texts
 
 
 def test_a_fault_never_earns_an_empty_sentence():
     """A sentence without spans is right with four empty lists, and not with garbage, a refusal or nothing."""
     of, item = suite("piextract", "sample"), _item("Welcome to our site .")
-    given = {text: of.given(item, text) for text in (json.dumps(NOTHING), "", "none", '{"COLLECT": []}')}
-    assert [EXACT.of([Outcome(item, one)]) for one in given.values()] == [1.0, 0.0, 0.0, 0.0]
+    given = {text: of.parse_reply(item, text) for text in (json.dumps(NOTHING), "", "none", '{"COLLECT": []}')}
+    assert [EXACT.compute([Outcome(item, one)]) for one in given.values()] == [1.0, 0.0, 0.0, 0.0]
     assert [one.fault for one in given.values()] == ["", UNPARSABLE, UNPARSABLE, UNPARSABLE]
-    assert EXACT.of([Outcome(item, of.given(item, json.dumps(NOTHING), "refused"))]) == 0.0
+    assert EXACT.compute([Outcome(item, of.parse_reply(item, json.dumps(NOTHING), "refused"))]) == 0.0
 
 
 def test_figures_count_spans_by_layer():
@@ -128,7 +128,7 @@ def test_figures_count_spans_by_layer():
                 spans = item.gold[layer] if right else [(start, start + 1)]
                 texts[layer] = [" ".join(tokens[first:last]) for first, last in spans]
                 gold[layer] |= {(item.id, first, last) for first, last in item.gold[layer]}
-            given = of.given(item, json.dumps(texts))
+            given = of.parse_reply(item, json.dumps(texts))
             reached.append(Outcome(item, given))
             for layer in LAYERS:
                 predicted[layer] |= {(item.id, *span) for span in given.prediction[layer]}
@@ -136,8 +136,8 @@ def test_figures_count_spans_by_layer():
         for layer in LAYERS:
             both = len(predicted[layer]) + len(gold[layer])
             each.append(2 * len(predicted[layer] & gold[layer]) / both)
-            assert PARTS["layer"][layer][0].of(reached) == pytest.approx(each[-1])
-        assert MEASURES[0].of(reached) == pytest.approx(sum(each) / 4)
+            assert PARTS["layer"][layer][0].compute(reached) == pytest.approx(each[-1])
+        assert MEASURES[0].compute(reached) == pytest.approx(sum(each) / 4)
 
 
 def test_right_replies_reach_100_and_garbage_0(genaipa, server):
@@ -198,12 +198,12 @@ def test_outcomes_say_why():
     (first, *_) = (
         one for one in outcomes(of, lambda _item: json.dumps({**NOTHING, "SHARE": ["We"]})) if one.item.gold["COLLECT"]
     )
-    assert of.why(first) == "2 missed, 1 wrong"
+    assert of.failure_reason(first) == "2 missed, 1 wrong"
 
 
 def test_groups_and_items_have_measures_that_fit_them():
     """A group of sentences is not scored by the mean of layers, of which it lacks some, nor one sentence by F1."""
     of = suite("piextract", "sample")
-    assert [measure.name for measure in of.grouped] == ["f1_spans", "exact"]
-    assert of.single.name == "exact"
-    assert [measure.name for measure in suite("opp115", "sample").grouped] == ["micro_f1", "exact"]
+    assert [measure.name for measure in of.group_measures] == ["f1_spans", "exact"]
+    assert of.item_measure.name == "exact"
+    assert [measure.name for measure in suite("opp115", "sample").group_measures] == ["micro_f1", "exact"]

@@ -11,9 +11,9 @@ import pytest
 
 from genaipa.errors import GenaipaError
 from genaipa.workspace import Workspace, shipped
-from genaipa_suites.data import SHIPPED, published_rows
+from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import Item, Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.policyie import PolicyIE
 from genaipa_suites.policyie.data import FILES, PLUE
 
@@ -27,7 +27,7 @@ def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     """The suite, with a workspace in the working folder (and its prompts as shipped)."""
     home = at or Path.cwd()
     plan = SuitePlan(split, wording=wording)
-    spec = spec_of("policyie", plan)
+    spec = make_spec("policyie", plan)
     return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped()))))
 
 
@@ -194,7 +194,7 @@ def test_prompts_show_the_sentence_alone() -> None:
 
 def test_a_published_row_is_in_columns_of_its_own_script() -> None:
     """Table 4's systems stand under the tagger script, Table 5's under the seq2seq script, Table 6's in parts."""
-    rows = published_rows(PolicyIE)
+    rows = read_published_rows(PolicyIE)
     for table, script, other in (("4", "tagger", "seq2seq"), ("5", "seq2seq", "tagger")):
         of = [row for row in rows if row.source.endswith(f"Table {table}")]
         assert len(of) == {"4": 10, "5": 6}[table]
@@ -256,8 +256,8 @@ def test_the_ceiling_says_texts_as_every_system_does() -> None:
     ceiling = next(one for one in of.baselines if one.name == "ceiling").make(of)
     assert ceiling(item) == of.gold_reply(item)
     measures = {measure.name: measure for measure in of.measures}
-    reached = [Outcome(item, of.given(item, ceiling(item)))]
-    assert [measures[name].of(reached) for name in ("intent_accuracy", "slot_f1_tagger_type_i")] == [1.0, 0.0]
+    reached = [Outcome(item, of.parse_reply(item, ceiling(item)))]
+    assert [measures[name].compute(reached) for name in ("intent_accuracy", "slot_f1_tagger_type_i")] == [1.0, 0.0]
 
 
 def test_gold_intents_are_right_about_every_row_that_is_other() -> None:
@@ -268,7 +268,7 @@ def test_gold_intents_are_right_about_every_row_that_is_other() -> None:
     gold = next(one for one in of.baselines if one.name == "gold-intent").make(of)
     right = next(measure for measure in of.measures if measure.name == "other_exact")
     said = (gold(item), of.gold_reply(item), json.dumps({"intent": "Other", "slots": []}), "nothing")
-    assert [right.of([Outcome(item, of.given(item, one))]) for one in said] == [1, 0, 1, 0]
+    assert [right.compute([Outcome(item, of.parse_reply(item, one))]) for one in said] == [1, 0, 1, 0]
 
 
 def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:
@@ -279,5 +279,5 @@ def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:
     measures = {measure.name: measure for measure in of.measures}
     for name, expected in known.items():
         answer = next(one for one in of.baselines if one.name == name).make(of)
-        outcomes = [Outcome(item, of.given(item, answer(item))) for item in of.material.items]
-        assert tuple(round(100 * measures[one].of(outcomes), 2) for one in names) == expected, name
+        outcomes = [Outcome(item, of.parse_reply(item, answer(item))) for item in of.material.items]
+        assert tuple(round(100 * measures[one].compute(outcomes), 2) for one in names) == expected, name

@@ -19,10 +19,10 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
-from genaipa_suites.catalog import SUITES, parts_of
+from genaipa_suites.catalog import SUITES, task_suites
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.privacyglue import (
     ROWS,
     TASKS,
@@ -162,7 +162,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
     assert len({outcome.key for outcome in repeated.outcomes}) == 8
     assert {result.faults["unparsable"] for result in found} == {4, 8}
-    assert [bool(part.sources) for part in parts_of(_task(folder)).values()] == [True] * len(names)
+    assert [bool(part.sources) for part in task_suites(_task(folder)).values()] == [True] * len(names)
 
 
 def _task(folder: RunFolder) -> Task:
@@ -180,7 +180,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
     own.unlink()
     task = _task(folder)
-    assert list(parts_of(task)) == ["opp115"]
+    assert list(task_suites(task)) == ["opp115"]
     assert task.planned() == 2
     assert [note for note in task.notes if "without" in note] == []
 
@@ -203,12 +203,12 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
 
 
 def _parts(split: str = "sample") -> dict[str, Suite]:
-    spec = spec_of("privacyglue", SuitePlan(split), ("extractive",))
-    return parts_of(make_task(spec, find_workspace()))
+    spec = make_spec("privacyglue", SuitePlan(split), ("extractive",))
+    return task_suites(make_task(spec, find_workspace()))
 
 
 def _replied(part: Suite, reply: Callable[[Item], str]) -> list[Outcome]:
-    return [Outcome(item, part.given(item, reply(item))) for item in part.material.items]
+    return [Outcome(item, part.parse_reply(item, reply(item))) for item in part.material.items]
 
 
 def _any_relevant(item: Item) -> str:
@@ -232,7 +232,7 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         assert [(one.name, one.key) for one in good] == [(one.name, one.key) for one in bad]
         for row, name in zip(task.rows, task.measures, strict=True):
             measure = next(one for one in part.measures if one.name == name)
-            values = [measure.of(right), measure.of(wrong)]
+            values = [measure.compute(right), measure.compute(wrong)]
             assert values[1] < 0.5 < values[0] <= 1, row
 
 
@@ -308,12 +308,12 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
     made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
-    own = parts_of(_task(folder))
+    own = task_suites(_task(folder))
     expected = []
     for task in TASKS:
         right = _replied(own[task.suite], own[task.suite].gold_reply)
         measures = {one.name: one for one in own[task.suite].measures}
-        expected += [100 * measures[name].of(right) for name in task.measures]
+        expected += [100 * measures[name].compute(right) for name in task.measures]
     assert len(expected) == 14
     assert list(rows["openai-api/loop/m_mean"]) == pytest.approx(expected)
     assert min(expected) > 10

@@ -14,7 +14,7 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError, UsageError
-from genaipa_suites.data import SHIPPED, published_rows
+from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
 from genaipa_suites.privacyqa import between_people, leave_one_out, overlap
 from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, rule_for
@@ -223,7 +223,7 @@ def test_the_rule_that_gives_the_papers_number_is_taken() -> None:
 
 def test_published_rows_have_measures_of_these_suites() -> None:
     """The papers' rows are in columns of the same definition."""
-    silent, *_, human = (row for row in published_rows(suite("privacyqa", "sample")) if "Table 6" in row.source)
+    silent, *_, human = (row for row in read_published_rows(suite("privacyqa", "sample")) if "Table 6" in row.source)
     assert (silent.values["leave_one_out_f1_of_means"], human.values["leave_one_out_p"]) == (28.0, 68.8)
 
 
@@ -245,7 +245,7 @@ def test_a_fault_earns_nothing() -> None:
         found = figures(loaded, lambda _item, bad=bad: bad)
         rates = {name for name in found if name.endswith("_rate")}
         assert all(value == (100 if name in rates else 0) for name, value in found.items()), (bad, found)
-        assert {one.given.fault for one in outcomes(loaded, lambda _item, bad=bad: bad)} == {fault}
+        assert {one.parsed.fault for one in outcomes(loaded, lambda _item, bad=bad: bad)} == {fault}
 
 
 def test_the_reasons_of_scores() -> None:
@@ -262,17 +262,17 @@ def test_the_reasons_of_scores() -> None:
         ("Larkpost_1_8", [], ""),
     ):
         item = items[identifier]
-        outcome = Outcome(item, loaded.given(item, said(sentences)))
-        assert loaded.why(outcome) == why, (identifier, sentences)
+        outcome = Outcome(item, loaded.parse_reply(item, said(sentences)))
+        assert loaded.failure_reason(outcome) == why, (identifier, sentences)
         assert loaded.errors(outcome) == ({why: 1} if why else {})
-    assert loaded.gold_shown(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
-    assert loaded.asked_about(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
+    assert loaded.readable_gold(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
+    assert loaded.prompt_variables(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
 
 
 def test_people_are_scored_against_each_other() -> None:
     """The human row is of annotators against the others; the annotator who agrees best is the ceiling, above it."""
     loaded = suite("privacyqa", "sample")
-    people = loaded.people(outcomes(loaded, "none".format))
+    people = loaded.human_scores(outcomes(loaded, "none".format))
     ceiling = figures(loaded, "best-annotator")
     assert set(people) < set(ceiling)
     assert all(0.5 < value <= ceiling[name] / 100 for name, value in people.items())

@@ -21,8 +21,8 @@ from genaipa.runs.selection import select
 from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
-from genaipa_suites.data import SHIPPED, load_crosswalk, published_rows
-from genaipa_suites.material import Given, Item, Outcome
+from genaipa_suites.data import SHIPPED, load_crosswalk, read_published_rows
+from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
@@ -72,12 +72,12 @@ class Turning(BuiltinSystem):
     async def answer(self, messages, settings):
         raise NotImplementedError
 """
-HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.given.prediction)), 1.0))
+HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.parsed.prediction)), 1.0))
 
 
 def outcomes(*rows: tuple[str, str, object], repetition: int = 1) -> list[Outcome]:
     """Outcomes of (item, policy, prediction)."""
-    return [Outcome(Item(name, {}, None, cluster=policy), Given(said), repetition) for name, policy, said in rows]
+    return [Outcome(Item(name, {}, None, cluster=policy), ParsedReply(said), repetition) for name, policy, said in rows]
 
 
 def counts(found: Sequence[Outcome]) -> Counts:
@@ -126,7 +126,7 @@ def test_below_three_policies_there_is_no_interval() -> None:
 
 def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
     """Gold itself gets 100, also of a sample and without an item, where a rare label is lacking."""
-    measure = Measure("m", "m", "", lambda one: one.given.prediction, macro_f1)
+    measure = Measure("m", "m", "", lambda one: one.parsed.prediction, macro_f1)
     rows = [(str(n), f"p{n}", (1.0, 1.0, 1.0, *((1.0, 1.0, 1.0) if not n else (0.0, 0.0, 0.0)))) for n in range(4)]
     found = counts(outcomes(*rows)).merit(measure)
     assert (found.value, found.high) == (1, 1)
@@ -138,11 +138,11 @@ def test_a_measure_of_whole_things_is_a_share_and_any_other_is_bent() -> None:
     rows = [(str(n), f"p{n % 5}", n % 12 > 0) for n in range(60)]
     share = counts(outcomes(*rows)).merit(HIT)
     assert (share.low, share.high) == share_interval([11] * 5, [12] * 5)
-    part = Measure("p", "p", "", lambda one: (float(one.given.prediction), 1.0, 1.0), precision)
+    part = Measure("p", "p", "", lambda one: (float(one.parsed.prediction), 1.0, 1.0), precision)
     assert (counts(outcomes(*rows)).merit(part).low) == share.low
     again = [*outcomes(*rows), *outcomes(*rows, repetition=2)]
     assert counts(again).merit(HIT) == replace(share, spread=0.0), "no item is more for being asked again"
-    half = Measure("m", "m", "", lambda one: (1.0 if one.given.prediction else 0.5, 1.0))
+    half = Measure("m", "m", "", lambda one: (1.0 if one.parsed.prediction else 0.5, 1.0))
     mean = counts(outcomes(*rows)).merit(half)
     assert 0.85 < mean.low < mean.value < mean.high < 1
 
@@ -171,10 +171,10 @@ def test_all_rows_at_once_are_as_the_measure_itself(value: Callable[[Sequence[fl
     chance = np.random.default_rng(1)
     rows = [(str(n), f"p{n % 4}", tuple(map(float, chance.integers(0, 4, 6)))) for n in range(40)]
     found = outcomes(*rows)
-    quick = Measure("m", "m", "", lambda one: one.given.prediction, value)
+    quick = Measure("m", "m", "", lambda one: one.parsed.prediction, value)
     slow = replace(quick, value=partial(value))
     assert counts(found).merit(quick) == counts(found).merit(slow)
-    assert counts(found).merit(quick).value == pytest.approx(quick.of(found))
+    assert counts(found).merit(quick).value == pytest.approx(quick.compute(found))
 
 
 def test_a_difference_is_over_the_same_policies() -> None:
@@ -201,8 +201,8 @@ def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
     from genaipa_suites.policyqa import CATEGORIES
 
     walk, names = load_crosswalk(find_workspace())
-    assert set(CATEGORIES) | set(LABELS) <= walk.by_name.keys()
-    assert {code for codes in walk.by_name.values() for code in codes} == names.keys()
+    assert set(CATEGORIES) | set(LABELS) <= walk.question_categories.keys()
+    assert {code for codes in walk.question_categories.values() for code in codes} == names.keys()
 
 
 def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None
 @pytest.mark.parametrize("name", suites())
 def test_published_rows_are_of_the_measures_that_a_suite_has(name: str) -> None:
     """Every published row names a split, a source and measures of its suite."""
-    for row in published_rows(suites()[name]):
+    for row in read_published_rows(suites()[name]):
         assert row.source
         assert row.values
 
