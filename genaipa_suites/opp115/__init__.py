@@ -88,22 +88,22 @@ class Opp115(LabelSuite, labels=LABELS, many=True, things="segments"):
     )
 
     def load(self, split: str) -> Material:
-        """The segments of a split, each with all labels that it has a row for."""
+        """Load the segments of a split, each with all labels that it has a row for."""
         return load(self.files, split)
 
 
 def load(files: DataFiles, split: str) -> Material:
-    """The segments of a split: one text is one item, as in PrivacyGLUE; its id has the number of its first row."""
+    """Load the segments of a split: one text is one item, as in PrivacyGLUE; its id has the number of its first row."""
     path = _FILE.format(split)
     number, first = 0, dict[str, int]()
     labels: dict[str, set[str]] = {}
-    for number, (place, (segment, label)) in enumerate(
+    for number, (entry, (segment, label)) in enumerate(
         files.rows(path, ("a text", "a label"), has_header=False), start=1
     ):
         if not segment.strip():
-            raise files.fault(path, "has no text", place)
+            raise files.fault(path, "has no text", entry)
         if label not in LABELS:
-            raise files.fault(path, f"the label '{label}' is none of the twelve ({', '.join(LABELS)})", place)
+            raise files.fault(path, f"the label '{label}' is none of the twelve ({', '.join(LABELS)})", entry)
         first.setdefault(segment, number)
         labels.setdefault(segment, set()).add(label)
     counts = {"rows": number, "texts": len(labels), "labels of texts": sum(map(len, labels.values()))}

@@ -29,18 +29,18 @@ from genaipa_suites.privacyglue import (
     GlueRow,
     GlueTask,
     Means,
-    Pair,
+    PairCategory,
     PrivacyGLUE,
     Spread,
-    agreement,
-    beaten,
+    category_shares,
+    classify_agreement,
+    compare_row,
     encoders,
     means,
-    shares,
     spread,
     stars,
 )
-from genaipa_suites.privacyglue.examples import examples
+from genaipa_suites.privacyglue.examples import make_examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -225,7 +225,7 @@ def _repetitions(result: Result) -> list[list[Outcome]]:
 
 
 def _sides(task: str, result: Result) -> ComparedExamples:
-    each = [examples(task, result.suite, outcomes) for outcomes in _repetitions(result)]
+    each = [make_examples(task, result.suite, outcomes) for outcomes in _repetitions(result)]
     right = [{one.key: one.right for one in some} for some in each]
     # A repetition that lacks examples is compared on those that all have.
     kept = [one for one in each[0] if all(one.key in some for some in right)]
@@ -349,7 +349,12 @@ _PAIRED = 4
 """Systems up to which every pair is compared; of more, each with the best."""
 _SHOWN = 3
 """Examples of each kind that are shown of a pair and task."""
-PAIRS = {Pair.BOTH: "both", Pair.FIRST: "only_a", Pair.SECOND: "only_b", Pair.NEITHER: "neither"}
+PAIRS = {
+    PairCategory.BOTH: "both",
+    PairCategory.FIRST: "only_a",
+    PairCategory.SECOND: "only_b",
+    PairCategory.NEITHER: "neither",
+}
 
 
 def rows(view: View) -> Table:
@@ -430,7 +435,7 @@ def averages(view: View) -> Table:
                 lines.append(_averaged(one.system, one.kind, figures, spreads if repeated else None))
         for encoder in encoders() if view.whole else ():
             deviations = means({row: encoder.deviations[row.name] for row in over})
-            lines.append(_averaged(_paper(encoder.system), "published", encoder.over(over), deviations))
+            lines.append(_averaged(_paper(encoder.system), "published", encoder.compute_means(over), deviations))
     spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
     return table(
         f"{view.stem}-means",
@@ -473,7 +478,7 @@ def tests(view: View) -> Table:
         if len(there) < 2:  # noqa: PLR2004 - a pair
             continue
         best, others = there[0], there[1:]
-        every = [beaten(row, best.system, best.samples[row], one.system, one.samples[row]) for one in others]
+        every = [compare_row(row, best.system, best.samples[row], one.system, one.samples[row]) for one in others]
         hardest = max(every, key=lambda one: one.p)
         why = next((one.meaningless for one in every if one.meaningless), "")
         lines.append(
@@ -481,7 +486,7 @@ def tests(view: View) -> Table:
                 "row": row.heading,
                 "system": best.system,
                 "repetitions": min(len(one.samples[row]) for one in there),
-                "against": hardest.other,
+                "against": hardest.rival,
                 "p": hardest.p,
                 "smallest": max(one.smallest for one in every),
                 "stars": stars(every),
@@ -508,7 +513,7 @@ def _meaning(smallest: float, mark: str) -> str:
     return "every other is beaten" if mark else "undecided"
 
 
-def compared(view: View) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]]:
+def compared(view: View) -> list[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]]:
     """Pairs of systems, and for each task that both have, their common examples with the category of each."""
     found = []
     chosen = [one for one in view.standings if one.tasks]
@@ -519,16 +524,18 @@ def compared(view: View) -> list[tuple[Standing, Standing, GlueTask, tuple[str, 
             known = {*theirs.keys}
             keys = tuple(key for key in mine.keys if key in known)
             if keys:
-                found.append((first, second, task, keys, agreement(mine.of(keys), theirs.of(keys))))
+                found.append((first, second, task, keys, classify_agreement(mine.of(keys), theirs.of(keys))))
     return found
 
 
-def pairs(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]], view: View) -> Table:
+def pairs(
+    found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]], view: View
+) -> Table:
     """Shares of examples that both have right, one alone, or neither, for each pair and task."""
     lines = []
     for first, second, task, keys, categories in found:
         line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
-        lines.append(line | {PAIRS[pair]: 100 * share for pair, share in shares(categories).items()})
+        lines.append(line | {PAIRS[pair]: 100 * share for pair, share in category_shares(categories).items()})
     return table(
         f"{view.stem}-agreement",
         f"{view.title}: pairs of systems",
@@ -543,18 +550,20 @@ def pairs(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], l
     )
 
 
-def shown(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[Pair]]], view: View) -> Table:
+def shown(
+    found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], list[PairCategory]]], view: View
+) -> Table:
     """The first examples that only one of both has right."""
     lines = []
     for first, second, task, keys, categories in found:
-        for pair in (Pair.FIRST, Pair.SECOND):
+        for pair in (PairCategory.FIRST, PairCategory.SECOND):
             those = [key for key, category in zip(keys, categories, strict=True) if category is pair]
             lines += [
                 {
                     "a": first.system,
                     "b": second.system,
                     "task": task.title,
-                    "right": (first if pair is Pair.FIRST else second).system,
+                    "right": (first if pair is PairCategory.FIRST else second).system,
                     "example": first.sides(task.name).name(key),
                 }
                 for key in those[:_SHOWN]

@@ -14,7 +14,7 @@ from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
 from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_validation
-from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, tokens_of
+from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, sentence_tokens
 
 NOTHING = {layer: [] for layer in LAYERS}
 
@@ -48,7 +48,7 @@ def test_published_files_have_the_published_counts(published):
     assert {item.id for item in (*train, *valid)} == {f"train-{number}" for number in range(1, 3036)}
     spans = {layer: sum(len(item.gold[layer]) for item in (*train, *valid)) for layer in LAYERS}
     assert spans == {"COLLECT": 1311, "NOT_COLLECT": 56, "NOT_SHARE": 72, "SHARE": 552}
-    assert sum(len(tokens_of(item)) for item in (*train, *valid)) == 70_408
+    assert sum(len(sentence_tokens(item)) for item in (*train, *valid)) == 70_408
 
 
 @pytest.mark.full
@@ -121,7 +121,7 @@ def test_figures_count_spans_by_layer():
     for _ in range(size(small=20, soak=500)):
         reached, predicted, gold = [], {layer: set() for layer in LAYERS}, {layer: set() for layer in LAYERS}
         for item in of.material.items:
-            tokens, texts = tokens_of(item), dict(NOTHING)
+            tokens, texts = sentence_tokens(item), dict(NOTHING)
             for layer in LAYERS:
                 right = draw.random() < 0.5
                 start = draw.randrange(len(tokens))

@@ -15,7 +15,7 @@ from genaipa.workspace import find_workspace
 from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
 from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.policyie import PolicyIE, score
-from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, parts_of
+from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, split_label
 from genaipa_suites.spans import Span, bio_tags, spans_from_tags
 
 FEW = {
@@ -46,7 +46,7 @@ def sentence(draw: random.Random, number: int) -> tuple[Item, str]:
     said = {layer: rows[0][layer] if draw.random() < 0.4 else slots(draw, layer, 8) for layer in LAYERS}
     found = []
     for start, end, label in sorted(span for spans in said.values() for span in spans):
-        role, attribute = parts_of(label)
+        role, attribute = split_label(label)
         found.append({"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute})
     intent = rows[0]["intent"] if draw.random() < 0.6 else draw.choice(INTENTS[:3])
     item = Item(str(number), {"text": " ".join(tokens)}, json.loads(json.dumps(rows)))

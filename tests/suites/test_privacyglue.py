@@ -27,17 +27,17 @@ from genaipa_suites.privacyglue import (
     ROWS,
     TASKS,
     GlueRow,
-    Pair,
-    agreement,
-    beaten,
+    PairCategory,
+    category_shares,
+    classify_agreement,
+    compare_row,
     encoders,
     means,
-    shares,
     smallest_p,
     spread,
     stars,
 )
-from genaipa_suites.privacyglue.examples import examples
+from genaipa_suites.privacyglue.examples import make_examples
 from genaipa_suites.report.glue import chapter
 from genaipa_suites.report.results import Scored, boards, results
 
@@ -64,7 +64,7 @@ def test_printed_rows_give_the_printed_means() -> None:
         assert over.whole
         printed = [getattr(encoder.means, name) for name in names]
         assert [round(getattr(over, name), 1) for name in names] == printed, encoder.system
-        first = encoder.over(ROWS[::2])
+        first = encoder.compute_means(ROWS[::2])
         assert not first.whole
         assert first.name == "mean of 7 of the 14 rows"
         assert [round(getattr(first, name), 1) for name in names] != printed
@@ -107,15 +107,15 @@ def test_stars_need_every_other_beaten() -> None:
     """A system has stars only at the level at which it beats all others; equal repetitions give none."""
     high, low, middle = [0.9, 0.91, 0.92, 0.93, 0.94], [0.1, 0.2, 0.3, 0.4, 0.5], [0.8, 0.85, 0.9, 0.905, 0.99]
     row = ROWS[0]
-    over_low, over_middle = beaten(row, "a", high, "b", low), beaten(row, "a", high, "c", middle)
+    over_low, over_middle = compare_row(row, "a", high, "b", low), compare_row(row, "a", high, "c", middle)
     assert stars([over_low]) == "**"
     assert over_middle.p > 0.05
     assert stars([over_low, over_middle]) == ""
-    same = beaten(row, "a", [0.9] * 5, "b", low)
+    same = compare_row(row, "a", [0.9] * 5, "b", low)
     assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
     assert stars([same]) == ""
-    assert "single" in beaten(row, "a", [0.9], "b", [0.1]).meaningless
+    assert "single" in compare_row(row, "a", [0.9], "b", [0.1]).meaningless
 
 
 def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
@@ -129,11 +129,11 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
             Counter(outcome[a[n], b[n]] for a, b in itertools.product(first, second)).most_common(1)[0][0]
             for n in range(number)
         ]
-        assert agreement(first, second) == expected
-    found = shares(agreement([[True, True, False, False]], [[True, False, True, False]]))
-    assert found == dict.fromkeys(Pair, 0.25)
+        assert classify_agreement(first, second) == expected
+    found = category_shares(classify_agreement([[True, True, False, False]], [[True, False, True, False]]))
+    assert found == dict.fromkeys(PairCategory, 0.25)
     with pytest.raises(ValueError, match="2 and 3 examples"):
-        agreement([[True, True]], [[True, True, True]])
+        classify_agreement([[True, True]], [[True, True, True]])
 
 
 def _asked(genaipa: Cli, *options: str) -> Path:
@@ -224,7 +224,7 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         part = parts[task.suite]
         known = _any_relevant if task.name == "privacy_qa" else part.gold_reply
         right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
-        good, bad = examples(task.name, part, right), examples(task.name, part, wrong)
+        good, bad = make_examples(task.name, part, right), make_examples(task.name, part, wrong)
         # One of PolicyIE's sentences has two gold rows, of which one answer has one alone.
         assert [one.right for one in good].count(False) == (task.suite == "policyie"), task.name
         assert {one.right for one in bad} == {False}, task.name

@@ -16,8 +16,8 @@ from suiting import figures, keep, outcomes, suite
 from genaipa.errors import DataError, UsageError
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa_suites.privacyqa import between_people, leave_one_out, overlap
-from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, rule_for
+from genaipa_suites.privacyqa import human_agreement, leave_one_out, overlap_scores
+from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_rule
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 
 SAMPLE = SHIPPED / "privacyqa"
@@ -72,8 +72,8 @@ def test_the_papers_score_leaves_each_annotator_out() -> None:
     # Each against the others: [1, 2] and [2] find each other, the empty set finds nobody.
     # The best recall may be another annotator's than the best F1: for [1, 2, 3] it is that of [1].
     several = [[1, 2, 3], [1], [1, 2, 3, 4, 5, 6]]
-    assert between_people(several)[:2] == pytest.approx(((1 + 1 + 1 / 2) / 3, (1 + 1 / 3 + 1) / 3))
-    assert between_people([first, second, third]) == pytest.approx((1.5 / 3, 1.5 / 3, (2 / 3 + 2 / 3) / 3))
+    assert human_agreement(several)[:2] == pytest.approx(((1 + 1 + 1 / 2) / 3, (1 + 1 / 3 + 1) / 3))
+    assert human_agreement([first, second, third]) == pytest.approx((1.5 / 3, 1.5 / 3, (2 / 3 + 2 / 3) / 3))
 
 
 def test_leaving_one_out_never_gains() -> None:
@@ -82,7 +82,7 @@ def test_leaving_one_out_never_gains() -> None:
     for _ in range(size(small=200, soak=3_000)):
         sets = [draw.sample(range(1, 6), draw.randrange(4)) for _ in range(draw.randrange(2, 7))]
         mine = draw.sample(range(1, 6), draw.randrange(4))
-        every = [overlap(mine, one).f1 for one in sets]
+        every = [overlap_scores(mine, one).f1 for one in sets]
         others = itertools.combinations(range(len(sets)), len(sets) - 1)
         stated = [max(every[place] for place in places) for places in others]
         assert leave_one_out(mine, sets).f1 == pytest.approx(sum(stated) / len(stated))
@@ -160,7 +160,7 @@ def test_the_official_form_is_read_as_it_is() -> None:
     assert sum(item.gold["unanswerable"] for item in items.values()) == 5
     assert all(set(item.shown) == {"text", "company"} for item in items.values())
     assert loaded.notes[-1].endswith(
-        "unanswerable are 5 of 20 questions; where annotators marked no sentence: 5 any, 3 most, 2 all of them"
+        "5 of 20 questions are unanswerable; questions in which annotators marked no sentence: 5 any, 3 most, 2 all of them"
     )
 
 
@@ -217,8 +217,8 @@ def test_the_rule_that_gives_the_papers_number_is_taken() -> None:
     """Of 400 test questions 99 are unanswerable by the paper: the rule by which they are is taken, else `any`."""
     sets = [{"a": [], "b": [], "c": [1]}] * 99 + [{"a": [], "b": [2], "c": [1]}] * 50 + [{"a": [1], "b": [1]}] * 251
     questions = [PolicyQuestion(str(number), "p", "?", references) for number, references in enumerate(sets)]
-    assert rule_for(questions, "test") == "most"
-    assert rule_for(questions[1:], "test") == "any"
+    assert choose_rule(questions, "test") == "most"
+    assert choose_rule(questions[1:], "test") == "any"
 
 
 def test_published_rows_have_measures_of_these_suites() -> None:
