@@ -46,7 +46,7 @@ def data_folders(workspace: Workspace) -> Iterator[Path]:
 
 
 class FaultsError(DataError):
-    """Everything that is wrong with a file: says the first, and has them all as `every`."""
+    """Everything that is wrong with a file: names the first problem, and holds all as `errors`."""
 
     def __init__(self, errors: Sequence[DataError]) -> None:
         first, further = errors[0], len(errors) - 1

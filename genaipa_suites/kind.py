@@ -60,9 +60,9 @@ class _SuiteKind(Kind[SuitePlan]):
 
     def results(self) -> type[Results]:
         """Return the suites' part of a report."""
-        from genaipa_suites.report.of_suites import OfSuites
+        from genaipa_suites.report.chapters import SuiteResults
 
-        return OfSuites
+        return SuiteResults
 
     def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:
         """Return the first figures of a suite as lines, all of them for JSON."""

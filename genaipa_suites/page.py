@@ -30,7 +30,7 @@ from genaipa.ui.widgets import (
 )
 from genaipa_suites.material import FAULTS
 from genaipa_suites.probes import CONTINUATION
-from genaipa_suites.report.results import Board, Result, boards, results
+from genaipa_suites.report.results import Board, Result, make_boards, read_results
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -53,10 +53,10 @@ def page(desk: Desk, _user: User) -> None:
     stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
         suite_results, problem_texts = session_cached(
-            "suites results", stamp, lambda: results(desk.workspace, sources_of(desk))
+            "suites results", stamp, lambda: read_results(desk.workspace, sources_of(desk))
         )
     problems("suites problems", problem_texts)
-    result_boards = boards(suite_results)
+    result_boards = make_boards(suite_results)
     if not result_boards:
         notice(
             "suites none",
@@ -106,7 +106,7 @@ def _show_systems(board: Board) -> Result:
 def _system_label(board: Board, result: Result) -> str:
     """Return the system, with how it was asked where the board has it several times."""
     is_repeated = sum(other_result.system == result.system for other_result in board.results) > 1
-    return f"{result.system} ({result.asked})" if is_repeated and result.asked else result.system
+    return f"{result.system} ({result.asking_text})" if is_repeated and result.asking_text else result.system
 
 
 def _show_groups(board: Board, result: Result) -> None:

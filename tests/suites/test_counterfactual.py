@@ -487,10 +487,10 @@ def test_a_difference_is_never_sure_because_all_agree() -> None:
     def staying(share: float) -> Counts:
         return Counts(scripted(share, draw, 1, 1.0)(of), units)
 
-    alike, apart = staying(0).minus(staying(0), follows), staying(0).minus(staying(1), follows)
+    alike, apart = staying(0).subtract(staying(0), follows), staying(0).subtract(staying(1), follows)
     assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.097, 0.097)
     assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.862, 1)
-    found = [staying(0.1).minus(staying(0.3), follows) for _ in range(draws)]
+    found = [staying(0.1).subtract(staying(0.3), follows) for _ in range(draws)]
     assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, soak=0.93) * draws
 
 

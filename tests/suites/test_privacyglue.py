@@ -38,8 +38,8 @@ from genaipa_suites.privacyglue import (
     stars,
 )
 from genaipa_suites.privacyglue.examples import make_examples
-from genaipa_suites.report.glue import chapter
-from genaipa_suites.report.results import Scored, boards, results
+from genaipa_suites.report.glue import make_chapter
+from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +155,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in records} == set(names)
     assert folder.manifest().planned == len(records) == 4 * len(names)
     here = find_workspace()
-    found, problems = results(here, select(here, []))
+    found, problems = read_results(here, select(here, []))
     assert problems == []
     assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
@@ -274,8 +274,8 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     _asked(genaipa, "--split", "sample", "-s", "extractive")
     here = find_workspace()
     sources = select(here, [])
-    every = [Scored(board) for board in boards(results(here, sources)[0])]
-    made = chapter(sources, every)
+    every = [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])]
+    made = make_chapter(sources, every)
     assert made is not None
     tables = {table.name: table.data.to_dict("records") for table in made.tables}
     there = [task for task in TASKS if task.suite in SUITES]
@@ -285,7 +285,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     assert sample["extractive"]["figure"] == f"mean of {2 * len(there)} of the 14 rows"
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
-    assert chapter(sources[:0], every) is None
+    assert make_chapter(sources[:0], every) is None
 
 
 def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,7 +305,7 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
     sources = select(here, [])
-    made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])])
+    made = make_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
     own = task_suites(_task(folder))

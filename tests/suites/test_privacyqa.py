@@ -160,7 +160,8 @@ def test_the_official_form_is_read_as_it_is() -> None:
     assert sum(item.gold["unanswerable"] for item in items.values()) == 5
     assert all(set(item.shown) == {"text", "company"} for item in items.values())
     assert loaded.notes[-1].endswith(
-        "5 of 20 questions are unanswerable; questions in which annotators marked no sentence: 5 any, 3 most, 2 all of them"
+        "5 of 20 questions are unanswerable; questions in which annotators marked no sentence: 5 any, 3 most, "
+        "2 all of them"
     )
 
 

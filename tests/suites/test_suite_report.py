@@ -26,10 +26,10 @@ from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
-from genaipa_suites.report.card import shown
+from genaipa_suites.report.card import choose_boards
 from genaipa_suites.report.merit import Counts, Units
-from genaipa_suites.report.results import Scored, boards, results
-from genaipa_suites.report.tables import in_order, main_table
+from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
+from genaipa_suites.report.tables import main_table, order_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -120,7 +120,7 @@ def test_below_three_policies_there_is_no_interval() -> None:
     for policies in ("one", "one"), ("one", "two"):
         found = counts(outcomes(("1", policies[0], True), ("2", policies[1], False)))
         assert isnan(found.merit(HIT).low)
-        assert isnan(found.minus(found, HIT).low)
+        assert isnan(found.subtract(found, HIT).low)
         assert "No interval" in Units(one.item for one in found.outcomes).population
 
 
@@ -152,7 +152,7 @@ def test_a_difference_of_shares_is_not_sure_of_few_policies() -> None:
     rows = [(str(n), f"p{n % 4}", True) for n in range(48)]
     other = [(name, policy, policy != "p3") for name, policy, _ in rows]
     for second, value in ((rows, 0.0), (other, 0.25)):
-        both = counts(outcomes(*rows)).minus(counts(outcomes(*second)), HIT)
+        both = counts(outcomes(*rows)).subtract(counts(outcomes(*second)), HIT)
         assert both.value == value
         assert both.low < -0.02
         assert both.high > value + 0.1
@@ -182,7 +182,7 @@ def test_a_difference_is_over_the_same_policies() -> None:
     rows = [(str(n), f"p{n % 15}", n % 15 > 8) for n in range(150)]
     better = [(name, policy, said or int(name) < 75) for name, policy, said in rows]
     units = Units(one.item for one in outcomes(*rows))
-    apart = Counts(outcomes(*better[:120]), units).minus(Counts(outcomes(*rows), units), HIT)
+    apart = Counts(outcomes(*better[:120]), units).subtract(Counts(outcomes(*rows), units), HIT)
     assert apart.items == 120
     assert apart.value == pytest.approx(45 / 120)
     assert apart.low > 0
@@ -191,8 +191,8 @@ def test_a_difference_is_over_the_same_policies() -> None:
 def test_groups_with_numbers_are_in_their_order() -> None:
     """Answer lengths come by their numbers, other groups by their sizes."""
     lengths = ["over 30 words", "16 to 30 words", "1 to 3 words", "4 to 8 words"]
-    assert in_order((name, 1) for name in lengths) == [*lengths[2:], *lengths[1::-1]]
-    assert in_order([("few", 1), ("many", 9)]) == ["many", "few"]
+    assert order_groups((name, 1) for name in lengths) == [*lengths[2:], *lengths[1::-1]]
+    assert order_groups([("few", 1), ("many", 9)]) == ["many", "few"]
 
 
 def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
@@ -398,7 +398,7 @@ def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
 def _on_the_card() -> str:
     """The title of the items that the card has of the one suite that was asked."""
     here = find_workspace()
-    (chosen,) = shown([Scored(board) for board in boards(results(here, select(here, []))[0])])
+    (chosen,) = choose_boards([ScoredBoard(board) for board in make_boards(read_results(here, select(here, []))[0])])
     return chosen.board.title
 
 
@@ -409,14 +409,14 @@ def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> Non
     done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
     assert done.code == 0, done.err
     here = find_workspace()
-    (scored,) = [Scored(board) for board in boards(results(here, select(here, []))[0])]
+    (scored,) = [ScoredBoard(board) for board in make_boards(read_results(here, select(here, []))[0])]
     rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]
     assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
-    errors = {row["system"]: row for row in tables.errors(scored).data.to_dict("records")}
+    errors = {row["system"]: row for row in tables.errors_table(scored).data.to_dict("records")}
     assert errors["baseline/majority"]["missing slot"] == 73
     assert errors["baseline/majority"]["wrong intent"] == 15
-    by_intent = tables.by_part(scored, "intent").data.to_dict("records")
+    by_intent = tables.part_table(scored, "intent").data.to_dict("records")
     intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
     assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
 
