@@ -1,4 +1,4 @@
-"""Write docs/reference/cli.md from the command line's own help pages: `python docs/generate_cli.py`."""
+"""Write docs/reference/cli.md and a page for each command from the help pages: `python docs/generate_cli.py`."""
 
 from __future__ import annotations
 
@@ -10,49 +10,55 @@ from pathlib import Path
 from unittest import mock
 
 from genaipa.cli import command as command_line
-from genaipa.cli.terminal.headings import command_names
+from genaipa.cli.terminal.headings import list_commands
 
-PAGE = Path(__file__).parent / "reference" / "cli.md"
+INDEX = Path(__file__).parent / "reference" / "cli.md"
+FOLDER = INDEX.with_suffix("")
 HEAD = """# Commands
 
-Generated from `genaipa --help` by `python docs/generate_cli.py`. Every flag can also be set in the environment, as
-`GENAIPA_` and its name: `GENAIPA_MAX_COST=5`.
+Generated from `genaipa --help` by `python docs/generate_cli.py`, each command with all its options. Every option can
+also be set in the environment, as `GENAIPA_` and its name: `GENAIPA_MAX_COST=5`.
 """
 
 
 def help_page(*command: str) -> str:
-    """The help of one command with all its options, at a fixed width and without styles."""
+    """Return the help of one command with all its options, at a fixed width and without styles."""
     plain = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}
     with mock.patch.dict(os.environ, plain), contextlib.redirect_stdout(io.StringIO()) as shown:
         command_line()([*command, "--help-all"], prog_name="genaipa", standalone_mode=False)
     return re.sub(r" +$", "", shown.getvalue(), flags=re.MULTILINE).strip()
 
 
-def commands(page: str) -> list[str]:
-    """The commands that a help page lists."""
-    listed = page.partition("\nCommands:\n")[2]
-    return re.findall(r"^  ([a-z]+)\b", listed, flags=re.MULTILINE)
+def list_subcommands(page: str) -> list[str]:
+    """Return the commands that a help page lists."""
+    return re.findall(r"^  ([a-z]+)\b", page.partition("\nCommands:\n")[2], flags=re.MULTILINE)
 
 
-def below(name: str, page: str) -> list[str]:
-    """The pages of the commands that a command has."""
-    pages = []
-    for sub in commands(page):
-        own = help_page(*name.split(), sub)
-        pages += [f"### genaipa {name} {sub}\n\n```\n{own}\n```\n", *below(f"{name} {sub}", own)]
-    return pages
+def write_section(level: int, *command: str) -> str:
+    """Return the section of a command, followed by those of its commands."""
+    page = help_page(*command)
+    section = f"{'#' * level} genaipa {' '.join(command)}\n\n```\n{page}\n```\n"
+    return "\n".join((section, *(write_section(level + 1, *command, sub) for sub in list_subcommands(page))))
 
 
-def whole_page() -> str:
-    """docs/reference/cli.md as it should be."""
-    pages = [HEAD, f"## genaipa\n\n```\n{help_page()}\n```\n"]
-    for name in command_names():
-        page = help_page(name)
-        pages.append(f"## genaipa {name}\n\n```\n{page}\n```\n")
-        pages += below(name, page)
-    return "\n".join(pages)
+def whole_pages() -> dict[Path, str]:
+    """Return path → text of every page of commands as it should be."""
+    groups = list_commands()
+    tables = []
+    for heading, commands in groups.items():
+        rows = (f"| [{name}](cli/{name}.md) | {summary} |" for name, summary in commands.items())
+        tables.append("\n".join((f"## {heading}\n", "| command | |", "|---|---|", *rows, "")))
+    names = [name for commands in groups.values() for name in commands]
+    options = help_page().partition("\nOptions:\n")[2].partition("\n\n")[0]
+    index = "\n".join((HEAD, *tables, f"## Options before a command\n\n```\n{options}\n```\n"))
+    return {INDEX: index} | {FOLDER / f"{name}.md": write_section(1, name) for name in names}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(whole_page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    pages = whole_pages()
+    FOLDER.mkdir(exist_ok=True)
+    for stale in set(FOLDER.glob("*.md")) - set(pages):
+        stale.unlink()
+    for path, text in pages.items():
+        path.write_text(text, encoding="utf-8")
+    print(f"wrote {len(pages)} pages of commands")

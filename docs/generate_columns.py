@@ -19,8 +19,15 @@ if TYPE_CHECKING:
 PAGE = Path(__file__).parent / "reference" / "columns.md"
 HEAD = """# Columns of answers and scores
 
-Generated from the code by `python docs/generate_columns.py`. What the files are is in
-[reports](../guide/reports.md#answers-and-scores-as-frames).
+Generated from the code by `python docs/generate_columns.py`.
+
+| file of a [report](../guide/reports.md) | in Python | a row for |
+|---|---|---|
+| `answers.parquet`, `answers.csv` | `genaipa.load_answers()` | each question that was planned |
+| `scores.parquet`, `scores.csv` | `genaipa.scores()` | each answer and score, and each published score |
+| `report --frame FILE` | `genaipa.scores(facts=True)` | the same, with the columns of both |
+
+In CSV an absent value is an empty cell.
 """
 ABOUT_FACTS = f"""A file, and the frame of answers (`load_answers`), have the columns of a fact only where something
 is known of it; `scores(facts=True)` has all of them, the narrow table has
@@ -47,10 +54,10 @@ def fact_table(known: Iterable[AnyFact]) -> str:
     return "\n".join(("| column | fact | type | unit | what it holds |", "|---|---|---|---|---|", *rows, ""))
 
 
-def whole_page() -> str:
-    """Return docs/reference/columns.md as it should be."""
+def whole_pages() -> dict[Path, str]:
+    """Return path → text of the page as it should be."""
     metrics: Meanings = dict.fromkeys(shipped_rubric().metrics, ("float64", "the metric, from -1 to 1"))
-    return "\n".join(
+    text = "\n".join(
         (
             HEAD,
             str(columns.__doc__).partition("\n\n")[2],
@@ -66,8 +73,10 @@ def whole_page() -> str:
             fact_table(score_facts()),
         )
     )
+    return {PAGE: text}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(whole_page(), encoding="utf-8")
-    print(f"wrote {PAGE}")
+    for path, text in whole_pages().items():
+        path.write_text(text, encoding="utf-8")
+        print(f"wrote {path}")

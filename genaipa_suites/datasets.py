@@ -144,9 +144,9 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
         optional = ("",)
         scattered = True
         shipped = _ask_command(name, suite, "sample")
-        otherwise = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
+        further_remedy = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
 
-        def absence(self, absent: list[str]) -> str:
+        def describe_absence(self, absent: list[str]) -> str:
             present = [path for path in self.blobs if path not in absent]
             return f"{_list_files(present)}: here; not here: {_list_files(absent)}. {source.remedy or _LATER}"
 

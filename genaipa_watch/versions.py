@@ -14,8 +14,8 @@ import msgspec
 
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.policies.reading import read
-from genaipa.policies.search import pieces, ranked
-from genaipa.policies.sections import resolve
+from genaipa.policies.search import rank_texts, split_pieces
+from genaipa.policies.sections import resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa_watch.changes import HELD, Changes, sentences, words_only
 
@@ -105,7 +105,7 @@ class CarriedAnswers:
         word, _, number = label.partition(" ")
         span = before.part(part_set, int(number)) if part_set and word == "Part" and number.isdecimal() else None
         if span is None:
-            return [section] if (section := resolve(before.sections, label)) else []
+            return [section] if (section := resolve_citation(before.sections, label)) else []
         within = (change.before for change in self.changes.sections if change.before)
         return [section for section in within if section.start < span[1] and section.end > span[0]]
 
@@ -114,14 +114,14 @@ class CarriedAnswers:
         if not (new := self.changes.new_sentences):
             return False
         texts = self._pieces
-        asked = self.asked.asked(question, "original", self.changes.after.company)
-        near = [texts[place] for place in ranked(texts, asked)[:_NEAREST]]
+        asked = self.asked.question_text(question, "original", self.changes.after.company)
+        near = [texts[place] for place in rank_texts(texts, asked)[:_NEAREST]]
         return any(words_only(sentence) in new for text in near for sentence in sentences(text))
 
     @cached_property
     def _pieces(self) -> tuple[str, ...]:
         after = self.changes.after
-        spans = pieces(after.text, (section.start for section in after.sections))
+        spans = split_pieces(after.text, (section.start for section in after.sections))
         return tuple(read(after.text).read_span(*span) for span in spans)
 
     def _renumber(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:

@@ -18,10 +18,10 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
-from genaipa.languages.catalog import read_by
+from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read
-from genaipa.policies.search import count_words, pieces, ranked
+from genaipa.policies.search import count_words, rank_texts, split_pieces
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
@@ -218,7 +218,7 @@ def _aside(case: Case) -> str:
 
 def _parts(case: Case) -> tuple[str, ...]:
     """The beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
-    language = read_by(case.reply, case.document.language)
+    language = reading_language(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None
     # In English the number may be a word.
     if not (expression(rf"(?:{parts})\W{{0,3}}\d") if parts else _OF_PARTS).search(case.reply):
@@ -290,7 +290,7 @@ class DocumentPassages:
     @cached_property
     def spans(self) -> tuple[Span, ...]:
         """The passages, in characters of the document's text."""
-        return pieces(self.document.text, (section.start for section in outline(self.document)))
+        return split_pieces(self.document.text, (section.start for section in outline(self.document)))
 
     def about_question(self, case: Case) -> tuple[Span, ...]:
         """The three nearest to the question and the annotated answer's passages, for all answers to it."""
@@ -326,7 +326,7 @@ class DocumentPassages:
         """All passages, the nearest to the question first."""
         if question not in self._nearest:
             reading = read(self.document.text)
-            places = ranked(tuple(reading.read_span(*span) for span in self.spans), question)
+            places = rank_texts(tuple(reading.read_span(*span) for span in self.spans), question)
             self._nearest[question] = [self.spans[place] for place in places]
         return self._nearest[question]
 

@@ -73,15 +73,15 @@ def add_document(
     >>> genaipa.add_document("acme.txt", name="acme", company="Acme")
     <Document acme: 7 words in 0 sections>
     """
-    here = find_workspace(workspace)
-    if "workspace" not in dict(here.layers):
+    target = find_workspace(workspace)
+    if "workspace" not in dict(target.layers):
         raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
     if kind not in get_args(DocumentKind):
         raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
     check_names(name, company)
     extracted = extract(str(source))
     write_document(
-        here.home / "policies",
+        target.home / "policies",
         extracted,
         name=name,
         company=company,
@@ -92,7 +92,7 @@ def add_document(
     )
     for note in filter(None, (extracted.held, *extracted.notes)):
         tell(note)
-    return load_document(name, here)
+    return load_document(name, target)
 
 
 def write_document(
@@ -112,14 +112,18 @@ def write_document(
     A UsageError if a name is invalid, or is taken and `replace` is not set.
     """
     check_names(name, company)
-    for option, said in (("title", title), ("license", license)):
-        if said and not said.isprintable():
+    for option, text in (("title", title), ("license", license)):
+        if text and not text.isprintable():
             raise UsageError(f"the {option} has unprintable characters; give it in one line.")
     path = folder / f"{name}{'.md' if extracted.markdown else '.txt'}"
-    beside = folder / f"{name}.yaml"
-    taken = [old for old in (*(folder / f"{name}{suffix}" for suffix in SUFFIXES["policies"]), beside) if old.exists()]
-    if taken and not replace:
-        raise UsageError(f"{taken[0]} exists already; choose another name, or replace it with --force.")
+    metadata_path = folder / f"{name}.yaml"
+    existing = [
+        existing_path
+        for existing_path in (*(folder / f"{name}{suffix}" for suffix in SUFFIXES["policies"]), metadata_path)
+        if existing_path.exists()
+    ]
+    if existing and not replace:
+        raise UsageError(f"{existing[0]} exists already; choose another name, or replace it with --force.")
     about = About(
         company=company.strip(),
         kind=kind,
@@ -134,10 +138,10 @@ def write_document(
     about = msgspec.structs.replace(about, digest=Document(name, extracted.text, about).digest)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _write({path: extracted.text, beside: as_yaml(about)})
-        for old in taken:
-            if old not in (path, beside):
-                old.unlink()
+        _write({path: extracted.text, metadata_path: as_yaml(about)})
+        for existing_path in existing:
+            if existing_path not in (path, metadata_path):
+                existing_path.unlink()
     except OSError as error:
         raise DataError(path, f"can't be written ({error.strerror}).") from None
     return path
@@ -177,7 +181,7 @@ def is_source(name: str) -> bool:
 def read_given(
     source: str, company: str, is_taken: Callable[[str, str], bool], tell: Callable[[str], object] = str
 ) -> Document:
-    """The document of a file, an address or standard input.
+    """Read the document of a file, an address or standard input.
 
     `company` comes from the title or the host where it is empty. `is_taken` (name, digest) is whether another text has
     a name; a number is added then. `tell` hears what was left out or replaced, and what looks wrong. The errors of
@@ -187,26 +191,30 @@ def read_given(
     for note in extracted.notes:
         tell(f"{extracted.source}: {note}.")
     company = company.strip() or find_company(extracted.title, extracted.text, extracted.named, source)
-    wanted = _slug("" if company == UNNAMED else company) if is_generic(_stem(source)) else _slug(_stem(source))
-    document = _document(extracted, wanted or "document", company)
+    wanted = (
+        _make_slug("" if company == UNNAMED else company)
+        if is_generic(_source_word(source))
+        else _make_slug(_source_word(source))
+    )
+    document = _make_document(extracted, wanted or "document", company)
     check_names(document.name, company)
     number = 2
     while is_taken(document.name, document.digest):
-        document = _document(extracted, f"{wanted or 'document'}-{number}", company)
+        document = _make_document(extracted, f"{wanted or 'document'}-{number}", company)
         number += 1
     return document
 
 
-def described(document: Document) -> str:
-    """The name that a given document has now, its size, and its company's name."""
+def describe_given(document: Document) -> str:
+    """Describe a given document: its name, its size, and what questions call its company."""
     size = f"{number(document.words, 'word')} in {number(len(document.sections), 'section')}"
-    how = "else: --company"
+    hint = "else: --company"
     if document.company == UNNAMED:
-        how = "neither its title nor an address names one that its text has; say who: --company NAME"
-    return f"{document.about.source} is '{document.name}': {size}. Questions say \"{document.company}\" ({how})"
+        hint = "neither its title nor an address names one that its text has; say who: --company NAME"
+    return f"{document.about.source} is '{document.name}': {size}. Questions say \"{document.company}\" ({hint})"
 
 
-def _document(extracted: Extracted, name: str, company: str) -> Document:
+def _make_document(extracted: Extracted, name: str, company: str) -> Document:
     about = About(
         company=company,
         title=extracted.title,
@@ -218,8 +226,8 @@ def _document(extracted: Extracted, name: str, company: str) -> Document:
     return Document(name, extracted.text, about, GIVEN)
 
 
-def needs_company(document: Document) -> UsageError:
-    """The error of asking by an unknown name."""
+def company_missing_error(document: Document) -> UsageError:
+    """Return the error of asking by a company's name that nobody gave."""
     if document.layer != GIVEN:
         return UsageError(
             f"{document.name} has no metadata, and its name is no company's: write a line 'company: NAME' into "
@@ -231,12 +239,12 @@ def needs_company(document: Document) -> UsageError:
     )
 
 
-def _stem(source: str) -> str:
-    """The word that a name is made of: the host, or the file's name without its ending."""
+def _source_word(source: str) -> str:
+    """Return the word to make a name of: the host, or the file's name without its ending."""
     return host_name(source) if "://" in source else "" if source == STDIN else Path(source).stem
 
 
-def _slug(text: str) -> str:
-    """A text as the name of a document: small letters of English, digits and hyphens."""
+def _make_slug(text: str) -> str:
+    """Turn a text into a document's name: small letters of English, digits and hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_LONGEST].strip("-")

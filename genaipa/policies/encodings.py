@@ -172,7 +172,7 @@ def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callabl
     return str(guesses[0])
 
 
-def _is_utf8(raw: bytes, least: int) -> bool:
+def _is_utf8(raw: bytes, minimum: int) -> bool:
     """Tell whether bytes are UTF-8 without a fault, with that many characters beside ASCII at least."""
     if raw.isascii():
         return False
@@ -180,7 +180,7 @@ def _is_utf8(raw: bytes, least: int) -> bool:
         text = raw.decode()
     except UnicodeDecodeError:
         return False
-    return sum(character > "\x7f" for character in text) >= least
+    return sum(character > "\x7f" for character in text) >= minimum
 
 
 def _decode_replacing(raw: bytes, codec: str) -> Decoded:

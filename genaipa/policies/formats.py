@@ -31,11 +31,11 @@ from genaipa.files.limits import (
     check_attributes,
     count_attributes,
     count_elements,
-    within,
+    limit_reading,
 )
 from genaipa.files.stamps import today
 from genaipa.files.text import DAMAGE, split_url
-from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
+from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code, language_name
 from genaipa.languages.detection import detect_language
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.encodings import decode_text, find_encoding
@@ -110,13 +110,15 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     A DataError if there is none.
     """
     if source == STDIN:
-        raw = _piped()
-        return _extracted(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
+        raw = _read_standard_input()
+        return _extract_bytes(raw, "standard input", "Markdown" if re.match(rb"\s*#{1,2} ", raw) else None)
     scheme = re.match(r"([A-Za-z][\w+.-]+)://", source)
     if scheme is None:
-        return _extracted(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
+        return _extract_bytes(_read(Path(source).expanduser()), source, _SUFFIXES.get(Path(source).suffix.lower()))
     if scheme.group(1).lower() not in {"http", "https"}:
-        raise DataError(_shown(source), "can't be read; give a file, or a URL that begins with http:// or https://.")
+        raise DataError(
+            _strip_credentials(source), "can't be read; give a file, or a URL that begins with http:// or https://."
+        )
     raw, url, content_type = _fetch(source, timeout)
     media, _, parameters = content_type.partition(";")
     media = media.strip().lower()
@@ -126,8 +128,8 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
     suffix = _SUFFIXES.get(Path(split_url(url).path).suffix.lower()) if media != "text/html" else None
     # Servers call Markdown plain text.
     form = suffix if suffix == "Markdown" else _CONTENT_TYPES[media] or suffix
-    extracted = _extracted(raw, url, form, charset.group(1) if charset else "")
-    return replace(extracted, notes=tuple(filter(None, (_elsewhere(source, url), *extracted.notes))))
+    extracted = _extract_bytes(raw, url, form, charset.group(1) if charset else "")
+    return replace(extracted, notes=tuple(filter(None, (_redirect_note(source, url), *extracted.notes))))
 
 
 # --- Bytes ---------------------------------------------------------------------------------------------------------
@@ -138,12 +140,12 @@ def _read(path: Path) -> bytes:
         raise DataError(path, "there is no such file.")
     if not path.is_file():
         raise DataError(path, "is not a file.")
-    with within(DOCUMENT, path) as allowance:
+    with limit_reading(DOCUMENT, path) as allowance:
         allowance.check_size(path.stat().st_size)
         return path.read_bytes()
 
 
-def _piped() -> bytes:
+def _read_standard_input() -> bytes:
     """All of standard input; a UsageError where that is a keyboard, or more than a document may have."""
     if sys.stdin.isatty():
         raise UsageError("nothing is piped in; give the text by standard input: genaipa … < FILE")
@@ -159,36 +161,40 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     from genaipa.files.download import Downloads
     from genaipa.files.responses import TooLargeError
 
-    allowance = Allowance(_shown(url), DOCUMENT)
+    allowance = Allowance(_strip_credentials(url), DOCUMENT)
     try:
         with Downloads() as downloads:
-            answer = downloads.get(url, seconds=timeout, most=DOCUMENT.size)
+            answer = downloads.get(url, seconds=timeout, max_bytes=DOCUMENT.size)
     except httpx2.TimeoutException:
-        raise DataError(_shown(url), f"took longer than {timeout:g} s; try again, or save it to a file.") from None
+        raise DataError(
+            _strip_credentials(url), f"took longer than {timeout:g} s; try again, or save it to a file."
+        ) from None
     except TooLargeError:
         raise allowance.refuse_size() from None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         if refused := certificate_refused(error, split_url(url).hostname or ""):
-            raise DataError(_shown(url), f"can't be fetched: {refused}.") from None
-        raise DataError(_shown(url), f"can't be fetched ({_shown(str(error)) or type(error).__name__}).") from None
+            raise DataError(_strip_credentials(url), f"can't be fetched: {refused}.") from None
+        raise DataError(
+            _strip_credentials(url), f"can't be fetched ({_strip_credentials(str(error)) or type(error).__name__})."
+        ) from None
     if not 200 <= answer.status < 300:  # noqa: PLR2004 - success
-        raise DataError(_shown(url), f"the server answered {answer.status} {answer.reason}.")
-    return answer.content, _shown(answer.url), answer.content_type
+        raise DataError(_strip_credentials(url), f"the server answered {answer.status} {answer.reason}.")
+    return answer.content, _strip_credentials(answer.url), answer.content_type
 
 
-def _elsewhere(url: str, last: str) -> str:
+def _redirect_note(url: str, last: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
-    asked, last_host = (split_url(_shown(one)).netloc.lower() for one in (url, last))
-    alike = asked.removeprefix("www.") == last_host.removeprefix("www.")
-    return "" if alike else f"{asked} redirects to {last_host}, where this text is from"
+    first_host, last_host = (split_url(_strip_credentials(address)).netloc.lower() for address in (url, last))
+    alike = first_host.removeprefix("www.") == last_host.removeprefix("www.")
+    return "" if alike else f"{first_host} redirects to {last_host}, where this text is from"
 
 
-def _shown(text: str) -> str:
+def _strip_credentials(text: str) -> str:
     """Remove users and passwords from the URLs in a text."""
     return re.sub(r"(?<=://)[^\s/?#]*@", "", text)
 
 
-def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
+def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = "") -> Extracted:
     """Extract the text of these bytes; their format is detected if `form` is None."""
     if not raw.strip():
         raise DataError(source, "is empty.")
@@ -197,24 +203,24 @@ def _extracted(raw: bytes, source: str, form: Format | None, charset: str = "") 
     form = "PDF" if raw.startswith(b"%PDF-") else form or _sniff_format(raw)
     notes: list[str] = []
     if form == "PDF":
-        found = _pdf(raw, source)
+        document = _extract_pdf(raw, source)
     elif form == "Word":
-        found = _word(raw, source)
+        document = _extract_word(raw, source)
     else:
         stated = charset or (find_encoding(raw) if form == "HTML" else "")
-        text, notes = decode_text(raw, source, stated, library)
+        text, notes = decode_text(raw, source, stated, import_library)
         if form == "HTML":
-            found = _html(text, source)
+            document = _extract_html(text, source)
         elif not text.strip():
             raise DataError(source, "is empty.")
         elif _is_json(text):
             raise DataError(source, "is JSON, data and no document; save the document's text as a .txt file.")
         else:
             title = _first_heading(text) if form == "Markdown" else ""
-            found = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
-    if len(found.text) > LONGEST:
-        raise DataError(source, too_long(found.text))
-    return replace(found, notes=tuple(filter(None, (*notes, *found.notes, extraction_warning(found.text)))))
+            document = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
+    if len(document.text) > LONGEST:
+        raise DataError(source, too_long(document.text))
+    return replace(document, notes=tuple(filter(None, (*notes, *document.notes, extraction_warning(document.text)))))
 
 
 def _is_json(text: str) -> bool:
@@ -236,12 +242,12 @@ def _sniff_format(raw: bytes) -> Format:
     return "HTML" if html else "text"
 
 
-def _version(name: str) -> str:
+def _package_version(name: str) -> str:
     return f"{name} {importlib.metadata.version(name)}"
 
 
 def _first_heading(text: str) -> str:
-    """The first heading of a Markdown text; empty if it is numbered, so no title."""
+    """Return the first heading of a Markdown text; empty if it is numbered, so no title."""
     heading = next((title for _, _, title in find_headings(text)), "")
     return "" if is_numbered(heading) else heading
 
@@ -252,10 +258,10 @@ _MIN_WORDS = 30
 _LONGEST_NAME = 300  # characters of what a page calls itself
 
 
-def _html(page: str, source: str) -> Extracted:
+def _extract_html(page: str, source: str) -> Extracted:
     """Convert a page to Markdown."""
-    trafilatura = library("trafilatura", "HTML")
-    with within(PAGE, source) as allowance:
+    trafilatura = import_library("trafilatura", "HTML")
+    with limit_reading(PAGE, source) as allowance:
         allowance.count(page.count("<") - page.count("</"))
         check_attributes(page, allowance)
         return _read_page(page, source, trafilatura)
@@ -266,7 +272,7 @@ def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
     stated = "" if tree is None else tree.get("lang") or tree.get("xml:lang") or ""
     hidden = HiddenParts(tree) if tree is not None else None
     if hidden and hidden.changed:
-        page = library("lxml.html", "HTML").tostring(tree, encoding="unicode")
+        page = import_library("lxml.html", "HTML").tostring(tree, encoding="unicode")
     text = trafilatura.extract(
         page,
         output_format="markdown",
@@ -276,27 +282,27 @@ def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
         include_comments=False,
         favor_recall=True,
     )
-    named = _page_names(tree) if tree is not None else ()
+    names = _page_names(tree) if tree is not None else ()
     whole, text = Page(tree) if tree is not None else None, (text or "").strip() + "\n"
-    how = f"main text of HTML as Markdown, {_version('trafilatura')}"
-    if whole and not (whole.is_whole_in(text) and hidden and hidden.text_has_all(text, whole.markdown)):
-        text, how = whole.markdown(), f"all text of HTML but navigation as Markdown, {_version('lxml')}"
+    method = f"main text of HTML as Markdown, {_package_version('trafilatura')}"
+    if whole and not (whole.has_whole_structure(text) and hidden and hidden.text_has_all(text, whole.markdown)):
+        text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
         raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
-    language, doubt = _stated_language(stated, text)
+    language, doubt = _check_stated_language(stated, text)
     return Extracted(
         text,
         title,
-        how,
+        method,
         source,
         today(),
         markdown=True,
-        held=str(whole.held(text)),
+        held=str(whole.count_structures(text)),
         language=language,
         notes=(*(hidden.notes(text) if hidden else ()), doubt),
-        named=named,
+        named=names,
     )
 
 
@@ -316,45 +322,48 @@ def _page_names(tree: Any) -> tuple[str, ...]:
     return tuple(value for value in names if value and len(value) <= _LONGEST_NAME)
 
 
-def _stated_language(stated: str, text: str) -> tuple[str, str]:
-    """The language that a page states, and words on why it is not taken: templates say `en` of any text."""
-    code, found = language_code(stated), language_of(text)
+def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
+    """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
+    code, detected = language_code(stated), detect_language_code(text)
     if stated and not code:
         return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
-    if code and found not in ("", code):
-        return "", f"the page says that it is in {in_words(code)}, and its words are {in_words(found)}, which is taken"
-    if code in LANGUAGES and not found and (seems := detect_language(text)):
-        return "", f"the page says that it is in {in_words(code)}, and its words seem to be {in_words(seems)}"
+    if code and detected not in ("", code):
+        return (
+            "",
+            f"the page says that it is in {language_name(code)}, but its words are {language_name(detected)}",
+        )
+    if code in LANGUAGES and not detected and (seems := detect_language(text)):
+        return "", f"the page says that it is in {language_name(code)}, but its words seem to be {language_name(seems)}"
     return code, ""
 
 
-def _word(raw: bytes, source: str) -> Extracted:
+def _extract_word(raw: bytes, source: str) -> Extracted:
     """Convert a Word document to Markdown."""
-    mammoth = library("mammoth", "Word")
-    with within(WORD, source) as allowance:
-        html, numbered = _as_page(raw, mammoth, allowance)
+    mammoth = import_library("mammoth", "Word")
+    with limit_reading(WORD, source) as allowance:
+        html, numbered = _convert_word_to_html(raw, mammoth, allowance)
         return _read_word(html, numbered, source)
 
 
 def _read_word(html: str, numbered: int, source: str) -> Extracted:
-    page = Page(library("lxml.html", "Word").document_fromstring(html))
+    page = Page(import_library("lxml.html", "Word").document_fromstring(html))
     text = page.markdown()
     if not text.strip():
         raise DataError(source, "has no text; save it as a .txt file.")
-    held = str(page.held(text)).replace("in the page", "in the document")
+    held = str(page.count_structures(text)).replace("in the page", "in the document")
     if numbered:
         lost = (
             f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
         )
         held = f"{held}; {lost}" if held else lost
-    how = f"text of Word document as Markdown, {_version('mammoth')}"
-    return Extracted(text, _first_heading(text), how, source, today(), markdown=True, held=held)
+    method = f"text of Word document as Markdown, {_package_version('mammoth')}"
+    return Extracted(text, _first_heading(text), method, source, today(), markdown=True, held=held)
 
 
-def _pdf(raw: bytes, source: str) -> Extracted:
-    pypdf = library("pypdf", "PDF")
+def _extract_pdf(raw: bytes, source: str) -> Extracted:
+    pypdf = import_library("pypdf", "PDF")
     try:
-        with within(PDF, source) as allowance, _unlogged("pypdf"):
+        with limit_reading(PDF, source) as allowance, _silence_log("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
             _open_pdf(reader, source)
             pages = list(_page_texts(reader, source, allowance))
@@ -381,25 +390,25 @@ def _read_pages(pages: list[str], stated: str, source: str) -> Extracted:
     text = paragraphs(pages)
     if not text.strip():
         raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
-    how = f"text of PDF with lines joined to paragraphs, {_version('pypdf')}"
-    return Extracted(text, pdf_title(stated, pages), how, source, today())
+    method = f"text of PDF with lines joined to paragraphs, {_package_version('pypdf')}"
+    return Extracted(text, pdf_title(stated, pages), method, source, today())
 
 
 def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]:
     """Yield the text of each page; a DataError where they come to more than a document has, often as one may repeat."""
-    said = 0
+    characters = 0
     for page in reader.pages:
         content = page.get_contents()
         allowance.unpack_page(0 if content is None else len(content.get_data()))
         text = page_text(page)
-        said += len(text)
-        if said > LONGEST:
+        characters += len(text)
+        if characters > LONGEST:
             raise DataError(source, f"has more than {LONGEST:,} characters; save a part of it as a .txt file.")
         yield text
 
 
 @contextlib.contextmanager
-def _unlogged(name: str) -> Iterator[None]:
+def _silence_log(name: str) -> Iterator[None]:
     """Silence a library's log: its errors are ours to report."""
     logger = logging.getLogger(name)
     before = logger.level
@@ -410,13 +419,13 @@ def _unlogged(name: str) -> Iterator[None]:
         logger.setLevel(before)
 
 
-def library(name: str, what: str) -> Any:
+def import_library(name: str, format_name: str) -> Any:
     """Import an optional module; a MissingPackageError names the extra if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
         raise MissingPackageError(
-            f"reading {what} needs the package '{name}': pip install 'genaipa[documents]'"
+            f"reading {format_name} needs the package '{name}': pip install 'genaipa[documents]'"
         ) from None
 
 
@@ -436,7 +445,7 @@ def is_word(raw: bytes) -> bool:
         return False
 
 
-def _as_page(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
+def _convert_word_to_html(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
     """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates."""
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(
@@ -451,20 +460,20 @@ def _as_page(raw: bytes, mammoth: Any, allowance: Allowance) -> tuple[str, int]:
             allowance.count(count_elements(content) + count_attributes(content), name)
     numbered: list[Any] = []
 
-    def note(paragraph: Any) -> Any:
+    def note_numbered_heading(paragraph: Any) -> Any:
         heading = re.match(r"heading \d", paragraph.style_name or "", re.IGNORECASE)
         if heading and paragraph.numbering is not None and paragraph.numbering.is_ordered:
             numbered.append(paragraph)
         return paragraph
 
-    found = mammoth.convert_to_html(
+    page = mammoth.convert_to_html(
         io.BytesIO(raw),
         style_map=_STYLES,
         convert_image=lambda _image: [],
-        transform_document=mammoth.transforms.paragraph(note),
+        transform_document=mammoth.transforms.paragraph(note_numbered_heading),
         include_embedded_style_map=False,
     )
-    return f"<html><body>{found.value}</body></html>", len(numbered)
+    return f"<html><body>{page.value}</body></html>", len(numbered)
 
 
 def _is_markup(name: str) -> bool:

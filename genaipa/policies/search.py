@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, language_of
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code
 from genaipa.languages.language import UNSPACED
 
 if TYPE_CHECKING:
@@ -27,19 +27,19 @@ WORD = re.compile(r"[^\W_]{2,}")
 """A word, of two letters or digits at least."""
 
 
-def pieces(text: str, starts: Iterable[int]) -> tuple[Span, ...]:
-    """Pieces of a text, in characters: from each start of a section to the next, long ones in several, none blank."""
+def split_pieces(text: str, starts: Iterable[int]) -> tuple[Span, ...]:
+    """Split a text into pieces at the starts of sections, long sections into several; blank pieces are left out."""
     borders = sorted({0, *starts, len(text)})
-    spans = (piece for border in pairwise(borders) for piece in _cut(text, *border))
+    spans = (piece for border in pairwise(borders) for piece in _split_span(text, *border))
     return tuple(span for span in spans if text[slice(*span)].strip())
 
 
-def _cut(text: str, start: int, end: int) -> Iterable[Span]:
-    """A stretch of the text in pieces that are not too long, cut behind a paragraph, else behind a sentence."""
+def _split_span(text: str, start: int, end: int) -> Iterable[Span]:
+    """Split a long stretch of the text behind paragraphs, else behind sentences."""
     while end - start > LONGEST:
-        least, most = start + LONGEST // 2, start + LONGEST
-        places = (text.rfind(border, least, most) + len(border) for border in ("\n\n", "\n", ". "))
-        cut = next((place for place in places if place > least), most)
+        earliest, latest = start + LONGEST // 2, start + LONGEST
+        positions = (text.rfind(border, earliest, latest) + len(border) for border in ("\n\n", "\n", ". "))
+        cut = next((position for position in positions if position > earliest), latest)
         yield start, cut
         start = cut
     yield start, end
@@ -59,13 +59,13 @@ def is_unspaced(text: str) -> bool:
     return not text.isascii() and 4 * sum(map(len, _UNSPACED.findall(text))) > len(text)
 
 
-def token(text: str) -> re.Pattern[str]:
-    """The expression for a word of a text; in a script without blanks a character is one."""
+def token_pattern(text: str) -> re.Pattern[str]:
+    """Return the pattern of a word of a text; in a script without blanks each character is a word."""
     return _CHARACTER if is_unspaced(text) else _TOKEN
 
 
 def count_words(text: str, of_character: float = 1) -> int:
-    """The number of words between blanks that have a letter or a digit; in a script without blanks a character is one.
+    """Count the words with a letter or a digit; in a script without blanks each character is a word.
 
     A limit that is set in words of English counts it as half a word (`of_character`).
     """
@@ -85,27 +85,27 @@ def plain_letters(text: str) -> str:
     return text if text.isascii() else _FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
 
 
-def words_of(text: str, language: Language = ENGLISH) -> list[str]:
-    """The content words of a text in a language, lower case, without stop words and endings."""
-    rules = _rules(language)
+def content_words(text: str, language: Language = ENGLISH) -> list[str]:
+    """Return the content words of a text in lower case, without stop words and endings."""
+    rules = _search_rules(language)
     stop_words = _stop_words(rules.stop_words)
     # PDF files are full of ligatures and full-width letters.
     plain = (text if text.isascii() else unicodedata.normalize("NFKC", text)).lower()
     return [
-        _stem(word, rules)
+        _stem_word(word, rules)
         for run in WORD.findall(plain)
-        for word in (_pairs(run) if _UNSPACED.search(run) else (run,))
+        for word in (_split_unspaced(run) if _UNSPACED.search(run) else (run,))
         if word not in stop_words and not rules.asking.fullmatch(word)
     ]
 
 
-def _pairs(run: str) -> Iterable[str]:
-    """The words of a run of characters without blanks: each pair of neighbours, and words of other scripts whole."""
+def _split_unspaced(run: str) -> Iterable[str]:
+    """Split a run without blanks into pairs of neighbouring characters; words of other scripts stay whole."""
     for piece in re.findall(rf"[{UNSPACED}]+|[^{UNSPACED}]+", run):
         yield from map("".join, pairwise(piece)) if _UNSPACED.match(piece) and len(piece) > 1 else (piece,)
 
 
-def _rules(language: Language) -> Search:
+def _search_rules(language: Language) -> Search:
     return language.search or cast("Search", ENGLISH.search)
 
 
@@ -117,8 +117,8 @@ def _stop_words(name: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str, rules: Search) -> str:
-    """The word without its ending: "encryption", "encrypted" and "encrypts" are one word to the index."""
+def _stem_word(word: str, rules: Search) -> str:
+    """Strip the ending of a word: "encryption", "encrypted" and "encrypts" are one word to the index."""
     stem = rules.ending.sub("", word)
     return rules.same.get(stem, stem)
 
@@ -127,46 +127,46 @@ _SHORTEST = 5
 """Letters of a part of a compound."""
 
 
-def words_asked(question: str, language: Language, known: Container[str]) -> list[str]:
-    """The content words of a question, each once; of a compound that is not among the `known` words, its parts."""
-    words = words_of(question, language)
-    if _rules(language).compounds:
-        words = [part for word in words for part in _parts(word, known)]
+def question_words(question: str, language: Language, vocabulary: Container[str]) -> list[str]:
+    """Return the content words of a question, each once; a compound outside the `vocabulary` is split."""
+    words = content_words(question, language)
+    if _search_rules(language).compounds:
+        words = [part for word in words for part in _split_compound(word, vocabulary)]
     return list(dict.fromkeys(words))
 
 
-def _parts(word: str, known: Container[str]) -> list[str]:
-    """The longest known beginning and end of a compound; the word itself if it is known, or has no known part."""
-    if word in known:
+def _split_compound(word: str, vocabulary: Container[str]) -> list[str]:
+    """Split a compound into its longest known beginning and end; a word without known parts stays whole."""
+    if word in vocabulary:
         return [word]
-    places = range(len(word) - 1, _SHORTEST - 1, -1)
-    first = next((word[:place] for place in places if word[:place] in known), "")
-    last = next((word[-place:] for place in places if word[-place:] in known), "")
+    positions = range(len(word) - 1, _SHORTEST - 1, -1)
+    first = next((word[:position] for position in positions if word[:position] in vocabulary), "")
+    last = next((word[-position:] for position in positions if word[-position:] in vocabulary), "")
     return [part for part in (first, last) if part] or [word]
 
 
 def language_to_search(text: str) -> Language:
-    """The language by whose rules a text is searched: its own, English's where that is not known."""
-    return LANGUAGES.get(language_of(text), ENGLISH)
+    """Return the language whose rules search a text: its own, or English."""
+    return LANGUAGES.get(detect_language_code(text), ENGLISH)
 
 
-def ranked(texts: tuple[str, ...], question: str) -> list[int]:
-    """The places of these texts, given as they read, that whose words are nearest to the question's (BM25) first."""
-    language, known, index = _by_text(texts)
-    asked = words_asked(question, language, known)
-    scores = index.get_scores(asked).tolist() if asked else [0.0] * len(texts)
+def rank_texts(texts: tuple[str, ...], question: str) -> list[int]:
+    """Rank texts by BM25 against a question: their indices, the nearest first."""
+    language, vocabulary, index = _index_texts(texts)
+    words = question_words(question, language, vocabulary)
+    scores = index.get_scores(words).tolist() if words else [0.0] * len(texts)
     return sorted(range(len(texts)), key=lambda place: -scores[place])
 
 
 @lru_cache(maxsize=4)
-def _by_text(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
+def _index_texts(texts: tuple[str, ...]) -> tuple[Language, frozenset[str], Any]:
     language = language_to_search("\n".join(texts))
-    words = [words_of(text, language) for text in texts]
+    words = [content_words(text, language) for text in texts]
     return language, frozenset(chain.from_iterable(words)), index_words(words)
 
 
 def index_words(texts: list[list[str]]) -> Any:
-    """The BM25 index of texts, each given as its words; its `get_scores` takes words."""
+    """Build the BM25 index of texts, each given as its words; its `get_scores` takes words."""
     import bm25s
 
     # It sets its logger to DEBUG, and so would speak through whatever handler an application has.

@@ -108,9 +108,9 @@ class Section:
 def find_sections(text: str) -> tuple[Section, ...]:
     """Find the sections of a text in order; empty if nothing looks like a heading."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-    headings = _marked(text, starts)
+    headings = _read_marked_headings(text, starts)
     if len(headings) < 2:  # noqa: PLR2004 - one marked heading is the document's title, and the outline may be plain
-        headings = _plain(*_separate_lines(text, starts), headings) or _inline(text)
+        headings = _find_plain_headings(*_separate_lines(text, starts), headings) or _find_inline_outline(text)
     elif not any(heading.number for heading in headings):
         headings = _merge_bold(*_separate_lines(text, starts, bold=True), headings)
     ends = [*(heading.start for heading in headings), len(text)][1:]
@@ -120,31 +120,31 @@ def find_sections(text: str) -> tuple[Section, ...]:
 # --- Markdown ------------------------------------------------------------------------------------------------------
 
 
-def _marked(text: str, starts: list[int]) -> list[Section]:
+def _read_marked_headings(text: str, starts: list[int]) -> list[Section]:
     """Sections of Markdown headings; their numbers are read from their text."""
     headings = find_headings(text)
     outermost = min((level for level, _, _ in headings), default=1)
-    return _with_letters(
+    return _complete_letters(
         [Section(*split_number(title), level - outermost + 1, starts[line], 0) for level, line, title in headings]
     )
 
 
-def _with_letters(headings: list[Section]) -> list[Section]:
+def _complete_letters(headings: list[Section]) -> list[Section]:
     """Complete letters and Roman numbers: `A.` beneath `IV.` is IV.A, and `a)` beneath `1.` is 1.a."""
-    found: list[Section] = []
+    complete: list[Section] = []
     above: dict[int, str] = {}
     for heading in headings:
         above = {level: number for level, number in above.items() if level <= heading.level}
-        beside = above.pop(heading.level, "")
+        sibling = above.pop(heading.level, "")
         number, level = heading.number, heading.level
-        if number.islower() and (nested := complete_number(beside, number, beside=True)):
+        if number.islower() and (nested := complete_number(sibling, number, beside=True)):
             # Small letters are beneath the number before them, though its heading is of the same level.
-            number, level, above[heading.level] = nested, level + 1, beside
+            number, level, above[heading.level] = nested, level + 1, sibling
         else:
             number = complete_number(above[max(above)] if above else "", number) or number
             above[heading.level] = number
-        found.append(replace(heading, number=number, level=level))
-    return found
+        complete.append(replace(heading, number=number, level=level))
+    return complete
 
 
 _BOLD = re.compile(r"\s*(\*\*|__)(?=\S)(?:(?!\1).)+\1:?\s*")
@@ -166,14 +166,18 @@ def _separate_lines(text: str, starts: list[int], *, bold: bool = False) -> tupl
 
 def _merge_bold(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
     """Return the marked headings, which have no numbers, with the numbered bold lines beneath them."""
-    outline = _outline([bold for i, line in enumerate(lines) if line for bold in _read(lines, i)])
+    outline = _build_outline([bold for i, line in enumerate(lines) if line for bold in _read_numbered_line(lines, i)])
     starts_known = {section.start for section in marked}
-    bold = [section for section in _leveled(outline, starts) if section.start not in starts_known]
+    bold = [section for section in _set_levels(outline, starts) if section.start not in starts_known]
     if len(bold) < 2:  # noqa: PLR2004 - one number is no outline
         return marked
-    above = {one.start: max((m.level for m in marked if m.start < one.start), default=0) for one in bold}
+    levels_above = {
+        section.start: max((heading.level for heading in marked if heading.start < section.start), default=0)
+        for section in bold
+    }
     return sorted(
-        [*marked, *(replace(one, level=one.level + above[one.start]) for one in bold)], key=lambda one: one.start
+        [*marked, *(replace(section, level=section.level + levels_above[section.start]) for section in bold)],
+        key=lambda section: section.start,
     )
 
 
@@ -202,22 +206,27 @@ class _Candidate:
     line: int
 
 
-def _plain(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
+def _find_plain_headings(lines: list[str], starts: list[int], marked: list[Section]) -> list[Section]:
     """Find headings by looks and rising numbers; a marked title stays the outermost section."""
     # Line → its rank among the lines that aren't blank.
-    places = {i: place for place, i in enumerate(i for i, line in enumerate(lines) if line)}
-    candidates = _unify_kinds([found for i in range(len(lines)) for found in _read(lines, i)])
-    kept = _outline(_without_lists(_without_contents(candidates, places), places))
-    numbered = {candidate.line for candidate in kept}
-    alone = [found for i in range(len(lines)) if i not in numbered for found in _alone(lines, i, numbered)]
-    repeated = Counter(title.title.casefold() for title in alone)
-    kept = sorted(
+    ranks = {i: rank for rank, i in enumerate(i for i, line in enumerate(lines) if line)}
+    candidates = _unify_kinds([candidate for i in range(len(lines)) for candidate in _read_numbered_line(lines, i)])
+    headings = _build_outline(_drop_lists(_drop_contents(candidates, ranks), ranks))
+    numbered = {candidate.line for candidate in headings}
+    titles = [
+        candidate
+        for i in range(len(lines))
+        if i not in numbered
+        for candidate in _read_unnumbered_title(lines, i, numbered)
+    ]
+    repeated = Counter(title.title.casefold() for title in titles)
+    headings = sorted(
         # A line that comes again and again is the header or footer of a page.
-        kept + [title for title in alone if repeated[title.title.casefold()] == 1],
+        headings + [title for title in titles if repeated[title.title.casefold()] == 1],
         key=lambda candidate: candidate.line,
     )
     first = marked[0].start if marked else -1
-    sections = [section for section in _leveled(kept, starts) if section.start != first]
+    sections = [section for section in _set_levels(headings, starts) if section.start != first]
     return sorted(marked + [replace(s, level=s.level + len(marked)) for s in sections], key=lambda s: s.start)
 
 
@@ -228,17 +237,17 @@ def _unify_kinds(candidates: list[_Candidate]) -> list[_Candidate]:
     return [replace(c, kind="number") if c.kind == "number)" else c for c in candidates]
 
 
-def _read(lines: list[str], i: int) -> list[_Candidate]:
+def _read_numbered_line(lines: list[str], i: int) -> list[_Candidate]:
     """Read a line as a numbered heading: no way, one way, or as a Roman number and as a letter."""
     text = lines[i]
     if len(text) > _MAX_TITLE and not re.match(r"\d{3,}(?:\.\d+)+\.\s|§", text):
         return []
-    found = []
-    for begun in beginnings(text):
-        title = _title_with_word(lines, i, begun) if begun.word else _title_without_word(lines, i, begun)
+    candidates = []
+    for beginning in beginnings(text):
+        title = _title_with_word(lines, i, beginning) if beginning.word else _title_without_word(lines, i, beginning)
         if title is not None:
-            found.append(_Candidate(begun.kind, begun.value, begun.number, title, i))
-    return found
+            candidates.append(_Candidate(beginning.kind, beginning.value, beginning.number, title, i))
+    return candidates
 
 
 def _title_with_word(lines: list[str], i: int, read: Beginning) -> str | None:
@@ -247,14 +256,16 @@ def _title_with_word(lines: list[str], i: int, read: Beginning) -> str | None:
         return None
     run_in = bool(read.mark) or read.word[0] == "§"
     heading = strip_brackets(strip_act(read.rest))
-    title = _title(heading, begun=_begun(lines, i), lower=bool(read.mark), run_in=run_in)
-    return title if read.rest else _title_below(lines, i)
+    title = _read_title(
+        heading, after_finished_line=_follows_finished_line(lines, i), lower=bool(read.mark), run_in=run_in
+    )
+    return title if read.rest else _read_title_below(lines, i)
 
 
 def _title_without_word(lines: list[str], i: int, read: Beginning) -> str | None:
     """Return the title behind a number without a word; None if the line is no heading."""
     code = bool(re.match(r"\d{3,}\.\d", read.number)) and read.mark.startswith(".")
-    title = _title(strip_brackets(read.rest), begun=_begun(lines, i), run_in=code)
+    title = _read_title(strip_brackets(read.rest), after_finished_line=_follows_finished_line(lines, i), run_in=code)
     if not title and not code:
         return None
     bare = not read.mark and "." not in read.number
@@ -272,48 +283,50 @@ def _has_text(lines: list[str], i: int) -> bool:
     return bool(numbered) or len(lines[next_line]) > len(lines[i]) or lines[next_line].endswith((*ENDS, *STOPS))
 
 
-def _begun(lines: list[str], i: int) -> bool:
+def _follows_finished_line(lines: list[str], i: int) -> bool:
     return i == 0 or not lines[i - 1] or lines[i - 1].endswith((".", ")", ";", ":", "?", "!"))
 
 
-def _title(rest: str, *, begun: bool, lower: bool = False, run_in: bool = False) -> str | None:
+def _read_title(text: str, *, after_finished_line: bool, lower: bool = False, run_in: bool = False) -> str | None:
     """Read a title behind a number; "" if the section's text follows at once (`run_in`), None if it is no title."""
-    rest = rest.strip()
-    if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", rest):  # a table of contents
+    text = text.strip()
+    if re.search(r"(?:\t|\.{2,}|…|\s{3,}|\s\.)\s*\d{1,4}$", text):  # a table of contents
         return None
-    words = count_words(rest)
-    starts = not rest or rest[0] in _QUOTES or rest[0].isdigit() or (rest[0].isalpha() and not rest[0].islower())
-    starts = starts or (lower and rest[0].islower())
-    ends = rest.endswith(_PAUSES) or (rest.endswith(_ENDS) and (run_in or words > _MAX_SENTENCE))
-    inside = _SENTENCE.search(rest) and (rest.endswith(_ENDS[:1] + _ENDS[2:]) or words > _MAX_WORDS)
+    words = count_words(text)
+    starts = not text or text[0] in _QUOTES or text[0].isdigit() or (text[0].isalpha() and not text[0].islower())
+    starts = starts or (lower and text[0].islower())
+    ends = text.endswith(_PAUSES) or (text.endswith(_ENDS) and (run_in or words > _MAX_SENTENCE))
+    inside = _SENTENCE.search(text) and (text.endswith(_ENDS[:1] + _ENDS[2:]) or words > _MAX_WORDS)
     if starts and not (ends or inside):
-        return rest.rstrip(".:\uff1a")
-    return "" if run_in and begun and rest[:1].isupper() else None
+        return text.rstrip(".:\uff1a")
+    return "" if run_in and after_finished_line and text[:1].isupper() else None
 
 
-def _title_below(lines: list[str], i: int) -> str:
+def _read_title_below(lines: list[str], i: int) -> str:
     text = lines[i + 1] if i + 1 < len(lines) else ""
-    title = "" if split_number(text)[0] or text.startswith("(") else _title(text, begun=True)
+    title = "" if split_number(text)[0] or text.startswith("(") else _read_title(text, after_finished_line=True)
     return title if title == text else ""
 
 
-def _without_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+def _drop_contents(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
     """Leave out a table of contents: lines in a row that come again as headings."""
-    last = {_seen(candidate): candidate.line for candidate in candidates}
-    taken = {places[candidate.line] for candidate in candidates}
+    last_lines = {_heading_key(candidate): candidate.line for candidate in candidates}
+    candidate_places = {places[candidate.line] for candidate in candidates}
     return [
         candidate
         for candidate in candidates
-        if not candidate.title or last[_seen(candidate)] == candidate.line or places[candidate.line] + 1 not in taken
+        if not candidate.title
+        or last_lines[_heading_key(candidate)] == candidate.line
+        or places[candidate.line] + 1 not in candidate_places
     ]
 
 
-def _seen(candidate: _Candidate) -> tuple[str, str, str]:
+def _heading_key(candidate: _Candidate) -> tuple[str, str, str]:
     title = re.sub(r"\W*\d*$", "", candidate.title).casefold()
     return candidate.kind, candidate.number, " ".join(title.split())
 
 
-def _without_lists(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
+def _drop_lists(candidates: list[_Candidate], places: dict[int, int]) -> list[_Candidate]:
     """Leave out items of lists and remains of tables of contents: lines in a row.
 
     Two headings of one kind have text between them, unless a section is empty.
@@ -335,22 +348,22 @@ def _without_lists(candidates: list[_Candidate], places: dict[int, int]) -> list
     return [c for run in runs if len(run) == 1 or (len(run) == 2 and run[1].line > run[0].line + 1) for c in run]  # noqa: PLR2004
 
 
-def _outline(candidates: list[_Candidate]) -> list[_Candidate]:
+def _build_outline(candidates: list[_Candidate]) -> list[_Candidate]:
     """Keep candidates whose numbers rise within their section; kinds nest as they come up."""
-    kept: list[_Candidate] = []
-    for kind in _kinds(candidates):
-        borders = [candidate.line for candidate in kept]
-        taken = set(borders)
-        here = [c for c in candidates if c.kind == kind and c.line not in taken]
-        for _, group in groupby(here, key=lambda c: sum(border < c.line for border in borders)):
-            kept += _rising(list(group))
-        kept.sort(key=lambda candidate: candidate.line)
-    return kept
+    outline: list[_Candidate] = []
+    for kind in _order_kinds(candidates):
+        borders = [candidate.line for candidate in outline]
+        used_lines = set(borders)
+        free_candidates = [c for c in candidates if c.kind == kind and c.line not in used_lines]
+        for _, group in groupby(free_candidates, key=lambda c: sum(border < c.line for border in borders)):
+            outline += _longest_rising_chain(list(group))
+        outline.sort(key=lambda candidate: candidate.line)
+    return outline
 
 
-def _kinds(candidates: list[_Candidate]) -> list[str]:
+def _order_kinds(candidates: list[_Candidate]) -> list[str]:
     """Order the kinds from outermost to innermost: as they come up, but articles of a law are inside its sections."""
-    kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in COUNTED or _begins(c.value)))
+    kinds = list(dict.fromkeys(c.kind for c in candidates if c.kind not in COUNTED or _can_begin_outline(c.value)))
     count = Counter(candidate.kind for candidate in candidates)
     if "Article" in kinds and 0 < count["Section"] < count["Article"]:
         kinds.remove("Section")
@@ -358,30 +371,30 @@ def _kinds(candidates: list[_Candidate]) -> list[str]:
     return kinds
 
 
-def _begins(value: tuple[int, ...]) -> bool:
+def _can_begin_outline(value: tuple[int, ...]) -> bool:
     """Whether an outline can begin with this number."""
     return value[0] <= GAP or value[0] >= _CODE
 
 
-def _rising(group: list[_Candidate]) -> list[_Candidate]:
+def _longest_rising_chain(group: list[_Candidate]) -> list[_Candidate]:
     """Find the longest chain of numbers that follow one another; of several the latest."""
     worded = group[0].kind not in COUNTED
     chains: list[list[_Candidate]] = [[] for _ in group]
     for i in reversed(range(len(group))):
-        after = [chains[j] for j in range(len(group) - 1, i, -1) if _goes_on(group[i], group[j])]
-        chains[i] = [group[i], *max(after, key=len, default=[])]
-    starts = [c for c in reversed(chains) if worded or _begins(c[0].value)]
+        continuations = [chains[j] for j in range(len(group) - 1, i, -1) if _can_follow(group[i], group[j])]
+        chains[i] = [group[i], *max(continuations, key=len, default=[])]
+    starts = [c for c in reversed(chains) if worded or _can_begin_outline(c[0].value)]
     best = max(starts, key=len, default=[])
     return best if worded or len(best) > 1 else []
 
 
-def _goes_on(earlier: _Candidate, later: _Candidate) -> bool:
+def _can_follow(earlier: _Candidate, later: _Candidate) -> bool:
     """Whether a heading can be the next one; words ("Article") and codes of law may leap."""
     leaps = earlier.kind not in COUNTED or earlier.value[0] >= _CODE
     return later.value > earlier.value if leaps else can_follow(earlier.value, later.value)
 
 
-def _alone(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
+def _read_unnumbered_title(lines: list[str], i: int, numbered: set[int]) -> list[_Candidate]:
     """Read an unnumbered title: a short line between blank lines, with text below."""
     if not _stands_alone(lines, i, lines[i]):
         return []
@@ -401,20 +414,20 @@ def _stands_alone(lines: list[str], i: int, title: str) -> bool:
     return bool(ended and begun and not signs and count_words(title) <= _MAX_ALONE)
 
 
-def _leveled(kept: list[_Candidate], starts: list[int]) -> list[Section]:
+def _set_levels(headings: list[_Candidate], starts: list[int]) -> list[Section]:
     """Set levels: kinds nest as they come up, 4.2 in 4, titles in numbers."""
-    depth = {kind: n for n, kind in enumerate(_kinds([c for c in kept if c.kind]), start=1)}
-    floors = {kind: min(len(c.value) for c in kept if c.kind == kind) for kind in depth}
-    found: list[Section] = []
+    depth = {kind: n for n, kind in enumerate(_order_kinds([c for c in headings if c.kind]), start=1)}
+    floors = {kind: min(len(c.value) for c in headings if c.kind == kind) for kind in depth}
+    sections: list[Section] = []
     inside = 0
-    for candidate in kept:
+    for candidate in headings:
         level = inside + 1
         if candidate.kind:
             counted = candidate.kind in COUNTED and candidate.value[0] < _CODE
             deeper = len(candidate.value) - floors[candidate.kind] if counted else 0
             level = inside = depth[candidate.kind] + deeper
-        found.append(Section(candidate.number, candidate.title, level, starts[candidate.line], 0))
-    return _with_letters(found)
+        sections.append(Section(candidate.number, candidate.title, level, starts[candidate.line], 0))
+    return _complete_letters(sections)
 
 
 # --- One line ------------------------------------------------------------------------------------------------------
@@ -423,7 +436,7 @@ _MAX_INLINE = 12  # words in which a title that isn't marked has to end
 _STARTS = "|".join(language.starts for language in LANGUAGES.values())
 
 
-def _inline(text: str) -> list[Section]:
+def _find_inline_outline(text: str) -> list[Section]:
     """Find an outline inside a line: I., II., … in a row, and A., B., … in a row beneath each, or nothing."""
     marks = [
         (match.start(), match.end(), match.group(1))
@@ -433,22 +446,24 @@ def _inline(text: str) -> list[Section]:
     chain = marks[begin:]
     if len(chain) < 3 or [from_roman(mark[2]) for mark in chain] != list(range(1, len(chain) + 1)):  # noqa: PLR2004 - fewer prove nothing
         return []
-    contents = [text[here[1] : after[0]].strip(" /|·•-\u2013—\t\n") for here, after in pairwise(marks[: begin + 1])]
-    found: list[Section] = []
+    contents = [
+        text[mark[1] : next_mark[0]].strip(" /|·•-\u2013—\t\n") for mark, next_mark in pairwise(marks[: begin + 1])
+    ]
+    sections: list[Section] = []
     ends = [mark[0] for mark in chain[1:]] + [len(text)]
     for n, ((start, body, number), end) in enumerate(zip(chain, ends, strict=True)):
-        listed = contents[n] if n < len(contents) and text.startswith(contents[n], body) else ""
-        found.append(Section(number, listed or _inline_title(text[body:end]), 1, start, 0))
+        title = contents[n] if n < len(contents) and text.startswith(contents[n], body) else ""
+        sections.append(Section(number, title or _cut_inline_title(text[body:end]), 1, start, 0))
         letters = list(re.finditer(rf"(?<!\S)([A-Z])\. (?=[{CAPITAL}{UNCASED}])", text[body:end]))
         if len(letters) > 1 and "".join(m.group(1) for m in letters) == "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(letters)]:
-            found += [
-                Section(f"{number}.{m.group(1)}", _inline_title(text[body + m.end() : end]), 2, body + m.start(), 0)
+            sections += [
+                Section(f"{number}.{m.group(1)}", _cut_inline_title(text[body + m.end() : end]), 2, body + m.start(), 0)
                 for m in letters
             ]
-    return found
+    return sections
 
 
-def _inline_title(text: str) -> str:
+def _cut_inline_title(text: str) -> str:
     """Cut a title from the text behind it: up to the word that begins the first sentence."""
     words = text[:_MAX_TITLE].split()[:_MAX_INLINE]
     capital = 0
@@ -462,7 +477,7 @@ def _inline_title(text: str) -> str:
     return " ".join(words[: capital or len(words)])
 
 
-def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
+def resolve_citation(sections: tuple[Section, ...], label: str) -> Section | None:
     """Find the section that a citation names; None without any.
 
     A citation is a number with or without its word ("4.2", "§ 4.2", "Sec. IV.B", "Art. 12(3)"), or a title. A
@@ -470,51 +485,51 @@ def resolve(sections: tuple[Section, ...], label: str) -> Section | None:
     innermost is meant.
     """
     wanted = normalize_beginning(" ".join(label.split())).strip(" .,;:\"'\u201c\u201d\u2018\u2019[]*")
-    called = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
-    called = re.sub(rf" (?:{DIVISION})$", "", called, flags=re.IGNORECASE)
-    titled = _titled(sections, wanted) or _titled(sections, called)
-    if titled:
-        return titled
+    name = re.sub(rf"^(?:the )?(?:(?:{DIVISION}) (?:on |titled |called )?)?", "", wanted, flags=re.IGNORECASE)
+    name = re.sub(rf" (?:{DIVISION})$", "", name, flags=re.IGNORECASE)
+    section = _find_by_title(sections, wanted) or _find_by_title(sections, name)
+    if section:
+        return section
     # The numbers with their words, and what is below each; one without a word at the beginning.
     bare = _BARE.match(wanted)
     cited = [(cite_section(word, number), steps) for word, number, steps in _WORDED.findall(wanted)]
     cited = cited or ([(normalize_number(bare[1]), bare[2])] if bare else [])
-    found = [hits for number, under in cited if (hits := _numbered(sections, number, under))]
-    if found:
+    sections_cited = [hits for number, subdivision in cited if (hits := _find_by_number(sections, number, subdivision))]
+    if sections_cited:
         # Where numbering begins anew in each chapter, the chapter that is named beside it decides.
-        begin = max((hits[0].start for hits in found if len(hits) == 1), default=0)
-        named = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in found]
-        return max(named, key=lambda section: section.level)
+        begin = max((hits[0].start for hits in sections_cited if len(hits) == 1), default=0)
+        innermost = [next((hit for hit in hits if hit.start >= begin), hits[0]) for hits in sections_cited]
+        return max(innermost, key=lambda candidate: candidate.level)
     # "C. Cookies" is cited by its title; "5. Cookies" names a section that isn't there.
     lettered = all(re.fullmatch(r"[A-Z]", number) for number, _ in cited)
-    return _titled(sections, split_number(wanted)[1]) if cited and lettered else None
+    return _find_by_title(sections, split_number(wanted)[1]) if cited and lettered else None
 
 
-def _titled(sections: tuple[Section, ...], title: str) -> Section | None:
+def _find_by_title(sections: tuple[Section, ...], title: str) -> Section | None:
     wanted = title.strip(" \"'\u201c\u201d\u2018\u2019").casefold()
-    same = (section for section in sections if wanted in section.names)
-    return next(same, None) if wanted else None
+    matches = (section for section in sections if wanted in section.names)
+    return next(matches, None) if wanted else None
 
 
 _WORDED = re.compile(rf"(?<!\w)({SECTION_WORD})\s*({NUMBER})({BELOW})")
 _BARE = re.compile(rf"({NUMBER})({BELOW})(?=$|[.,:()]|\s[A-Z(\u2013—-])(?![A-Z]\s)")
 
 
-def _numbered(sections: tuple[Section, ...], cited: str, under: str = "") -> list[Section]:
+def _find_by_number(sections: tuple[Section, ...], cited: str, subdivision: str = "") -> list[Section]:
     """Find sections by number; else the one above, if that has no subsections.
 
     What is `under` a number, as in 12(3)(a), may be a section of its own.
     """
     numbers = _candidate_sections(sections, cited)
-    inner = tuple(step.casefold() for step in re.findall(r"\w+", under))
+    inner = tuple(step.casefold() for step in re.findall(r"\w+", subdivision))
     wanted = split_steps(cited)[1]
     for deep in range(len(inner), -1, -1):
         if hits := [section for section, steps in numbers if steps == wanted + inner[:deep]]:
             return hits
-    above = wanted[:-1]
-    if "." not in cited or any(steps[:-1] == above for _, steps in numbers):
+    parent = wanted[:-1]
+    if "." not in cited or any(steps[:-1] == parent for _, steps in numbers):
         return []
-    return _numbered(sections, cited.rpartition(".")[0])
+    return _find_by_number(sections, cited.rpartition(".")[0])
 
 
 def _candidate_sections(sections: tuple[Section, ...], cited: str) -> list[tuple[Section, tuple[str, ...]]]:

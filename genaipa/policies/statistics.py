@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, ends_sentence, language_of
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, ends_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import group_of
 from genaipa.policies.reading import read
@@ -59,18 +59,18 @@ def measure(text: str, language: str = "") -> Statistics:
     say how they were counted. No combination of rules that was tried gives all five; sentences that end at ":" and
     ";", too, bring these here down by 1.2 to 2.0. Compare grades only with grades counted in the same way.
     """
-    blocks, unspaced = _blocks(text), is_unspaced(text)
+    blocks, unspaced = _split_blocks(text), is_unspaced(text)
     characters = sum(len(block) for block in blocks) + len(blocks) - 1
     if unspaced:
         blocks = [_UNSPACED.sub(r" \1 ", block) for block in blocks]
-    words = [word for block in blocks for word in _words(block)]
+    words = [word for block in blocks for word in _split_words(block)]
     if not words:
         return Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
-    code = language_of(text, language)
-    known = LANGUAGES.get(code)
-    formula = known.readability if known else None
-    sentences = [sentence for block in blocks for sentence in _sentences(block, known) if _words(sentence)]
-    score = _score(formula, words, len(sentences)) if formula else None
+    code = detect_language_code(text, language)
+    rules = LANGUAGES.get(code)
+    formula = rules.readability if rules else None
+    sentences = [sentence for block in blocks for sentence in _split_sentences(block, rules) if _split_words(sentence)]
+    score = _readability_score(formula, words, len(sentences)) if formula else None
     return Statistics(
         characters=characters,
         words=len(words),
@@ -84,16 +84,16 @@ def measure(text: str, language: str = "") -> Statistics:
     )
 
 
-def _score(formula: Readability, words: list[str], sentences: int) -> float:
-    spoken = sum(often * formula.syllables(word) for word, often in Counter(words).items())
-    return formula.sentence * len(words) / sentences + formula.syllable * spoken / len(words) + formula.base
+def _readability_score(formula: Readability, words: list[str], sentences: int) -> float:
+    syllables = sum(count * formula.syllables(word) for word, count in Counter(words).items())
+    return formula.sentence * len(words) / sentences + formula.syllable * syllables / len(words) + formula.base
 
 
 _SENTENCE_END = re.compile(rf"(?<=[{ENDS}])[\"'”\u2019)\]]*\s+|(?<=[{STOPS}])[\u201d\u300d\u300f\uff09]*\s*")
 
 
-def _sentences(block: str, language: Language | None) -> Iterator[str]:
-    """The sentences of a block; what a full stop ends that is an abbreviation goes on."""
+def _split_sentences(block: str, language: Language | None) -> Iterator[str]:
+    """Yield the sentences of a block; the full stop of an abbreviation ends none."""
     formula = language.readability if language else None
     short = (formula and formula.abbreviations) or (language and language.abbreviations) or NEVER
     start = 0
@@ -111,7 +111,7 @@ _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _RULE = re.compile(r"^[\s|:=*_-]+$", re.MULTILINE)
 
 
-def _blocks(text: str) -> list[str]:
+def _split_blocks(text: str) -> list[str]:
     """Split into headings, paragraphs, list items and rows, without markers; no sentence crosses them."""
     plain = _RULE.sub("", read(text.replace("\r\n", "\n")).text)
     plain = re.sub(r"^(\s*#{1,6}\s.*)$", r"\1\n", plain, flags=re.MULTILINE)
@@ -122,9 +122,9 @@ def _blocks(text: str) -> list[str]:
 _UNSPACED = re.compile(rf"([{UNSPACED}])")
 
 
-def _words(text: str) -> list[str]:
-    found = (word if word.isalnum() else _EDGES.sub("", word) for word in text.lower().split())
-    return [word for word in found if word]
+def _split_words(text: str) -> list[str]:
+    words = (word if word.isalnum() else _EDGES.sub("", word) for word in text.lower().split())
+    return [word for word in words if word]
 
 
 MEASURES = ("words", "sections", "unique_words", "reading_time", "grade", "ease", "connective_words")
@@ -150,46 +150,50 @@ class DocumentGroup(NamedTuple):
 
     name: str
     documents: int
-    spreads: dict[str, Quartiles]
+    quartiles: dict[str, Quartiles]
 
 
-def measured(document: Document) -> tuple[float, ...]:
-    """The statistics of one document, in the order of `MEASURES`; NaN for measures that its language lacks."""
-    found = measure(document.text, document.about.language)
+def measure_document(document: Document) -> tuple[float, ...]:
+    """Measure a document in the order of `MEASURES`; NaN for measures that its language lacks."""
+    statistics = measure(document.text, document.about.language)
     return (
-        found.words,
+        statistics.words,
         len(document.sections),
-        found.unique_words,
-        found.reading_time,
-        math.nan if found.grade is None else found.grade,
-        math.nan if found.ease is None else found.ease,
-        math.nan if found.connective_words is None else found.connective_words,
+        statistics.unique_words,
+        statistics.reading_time,
+        math.nan if statistics.grade is None else statistics.grade,
+        math.nan if statistics.ease is None else statistics.ease,
+        math.nan if statistics.connective_words is None else statistics.connective_words,
     )
 
 
-def distributions(documents: Iterable[Document], by: str = "") -> list[DocumentGroup]:
+def measure_distributions(documents: Iterable[Document], by: str = "") -> list[DocumentGroup]:
     """Measure documents in a stream, 56 bytes kept of each; the groups of the column `by`, by name, or all as one.
 
     A group of several languages has no reading level: these are not to be compared between languages.
     """
-    found: dict[str, list[array[float]]] = {}
+    columns_by_group: dict[str, list[array[float]]] = {}
     languages: dict[str, set[str]] = {}
     for document in documents:
         name = group_of(document, by)
-        columns = found.setdefault(name, [array("d") for _ in MEASURES])
+        columns = columns_by_group.setdefault(name, [array("d") for _ in MEASURES])
         languages.setdefault(name, set()).add(document.language)
-        for column, value in zip(columns, measured(document), strict=True):
+        for column, value in zip(columns, measure_document(document), strict=True):
             column.append(value)
     return [
-        DocumentGroup(name, len(found[name][0]), dict(_spreads(found[name], several=len(languages[name]) > 1)))
-        for name in sorted(found)
+        DocumentGroup(
+            name,
+            len(columns_by_group[name][0]),
+            dict(_quartiles(columns_by_group[name], several=len(languages[name]) > 1)),
+        )
+        for name in sorted(columns_by_group)
     ]
 
 
-def _spreads(columns: list[array[float]], *, several: bool) -> Iterator[tuple[str, Quartiles]]:
+def _quartiles(columns: list[array[float]], *, several: bool) -> Iterator[tuple[str, Quartiles]]:
     import numpy as np
 
     for name, column in zip(MEASURES, columns, strict=True):
-        known = np.frombuffer(column)[~np.isnan(np.frombuffer(column))]
-        if known.size and not (several and name in _OF_ONE):
-            yield name, Quartiles(*map(float, np.quantile(known, (0, 0.25, 0.5, 0.75, 1))))
+        values = np.frombuffer(column)[~np.isnan(np.frombuffer(column))]
+        if values.size and not (several and name in _OF_ONE):
+            yield name, Quartiles(*map(float, np.quantile(values, (0, 0.25, 0.5, 0.75, 1))))

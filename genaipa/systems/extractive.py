@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from genaipa.languages.catalog import ends_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, UNCASED
 from genaipa.policies.reading import read
-from genaipa.policies.search import HALF, WORD, count_words, index_words, language_to_search, words_asked, words_of
+from genaipa.policies.search import (
+    HALF,
+    WORD,
+    content_words,
+    count_words,
+    index_words,
+    language_to_search,
+    question_words,
+)
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import BuiltinSystem, Passage, Reply
 from genaipa.systems.provider import Provider
@@ -233,7 +241,7 @@ class SearchableSentences:
         self._sentences_with = Counter(word for words in self._found_by for word in set(words))
 
     def _words_of(self, text: str) -> list[str]:
-        return words_of(text, self._language)
+        return content_words(text, self._language)
 
     @cached_property
     def _by_sentence(self) -> Any:
@@ -252,7 +260,7 @@ class SearchableSentences:
 
     def best(self, question: str) -> list[Sentence]:
         """Up to three sentences that answer the question, in the document's order; none if it seems silent."""
-        asked = words_asked(question, self._language, self._sentences_with)
+        asked = question_words(question, self._language, self._sentences_with)
         if not asked or not self.sentences:
             return []
         scores = (self._by_sentence.get_scores(asked) + PASSAGE_WEIGHT * self._by_passage.get_scores(asked)).tolist()

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import PermanentError
 from genaipa.policies.reading import read
-from genaipa.policies.search import pieces, ranked
+from genaipa.policies.search import rank_texts, split_pieces
 from genaipa.policies.sections import find_sections
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import Provider
@@ -51,7 +51,7 @@ class RagSystem:
         A retriever of your own is a subclass with another one of these.
         """
         passages, texts = _passages(text)
-        return [passages[place] for place in ranked(texts, question)[:PASSAGES]]
+        return [passages[place] for place in rank_texts(texts, question)[:PASSAGES]]
 
     @classmethod
     def retrieve(cls, messages: Sequence[Message]) -> tuple[Sequence[Message], tuple[Passage, ...]]:
@@ -106,7 +106,7 @@ class RagSystem:
 def _passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
     """The passages of a text, and what each reads as."""
     sections = find_sections(text)
-    spans = pieces(text, (section.start for section in sections))
+    spans = split_pieces(text, (section.start for section in sections))
     passages = [
         Passage(
             text[start:end].strip(),

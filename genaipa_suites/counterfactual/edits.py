@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.datasets.base import named_document
+from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clipped
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
-from genaipa.policies.sections import find_sections, resolve
+from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa_suites.counterfactual.quantities import tokens
 from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find_values, is_traceable, value_key
 
@@ -143,7 +143,7 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
 
     def rules(edits: Edits) -> Iterator[DataError]:
         try:
-            document = named_document(workspace, edits.document)
+            document = load_named_document(workspace, edits.document)
         except GenaipaError as error:
             yield DataError(path, str(error), "document")
             return
@@ -195,7 +195,7 @@ class _EditChecker:
                 yield from self._check_fact(place_entry, edit, self.changes[-1])
                 yield from self._check_section(place_entry, edit, self.changes[-1])
         for label in edit.sections:
-            if resolve(self.sections, label) is None:
+            if resolve_citation(self.sections, label) is None:
                 yield f"{entry}.sections", f"'{clipped(label)}' is no section of the document."
 
     def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
@@ -281,7 +281,9 @@ class _EditChecker:
             yield f"{entry}.becomes", "orders none of the values of 'after'."
 
     def _check_section(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
-        edit_sections = [section for label in edit.sections if (section := resolve(self.sections, label)) is not None]
+        edit_sections = [
+            section for label in edit.sections if (section := resolve_citation(self.sections, label)) is not None
+        ]
         if edit.sections and not any(candidate.start <= change.start < candidate.end for candidate in edit_sections):
             around = next(
                 (candidate.label for candidate in self.sections if candidate.start <= change.start < candidate.end),

@@ -108,7 +108,8 @@ def test_old_names_work_and_tell_the_new_ones(genaipa: Cli) -> None:
 
 def test_placeholders_are_words_in_capitals() -> None:
     """No type of Python's is shown for a value, and none in braces."""
-    page = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
+    folder = Path(__file__).parents[2] / "docs" / "reference" / "cli"
+    page = "\n".join(path.read_text() for path in sorted(folder.glob("*.md")))
     assert not re.findall(r"<[a-z]+[\[ >]|\{", page)
     assert "\nUsage: genaipa show [OPTIONS] RUN [ANSWER]\n" in page
 

@@ -20,7 +20,7 @@ from genaipa.files.limits import DOCUMENT
 from genaipa.policies import formats
 from genaipa.policies.adding import write_document
 from genaipa.policies.document import load_document
-from genaipa.policies.formats import Extracted, _shown, extract
+from genaipa.policies.formats import Extracted, _strip_credentials, extract
 from genaipa.policies.sections import find_sections
 from genaipa.workspace import Workspace
 
@@ -500,7 +500,7 @@ def test_nobody_listens() -> None:
 )
 def test_passwords_are_not_shown(text: str, shown: str) -> None:
     """A URL, or a sentence with URLs in it, stays as it is but for users and passwords."""
-    assert _shown(text) == shown
+    assert _strip_credentials(text) == shown
 
 
 def test_password_is_not_kept(site: str) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
 from genaipa.policies.corpus import Corpus, documents_of, examine, json_line
-from genaipa.policies.statistics import distributions, measured
+from genaipa.policies.statistics import measure_distributions, measure_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -218,13 +218,13 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     write_policies(path, 40)
     told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
     every = list(documents_of(path))
-    shops = np.array([measured(one) for one in every if one.about.groups["sector"] == "shop"])
+    shops = np.array([measure_document(one) for one in every if one.about.groups["sector"] == "shop"])
     rows = {one["measure"]: one for one in told["rows"] if one["sector"] == "shop"}
     assert rows["words"]["documents"] == len(shops)
     assert rows["words"]["median"] == np.median(shops[:, 0])
     assert rows["grade"]["upper"] == round(float(np.quantile(shops[:, 4], 0.75)), 2)
     assert (told["documents"], told["texts"]) == (40, 38)
-    assert sum(group.documents for group in distributions(every, "country")) == 40
+    assert sum(group.documents for group in measure_distributions(every, "country")) == 40
     shown = genaipa("policies", "stats", "--documents", path)
     assert shown.code == 0
     assert "40 documents, 2 of them with the very text of another of the same company." in shown.out

@@ -11,7 +11,7 @@ import pytest
 
 from genaipa.errors import DataError
 from genaipa.policies.encodings import _CODECS, decode_text, find_encoding
-from genaipa.policies.formats import extract, library
+from genaipa.policies.formats import extract, import_library
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def read(raw: bytes, stated: str = "") -> tuple[str, str]:
     """The text of bytes, and what is said of it."""
-    text, notes = decode_text(raw, "policy.txt", stated, library)
+    text, notes = decode_text(raw, "policy.txt", stated, import_library)
     return text, "; ".join(notes)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.policies.numbering import is_numbered, is_unread, split_number
-from genaipa.policies.sections import find_sections, resolve
+from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.examine import examine
 
@@ -117,10 +117,10 @@ def test_letters_below_numbers() -> None:
         "2.A": "Fur",
         "Section \uff13": "Rules",
     }.items():
-        found = resolve(sections, label)
+        found = resolve_citation(sections, label)
         assert found, label
         assert found.title == title, label
-    assert resolve(sections, "Section 1.c") is None
+    assert resolve_citation(sections, "Section 1.c") is None
 
 
 @pytest.mark.parametrize(

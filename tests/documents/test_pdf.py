@@ -12,7 +12,7 @@ from test_adding import pdf, pdf_of
 from genaipa.policies.extraction_warnings import extraction_warning
 from genaipa.policies.formats import extract
 from genaipa.policies.pdf_text import paragraphs, pdf_title
-from genaipa.policies.search import plain_letters, ranked
+from genaipa.policies.search import plain_letters, rank_texts
 from genaipa.policies.sections import find_sections
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def test_a_running_title_of_two_lines(tmp_path: Path) -> None:
 def test_letters_in_the_forms_of_fonts_are_plain(drawn_as: str, plain: str) -> None:
     """Ligatures, radicals and letters by their place are plain letters to a search; what means something stays."""
     assert plain_letters(drawn_as) == plain
-    assert ranked(("Nothing of it.", "And more.", drawn_as), plain)[0] == 2
+    assert rank_texts(("Nothing of it.", "And more.", drawn_as), plain)[0] == 2
 
 
 @pytest.mark.parametrize(

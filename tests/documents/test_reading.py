@@ -8,7 +8,7 @@ import pytest
 
 from genaipa.policies.document import About, Document
 from genaipa.policies.reading import Reading, read_line
-from genaipa.policies.search import ranked
+from genaipa.policies.search import rank_texts
 from genaipa.policies.sections import find_sections
 from genaipa.policies.statistics import measure
 from genaipa.scoring.evidence.passages import passage_finder
@@ -123,7 +123,7 @@ def test_search_and_answers_are_of_what_reads() -> None:
     assert "(Section 2)" in answer(SOURCE, "Is an identifier of an office kept?")
     assert RagSystem.search(SOURCE, "Is the identifier kept?")[0].source == "Section 2"
     assert RagSystem.search(SOURCE, "zeppelin")[0].source != "Section 1"
-    assert ranked(("nothing here", "the \uff50\uff45\uff4e of your o\ufb03ce"), "the pen in an office") == [1, 0]
+    assert rank_texts(("nothing here", "the \uff50\uff45\uff4e of your o\ufb03ce"), "the pen in an office") == [1, 0]
 
 
 def test_addresses_change_and_measure_nothing() -> None:
@@ -137,4 +137,4 @@ def test_addresses_change_and_measure_nothing() -> None:
 def test_a_proof_is_pasted_from_a_page() -> None:
     """A passage that proves a correction is found as it reads; its place is the source's."""
     found = proved(POLICY, f"{SENTENCE}.", silent="no", answer="", why="It is there.")
-    assert found.proof(SOURCE).startswith("Before you give pens to *one* of [our")
+    assert found.find_proof(SOURCE).startswith("Before you give pens to *one* of [our")

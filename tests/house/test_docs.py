@@ -12,7 +12,10 @@ import pytest
 from genaipa.cli.terminal.headings import RENAMED
 
 ROOT = Path(__file__).parents[2]
+COMMANDS = ROOT / "docs" / "reference" / "cli"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
+WRITTEN = [page for page in PAGES if page.parent != COMMANDS]
+"""Pages that no generator makes of commands' help."""
 
 
 def shown_commands() -> list[str]:
@@ -25,39 +28,39 @@ def shown_commands() -> list[str]:
     return sorted(set(found))
 
 
-@pytest.mark.parametrize("name", ["cli", "columns"])
+@pytest.mark.parametrize("name", ["cli", "columns", "python"])
 def test_generated_pages_are_current(name):
-    """The pages of commands and of columns are what their generators write now."""
-    generator = runpy.run_path(str(ROOT / "docs" / f"generate_{name}.py"))
-    assert (ROOT / "docs" / "reference" / f"{name}.md").read_text() == generator["whole_page"](), (
-        f"run: python docs/generate_{name}.py"
-    )
+    """The pages of commands, columns and public names are what their generators write now."""
+    pages = runpy.run_path(str(ROOT / "docs" / f"generate_{name}.py"))["whole_pages"]()
+    assert {path: path.read_text() for path in pages if path.exists()} == pages, f"run: python docs/generate_{name}.py"
+    folders = {path.parent for path in pages if path.parent == COMMANDS}
+    assert {path for folder in folders for path in folder.iterdir()} <= set(pages)
 
 
 @pytest.mark.parametrize("command", shown_commands())
 def test_commands_and_flags_exist(command):
-    """Each command that a page shows, and each flag of it, is in the generated page of commands."""
+    """Each command that a page shows, and each flag of it, is in the command's generated page."""
     words = shlex.split(command)[1:]
-    page = (ROOT / "docs" / "reference" / "cli.md").read_text()
     words = [*RENAMED.get(words[0], words[:1]), *words[1:]]
     names = [word for word in words if re.fullmatch("[a-z]+", word)]
-    wanted = [f"### genaipa {' '.join(names[:3])}", f"### genaipa {' '.join(names[:2])}", f"## genaipa {names[0]}"]
-    sections = dict(re.findall(r"^(##+ genaipa [a-z ]+)\n(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
-    section = next((sections[title] for title in wanted if title in sections), None)
-    assert section, f"no command {words[0]}"
+    page = COMMANDS / f"{names[0]}.md"
+    assert page.exists(), f"no command {words[0]}"
+    sections = dict(re.findall(r"^#+ genaipa ([a-z ]+)\n(.*?)(?=^#|\Z)", page.read_text(), re.MULTILINE | re.DOTALL))
+    wanted = [" ".join(names[:count]) for count in (3, 2, 1)]
+    section = next(sections[title] for title in wanted if title in sections)
     flags = [word.partition("=")[0] for word in words if re.match("--?[a-z]", word)]
     missing = [flag for flag in flags if not re.search(rf"(?<![\w-]){flag}(?![\w-])", section)]
     assert not missing
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
     """A relative link names a file of the repository."""
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.name)
 def test_files_that_are_named_exist(page, tracked):
     """A Python file, or a path of ours, that a page names is in the repository."""
     named = re.findall(r"`([\w/]+\.py|(?:genaipa|tests|docs|benchmarks)/(?!_data)[\w./]+)`", page.read_text())

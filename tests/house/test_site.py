@@ -22,9 +22,11 @@ def pages(nav: Any) -> list[str]:
 
 
 def test_each_page_is_in_the_navigation() -> None:
-    """mkdocs.yml lists every page of docs/ once, and no other."""
+    """mkdocs.yml lists every page of docs/ once, and no other, but for those that cli.md links."""
     config = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
-    assert sorted(pages(config["nav"])) == sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+    commands = DOCS / "reference" / "cli"
+    written = (path for path in DOCS.rglob("*.md") if path.parent != commands)
+    assert sorted(pages(config["nav"])) == sorted(path.relative_to(DOCS).as_posix() for path in written)
 
 
 def test_each_public_name_is_in_the_reference() -> None:

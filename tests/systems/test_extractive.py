@@ -10,7 +10,7 @@ import pytest
 
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import load_document
-from genaipa.policies.search import words_asked
+from genaipa.policies.search import question_words
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.systems.base import Message, Settings
@@ -292,7 +292,7 @@ def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
         document, asked = load_document(f"brindlecart{end}"), load_question_set(f"policy{end}")
         annotated = load_annotations(find_workspace(None), document.name).answers
         answers = {key: one for key, one in annotated.items() if one.silent != "yes"}
-        replies = {key: answer(document.text, asked.asked(key, "original", "")) for key in answers}
+        replies = {key: answer(document.text, asked.question_text(key, "original", "")) for key in answers}
         assert answer(document.text, "Schokoladeneis?") == not_said
         silent[end] = sum(reply == not_said for reply in replies.values()) / len(replies)
         right[end] = sum(
@@ -305,7 +305,7 @@ def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
 def test_parts_of_a_compound_that_the_text_lacks_are_looked_for() -> None:
     """A German compound is found by its parts; a word that the text has stays whole, as does any English one."""
     known = {"speicher", "verarbeit", "auftragsverarbeit"}
-    assert words_asked("Speicherdauer", LANGUAGES["de"], known) == ["speicher"]
-    assert words_asked("Unterauftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
-    assert words_asked("Auftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
-    assert words_asked("Speicherdauer", LANGUAGES["en"], known) == ["speicherdau"]
+    assert question_words("Speicherdauer", LANGUAGES["de"], known) == ["speicher"]
+    assert question_words("Unterauftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
+    assert question_words("Auftragsverarbeiter", LANGUAGES["de"], known) == ["auftragsverarbeit"]
+    assert question_words("Speicherdauer", LANGUAGES["en"], known) == ["speicherdau"]

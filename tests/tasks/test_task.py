@@ -168,8 +168,8 @@ def test_one_line_gives_it_a_name(genaipa, monkeypatch):
 
 
 def test_the_page_shows_the_file():
-    """CONTRIBUTING.md has the task of these tests, word by word."""
-    page = Path(__file__).resolve().parents[2] / "CONTRIBUTING.md"
+    """The page on extending genaipa has the task of these tests, word by word."""
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "extend.md"
     assert Path(__file__).with_name("retention.py").read_text() in page.read_text()
 
 

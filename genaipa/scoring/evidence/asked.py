@@ -12,9 +12,9 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import LANGUAGES, read_by
+from genaipa.languages.catalog import LANGUAGES, reading_language
 from genaipa.languages.language import STOPS, expression
-from genaipa.policies.search import words_asked, words_of
+from genaipa.policies.search import content_words, question_words
 from genaipa.scoring.evidence.word_classes import OTHER, classify
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def mentions_question(reply: str, asked: Asked, document: Document) -> bool | No
     language = _find_language(reply, asked, document)
     if language is None:
         return None
-    names = set(words_of(document.company, language))
+    names = set(content_words(document.company, language))
     if language.silence:
         # Whether it says yes or no first.
         first = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
         reply = reply[first.end() :] if first else reply
-    said, wanted = (set(words_of(text, language)) - names for text in (reply, "\n".join(asked.wordings)))
+    said, wanted = (set(content_words(text, language)) - names for text in (reply, "\n".join(asked.wordings)))
     return _share_word(said, wanted, language) if said and wanted else None
 
 
@@ -70,24 +70,24 @@ def denies_question(reply: str, phrases: Sequence[Span], asked: Asked, document:
         return None
     if not language.silence or not language.silence.classes:
         return True
-    common = _find_common_words(asked.every, language.code) | set(words_of(document.company, language))
-    wanted = set(words_of("\n".join(asked.wordings), language)) - common
+    common = _find_common_words(asked.every, language.code) | set(content_words(document.company, language))
+    wanted = set(content_words("\n".join(asked.wordings), language)) - common
     starts = sorted(start for start, _ in phrases)
     denying = [
         sentence.group()
         for sentence in _SENTENCE.finditer(reply)
         if bisect_left(starts, sentence.start()) < bisect_left(starts, sentence.end())
     ]
-    if _share_word(set(words_of("\n".join(denying), language)) - common, wanted, language):
+    if _share_word(set(content_words("\n".join(denying), language)) - common, wanted, language):
         return True
     named = (word for sentence in denying for word in _list_names(sentence, language.silence))
-    return not set(words_of(" ".join(named), language)) - common
+    return not set(content_words(" ".join(named), language)) - common
 
 
 def _find_language(reply: str, asked: Asked, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
-    found = read_by(reply, document.language)
-    return found if found and found == read_by("\n".join(asked.wordings), document.language) else None
+    found = reading_language(reply, document.language)
+    return found if found and found == reading_language("\n".join(asked.wordings), document.language) else None
 
 
 def _list_names(sentence: str, rules: SilenceRules) -> list[str]:
@@ -105,7 +105,7 @@ def _share_word(said: set[str], wanted: set[str], language: Language) -> bool:
     if any(_are_akin(one, other) for one in said for other in wanted):
         return True
     # Of a compound each part is looked for by itself.
-    found = (words_asked(" ".join(one), language, other) for one, other in ((said, wanted), (wanted, said)))
+    found = (question_words(" ".join(one), language, other) for one, other in ((said, wanted), (wanted, said)))
     return any({*parts} & other for parts, other in zip(found, (wanted, said), strict=True))
 
 
@@ -118,6 +118,6 @@ def _are_akin(one: str, other: str) -> bool:
 @lru_cache(maxsize=64)
 def _find_common_words(every: tuple[str, ...], code: str) -> frozenset[str]:
     """Find the words that many questions of a set have; none in a set of few."""
-    often = Counter(word for wordings in every for word in set(words_of(wordings, LANGUAGES[code])))
+    often = Counter(word for wordings in every for word in set(content_words(wordings, LANGUAGES[code])))
     least = _COMMON * len(every)
     return frozenset(word for word, count in often.items() if len(every) >= _MANY and count > least)

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from genaipa.files.text import digest
-from genaipa.languages.catalog import read_by
+from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
-from genaipa.policies.sections import resolve
+from genaipa.policies.sections import resolve_citation
 from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.asked import denies_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
@@ -91,7 +91,10 @@ def examine(
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
-    silence, language = find_silence(reply, annotated, said, document.language), read_by(reply, document.language)
+    silence, language = (
+        find_silence(reply, annotated, said, document.language),
+        reading_language(reply, document.language),
+    )
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
     points = not references and _points(reply, document, silence, language.citations.pointing)
@@ -120,7 +123,7 @@ def section_targets(labels: Iterable[str], document: Document, part_set: str) ->
     for label in labels:
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
-        section = None if span else resolve(places(document), label)
+        section = None if span else resolve_citation(places(document), label)
         # The system may call another passage by the same number.
         named = f"{label} of the annotators' split" if span else label
         found.append((named, span or ((section.start, section.end) if section else None)))
@@ -144,7 +147,9 @@ def _points(reply: str, document: Document, silence: Silence, pointing: str) -> 
     `pointing` is how an answer points at a section without a number: "the following section:", "Reference: Security".
     """
     sections = outline(document)
-    if any(resolve(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)):
+    if any(
+        resolve_citation(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)
+    ):
         return True
     lines = (match.span() for match in re.finditer(r"[^\n.]+", reply))
     denied = [line for line in lines if any(line[0] <= start < line[1] for start, _ in silence.phrases)]

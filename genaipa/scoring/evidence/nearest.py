@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import LANGUAGES, ends_sentence
 from genaipa.languages.language import CAPITAL, ENDS, STOPS, expression
-from genaipa.policies.search import language_to_search, words_of
+from genaipa.policies.search import content_words, language_to_search
 from genaipa.systems.extractive import split_sentences
 
 if TYPE_CHECKING:
@@ -80,12 +80,12 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
     language, index = LANGUAGES.get(evidence.language), load_index(document.text)
     unclaimed = _merge(_find_unclaimed(reply, evidence, language))
     citations = _merge([(reference.start, reference.end) for reference in evidence.references])
-    company = set(words_of(document.company, index.language))
+    company = set(content_words(document.company, index.language))
     found: list[Claim] = []
     for start, end, title in sentence_bounds(reply, language, [(one.start, one.end) for one in evidence.references]):
         every = list(_WORD.finditer(reply, start, end))
         left = [word for word in every if not _is_within(unclaimed, word.start(), word.start())]
-        wanted = set(words_of(" ".join(word[0] for word in left), index.language)) - company
+        wanted = set(content_words(" ".join(word[0] for word in left), index.language)) - company
         near, share = index.nearest_to_claim(wanted if len(found) < MOST_CLAIMS else set())
         line, literal = None, False
         if (
@@ -208,7 +208,7 @@ def _ends_sentence(text: str, begin: int, mark: re.Match[str], language: Languag
         return False
     follows = _WORD.search(text, mark.end())
     # A stop word begins no title.
-    return not follows or bool(language and not words_of(follows[0], language))
+    return not follows or bool(language and not content_words(follows[0], language))
 
 
 class SentenceIndex:
@@ -217,7 +217,7 @@ class SentenceIndex:
     def __init__(self, text: str) -> None:
         self.language = language_to_search(text)
         self.sentences = split_sentences(text)
-        self._words = [frozenset(words_of(one.text, self.language)) for one in self.sentences]
+        self._words = [frozenset(content_words(one.text, self.language)) for one in self.sentences]
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
         for n, words in enumerate(self._words):
             for word in words:
@@ -259,7 +259,7 @@ class SentenceIndex:
 
     def nearest_to(self, question: str) -> list[Sentence]:
         """Return the sentences that are likest to a question, the nearest first."""
-        wanted = set(words_of(question, self.language))
+        wanted = set(content_words(question, self.language))
         size = self._size(wanted) or 1.0
         found = {n: sum_ / (size * (self._sizes[n] or 1.0)) for n, sum_ in self._weigh_shared(wanted).items()}
         near = self._choose_best({n: likeness for n, likeness in found.items() if likeness >= LEAST})
@@ -285,7 +285,7 @@ def excerpt(said: str, wanted: set[str], language: Language) -> str:
     flat = " ".join(said.split())
     if len(flat) <= EXCERPT:
         return flat
-    places = [word.start() for word in _WORD.finditer(flat) if wanted.intersection(words_of(word[0], language))]
+    places = [word.start() for word in _WORD.finditer(flat) if wanted.intersection(content_words(word[0], language))]
     first = max([0, *places], key=lambda start: bisect_left(places, start + EXCERPT) - bisect_left(places, start))
     shown = flat[first : first + EXCERPT]
     return f"{'… ' if first else ''}{shown}{'…' if first + EXCERPT < len(flat) else ''}"

@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.policies.reading import read
-from genaipa.policies.search import token
+from genaipa.policies.search import token_pattern
 from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
 
 if TYPE_CHECKING:
@@ -116,7 +116,9 @@ def passage_finder(text: str) -> PassageFinder:
 def fold_words(text: str) -> list[str]:
     """Return the words of a text as it reads, folded."""
     text = read(text).text
-    return _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in token(text).findall(text)]
+    return (
+        _WORD.findall(text.casefold()) if text.isascii() else [fold(word) for word in token_pattern(text).findall(text)]
+    )
 
 
 def find_runs(words: Sequence[str]) -> Iterable[tuple[str, ...]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.language import STOPS, UNSPACED
 from genaipa.policies.reading import read, read_line
-from genaipa.policies.search import token
+from genaipa.policies.search import token_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class TextIndex:
 
     def __init__(self, source: str) -> None:
         reading = read(source)
-        self.token = token(reading.text)
+        self.token = token_pattern(reading.text)
         words = [*self.token.finditer(reading.text)]
         self.spans = reading.spans(word.span() for word in words)
         self.words = [fold(word[0]) for word in words]

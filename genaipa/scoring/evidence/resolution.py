@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from genaipa.policies.numbering import from_roman
-from genaipa.policies.sections import Section, resolve
+from genaipa.policies.sections import Section, resolve_citation
 from genaipa.scoring.evidence.citations import Citation, find_citations
 from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, shares
 
@@ -274,7 +274,7 @@ class _Lookup:
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """
         part = f"Part {citation.within}"
-        if resolve(self.sections.document.sections, part):
+        if resolve_citation(self.sections.document.sections, part):
             return self.sections.find(f"{part}, {citation.label}", citation.title)
         found = self.sections.find(citation.label, citation.title)
         if not self._given(citation.within):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.languages.language import CAPITAL, UNCASED
 from genaipa.policies.numbering import BELOW, ascii_numbers, can_follow, is_unread, mentions
 from genaipa.policies.reading import read
-from genaipa.policies.sections import Section, resolve
+from genaipa.policies.sections import Section, resolve_citation
 from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Headings:
 
     def find(self, title: str, within: Span | None = None) -> TitlePlace | None:
         """Find the best place of a title, in a passage or anywhere; None without any."""
-        section = resolve(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
+        section = resolve_citation(self._sections, title) if not re.match(r"[\dIVX]+\b", title) else None
         if section and (within is None or within[0] <= section.start < within[1]):
             return TitlePlace(section.heading, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
@@ -232,7 +232,9 @@ class SectionFinder:
     def _titled(self, label: str, title: str) -> FoundSection | None:
         """The section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
-        listed = (s for s in numbers_inside(self.document.text) if resolve((s,), label) and self.agrees(s, title))
+        listed = (
+            s for s in numbers_inside(self.document.text) if resolve_citation((s,), label) and self.agrees(s, title)
+        )
         one, place = next(listed, None), self.headings.find(title)
         if one:
             return self.found(one)
@@ -246,7 +248,7 @@ class SectionFinder:
     def numbered(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
         """The section with a label."""
         sections = self.places if among is None else among
-        section = resolve(sections, label)
+        section = resolve_citation(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
         deepest = max((s.number.count(".") for s in self.places), default=0)
         if section and section.number.count(".") < min(steps, deepest):

@@ -11,9 +11,9 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, read_by
+from genaipa.languages.catalog import ENGLISH, reading_language
 from genaipa.languages.language import STOPS, expression
-from genaipa.policies.search import words_of
+from genaipa.policies.search import content_words
 from genaipa.scoring.evidence.abstention import stance
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def find_side(reply: str, asked: str, language: str = ENGLISH.code, status: str 
             return "nothing"
         case _:
             pass
-    known = read_by(reply, language)
+    known = reading_language(reply, language)
     if known is None or known.silence is None or known.sides is None:
         return "open"
     plain = reply.replace("\u2019", "'")
@@ -73,12 +73,12 @@ def _find_polarity(reply: str, asked: str, language: Language, sides: SideRules)
     """The side that the first sentence takes by repeating or denying the question; `open` if it does neither."""
     if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(asked):
         return "open"
-    first = next((found.group() for found in _SENTENCE.finditer(reply) if words_of(found.group(), language)), "")
+    first = next((found.group() for found in _SENTENCE.finditer(reply) if content_words(found.group(), language)), "")
     # What it quotes the document says of whatever it speaks of.
     if _QUOTES.match(first) or expression(sides.partly, re.IGNORECASE).search(first):
         return "open"
-    wanted = set(words_of(asked, language))
-    stated = set(words_of(first, language))
+    wanted = set(content_words(asked, language))
+    stated = set(content_words(first, language))
     shared = len(wanted & stated)
     if expression(sides.negation, re.IGNORECASE).search(first):
         return "no" if shared >= min(_ENOUGH, -(-len(wanted) // 2)) > 0 else "open"

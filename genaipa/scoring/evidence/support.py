@@ -12,7 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from genaipa.policies.search import language_to_search, words_of
+from genaipa.policies.search import content_words, language_to_search
 from genaipa.scoring.evidence.examine import section_targets
 from genaipa.systems.extractive import split_sentences
 
@@ -78,7 +78,7 @@ class _Sentences:
         return math.log(1 + (len(self._words) + 0.5) / (sentences + 0.5))
 
     def _words_of(self, text: str) -> list[str]:
-        return words_of(text, self._language)
+        return content_words(text, self._language)
 
 
 @lru_cache(maxsize=8)
