@@ -93,7 +93,7 @@ def _read_score_file(tree: Tree, path: str) -> Iterator[PublishedScore | Finding
         elif "regulation" in name.lower():
             yield from _read_regulation_rows(replace(table, experiment="regulation"))
         elif (experiment := find_experiment(name)) is None:
-            yield table.finding("unplaced", "", "The table is called after no experiment.")
+            yield table.finding("unplaced", "", "The table's name is not that of an experiment.")
         else:
             yield from _read_policy_rows(replace(table, experiment=experiment), experiment)
 

@@ -403,7 +403,9 @@ def _read_answer_file(
         document = find_document(title)
         # A sheet that is called nearly like a policy is that policy's only if no other is.
         if document is None or document in sheets or (document != title.strip().lower() and document in exact):
-            findings.append(Finding("unplaced", path, title, "", "The sheet is called after no policy of the study."))
+            findings.append(
+                Finding("unplaced", path, title, "", "The sheet's name is not that of a policy of the study.")
+            )
             continue
         sheets[document] = title
         sheet = read_sheet(grid, texts)

@@ -98,7 +98,9 @@ def load_templates(suite: Suite) -> dict[str, Template]:
         ):
             templates[stem_owner[len(name) :].strip("-")] = Template(path, read_text(path))
     if "" not in templates:
-        raise UsageError(f"no wording {suite.plan.wording} of {name} is here (prompts/{FOLDER}/{name}{ending}.jinja).")
+        raise UsageError(
+            f"there is no wording {suite.plan.wording} of {name}: prompts/{FOLDER}/{name}{ending}.jinja is missing."
+        )
     probe = f"probe-{suite.plan.probe}"
     if probe in PROBES:
         probe_path = own_paths.get(probe, PROBES[probe])
@@ -133,7 +135,7 @@ def draw_items(suite: Suite) -> DrawnItems:
                 "shots, or ask a published split."
             )
         raise UsageError(
-            f"{suite.title} has {len(shots)} examples that are not among the items asked; ask with fewer shots."
+            f"only {len(shots)} items of {suite.title} are left to be shown as examples; ask for fewer shots."
         )
     documents = {**_select_documents(suite.training, shots), **probed.documents}
     return DrawnItems(Material(probed.items, documents, tuple(shots), changed_files), left_out)
@@ -163,7 +165,7 @@ def _load_split(suite: Suite) -> Material:
         if split not in split_names:
             raise OptionError("split", f" '{clipped(split)}': {suite.title} has {', '.join(split_names)}.") from None
         available = [split for split in split_names if _has_split(suite, split)]
-        raise UsageError(f"{str(error).rstrip('.')}. Splits that are here: {', '.join(available)}.") from None
+        raise UsageError(f"{str(error).rstrip('.')}. Available splits: {', '.join(available)}.") from None
 
 
 def _has_split(suite: Suite, split: str) -> bool:
@@ -189,7 +191,9 @@ def notes(suite: Suite) -> tuple[str, ...]:
     if plan.split == SAMPLE:
         sentences = [f"{title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
     elif files.own_files:
-        sentences.append(f"{title}: {', '.join(map(str, files.own_files.values()))} read in place of pulled data")
+        sentences.append(
+            f"{title}: items are from {', '.join(map(str, files.own_files.values()))}, not from the pulled data"
+        )
     sentences += [f"{title}: {suite.omission_note}"] if suite.omission_note else []
     trained = {PREFIX + source.name for source in suite.baselines if source.kind == "trained"}
     learning = [name for name in suite.spec.systems if name in trained]

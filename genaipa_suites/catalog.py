@@ -53,10 +53,10 @@ def make_plan(request: RunRequest) -> SuitePlan:
     options = request.plan
     wording, limit = options.get("wording") or ("1",), options.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
-        raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
+        raise OptionError("wording", f" {', '.join(wording)}: a suite takes one wording: 1, 2 or 3.")
     first, last = parse_slice(limit) or (1, 0)
     if first != 1:
-        raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
+        raise OptionError("limit", f" '{limit}': a suite takes the number of items to draw.")
     split = options.get("split") or suite_splits(request.task)[0]
     shots, probe = options.get("shots") or 0, options.get("probe") or ""
     return SuitePlan(split, last or None, shots, int(wording[0]), probe)
@@ -91,7 +91,7 @@ def suite_splits(name: str) -> tuple[str, ...]:
 
     suite = _load_class(name)
     if name not in SUITES and not (isinstance(suite, type) and issubclass(suite, Suite)):
-        raise UsageError(f"{name}: it is no Suite; see genaipa_suites/suite.py for what a suite is.")
+        raise UsageError(f"{name} is not a subclass of genaipa_suites.suite.Suite.")
     return tuple(suite.splits)
 
 

@@ -117,7 +117,9 @@ def _unread_warning(path: Path, home: Path, folder_names: Iterable[str]) -> File
         problem = f"is not read: {inside[0]} has no file of that name, or the other files of its split are missing."
         return FileProblem(str(path), "", problem, "warning")
     if len(inside) == 1:
-        return FileProblem(str(path), "", f"is not read: it belongs into a suite's folder, {FOLDER}/NAME/.", "warning")
+        return FileProblem(
+            str(path), "", f"is not read: move it into the folder of its suite, {FOLDER}/NAME/.", "warning"
+        )
     problem = f"is not read: there is no suite '{inside[0]}'{nearest(inside[0], folder_names)}"
     return FileProblem(str(path), "", problem, "warning")
 
@@ -128,7 +130,9 @@ def _check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     for name, path in workspace_templates(workspace).items():
         yield from as_findings(check_template(path))
         if name not in template_names:
-            yield FileProblem(str(path), "", f"is no message of a suite's{nearest(name, template_names)}", "warning")
+            yield FileProblem(
+                str(path), "", f"matches no template of a suite{nearest(name, template_names)}", "warning"
+            )
 
 
 def _check_crosswalk(workspace: Workspace) -> Iterator[FileProblem]:

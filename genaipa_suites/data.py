@@ -163,7 +163,7 @@ class DataFiles:
             summaries = [
                 ", ".join(f"{numbers[noun]:,} {noun}" for noun in published) for numbers in (counts, published)
             ]
-            raise self.fault(path, f"has {summaries[0]}, published are {summaries[1]}")
+            raise self.fault(path, f"has {summaries[0]}, but the published file has {summaries[1]}")
 
     def _find_own(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts
@@ -225,14 +225,16 @@ def read_published_rows(suite: type[Suite] | Suite) -> list[PublishedRow]:
     for number, row in enumerate(rows, 1):
         entry = f"row {number} ({row.system})"
         if row.split not in kind.splits:
-            raise DataError(path, f"'{row.split}' is no split of {kind.title}{nearest(row.split, kind.splits)}", entry)
+            raise DataError(
+                path, f"'{row.split}' is not a split of {kind.title}{nearest(row.split, kind.splits)}", entry
+            )
         groups = kind.parts.get(row.breakdown, {row.group: kind.measures})
         if row.group not in groups:
-            raise DataError(path, f"'{row.group}' is no group of {row.breakdown}{nearest(row.group, groups)}", entry)
+            raise DataError(path, f"'{row.group}' is not a group of {row.breakdown}{nearest(row.group, groups)}", entry)
         names = [measure.name for measure in groups[row.group]]
         for name in row.values:
             if name not in names:
-                raise DataError(path, f"'{name}' is no measure of {kind.title}{nearest(name, names)}", entry)
+                raise DataError(path, f"'{name}' is not a measure of {kind.title}{nearest(name, names)}", entry)
     return rows
 
 
@@ -286,6 +288,6 @@ def crosswalk_faults(path: Path, crosswalk: Crosswalk, question_categories: dict
         for code in category.genaipabench:
             if code not in question_categories:
                 problem = (
-                    f"'{code}' is no category of the question set '{QUESTIONS}'{nearest(code, question_categories)}"
+                    f"'{code}' is not a category of the question set '{QUESTIONS}'{nearest(code, question_categories)}"
                 )
                 yield DataError(path, problem, f"categories.{name}")

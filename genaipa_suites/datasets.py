@@ -59,7 +59,7 @@ class SuiteData:
         pulled = make_snapshot(self.source).fetch(origin=origin, offline=offline, progress=progress)
         unpinned = [path for path in self.pulled_files if not self.source.blobs[path]]
         if unpinned:
-            note = f"{_list_files(unpinned)}: known by no hash, and checked by the content when it is read"
+            note = f"{_list_files(unpinned)}: without a published hash; the content is checked when it is read"
             return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
@@ -85,7 +85,7 @@ class SuiteData:
             else:
                 return _ask_command(name, suite, split)
         reason = next((error for error in reasons if f"get {self.name}'" in error), reasons[0])
-        return f"nothing of {name} can be asked yet: {reason}"
+        return f"no split of {name} can be asked yet: {reason}"
 
 
 class JoinedData(SuiteData):

@@ -60,7 +60,8 @@ def page(desk: Desk, _user: User) -> None:
     if not result_boards:
         notice(
             "suites none",
-            "No suite was run here. Begin with: genaipa run --suite policyqa --split sample -s baseline/best-overlap",
+            "No suite has been run in this workspace. Start with: "
+            "genaipa run --suite policyqa --split sample -s baseline/best-overlap",
         )
         return
     board = result_boards[
@@ -137,7 +138,7 @@ def _show_items(board: Board, result: Result) -> None:
     heading("Items")
     outcomes = _filter_outcomes(board, result)
     if not outcomes:
-        notice("suites no items", "No item is of this kind.")
+        notice("suites no items", "No item matches.")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     measure = board.suite.item_measure

@@ -54,7 +54,7 @@ def apply_probe(probe: str, material: Material) -> Material:
 def describe_omissions(probe: str, asked_count: int, item_count: int) -> str:
     """Describe the items that a probe can't ask about; empty where it leaves none out."""
     reasons = {
-        COMPANY_SWAP: "the others don't name their company in what is shown",
+        COMPANY_SWAP: "the others don't name their company",
         CONTINUATION: f"one for each text, if it has {MIN_WORDS} words or more",
     }
     # Without its text, what was asked of several versions is one question.

@@ -127,9 +127,7 @@ class Suite(Task):
                     f"baseline of {spec.task}", name, [PREFIX + baseline_name for baseline_name in names]
                 )
             if name.startswith("manual/") and self.plan.shots:
-                raise UsageError(
-                    f"{name} is a web chat, which can't be shown examples with replies; leave out the shots."
-                )
+                raise UsageError(f"{name} is a web chat, which can't be given examples; leave out the shots.")
             if name.startswith(PREFIX) and self.plan.probe:
                 raise UsageError(f"{name} answers by rule; leave it out, or ask it without a probe.")
         if self.plan.probe == probes.CONTINUATION:

@@ -98,7 +98,7 @@ class CounterfactualEdits(Suite):
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
         if self.plan.shots:
-            raise UsageError(f"{self.title} has no examples to show; leave out the shots.")
+            raise UsageError(f"{self.title} has no examples; leave out the shots.")
         if self.plan.probe:
             # They are of the plain questions.
             self.baselines, self.paired_measures = (), ()

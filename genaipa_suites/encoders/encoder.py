@@ -211,7 +211,7 @@ class Encoder:
             with replacing(path, durable=True) as file:
                 file.write(msgspec.json.format(msgspec.json.encode(result), indent=1))
         except OSError as error:
-            raise RunError(f"{path} can't be written ({error.strerror}); make room and go on with the run.") from None
+            raise RunError(f"{path} can't be written ({error.strerror}); free some space and resume the run.") from None
         return result.replies
 
     def _train_seed(self, seed: int, scratch: Path, say: Callable[[str], None]) -> SeedResult:
@@ -280,8 +280,8 @@ class Encoder:
             # Torch raises these: too little memory, a full disk, a driver.
             raise RunError(
                 f"{self.name}: fine-tuning with seed {session.seed} failed "
-                f"({clipped(' '.join(str(error).split()), 300)}); seeds that were done are kept. Mend it and go on "
-                "with the run."
+                f"({clipped(' '.join(str(error).split()), 300)}); finished seeds are kept. Fix the cause and "
+                "resume the run."
             ) from error
 
     def _score_validation(self, part: EncoderModel, valid: Material, predictions: Sequence[list[Any]]) -> float:
@@ -324,9 +324,9 @@ def _read_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     try:
         result = msgspec.json.decode(path.read_bytes(), type=SeedResult)
     except (OSError, *DAMAGE) as error:
-        raise DataError(path, f"can't be read ({why(error)}); delete it, to have its seed trained again.") from None
+        raise DataError(path, f"can't be read ({why(error)}); delete it to train this seed again.") from None
     if missing_item := next((name for name in items if name not in result.replies), None):
-        raise DataError(path, "has no reply to this item; delete it, to have its seed trained again.", missing_item)
+        raise DataError(path, "has no reply to this item; delete it to train this seed again.", missing_item)
     return result.replies
 
 
@@ -345,7 +345,9 @@ def _split_validation(suite: Suite, settings: TrainingSettings) -> tuple[Materia
             if training_ids.isdisjoint(item.id for item in valid.items):
                 return training, valid
     if len(training.items) < FEWEST:
-        raise UsageError(f"{suite.title}: {len(training.items)} items are too few to be fine-tuned on.")
+        raise UsageError(
+            f"{suite.title}: fine-tuning needs at least {FEWEST} items, and there are {len(training.items)}."
+        )
     from genaipa_suites.material import split_validation
 
     kept_rows, validation_rows = split_validation(len(training.items), settings.validation_share)

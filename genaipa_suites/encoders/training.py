@@ -107,7 +107,10 @@ def _load_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
             "holds one with its tokenizer."
         ) from error
     if not tokenizer.is_fast:
-        raise UsageError(f"encoder/{job.model}: its tokenizer is a slow one, which can't say where a token stands.")
+        raise UsageError(
+            f"encoder/{job.model}: its tokenizer is slow (written in Python) and has no offsets; choose a model "
+            "with a fast one."
+        )
     return tokenizer, model
 
 

@@ -103,7 +103,7 @@ def load(files: DataFiles, split: str) -> Material:
         if not segment.strip():
             raise files.fault(path, "has no text", entry)
         if label not in LABELS:
-            raise files.fault(path, f"the label '{label}' is none of the twelve ({', '.join(LABELS)})", entry)
+            raise files.fault(path, f"the label '{label}' is not one of the twelve ({', '.join(LABELS)})", entry)
         first.setdefault(segment, number)
         labels.setdefault(segment, set()).add(label)
     counts = {"rows": number, "texts": len(labels), "labels of texts": sum(map(len, labels.values()))}

@@ -89,7 +89,7 @@ def load(files: DataFiles, split: str) -> Material:
     first = layers["COLLECT"]
     for layer_file in layers.values():
         if layer_file.tokens != first.tokens:
-            raise files.fault(layer_file.path, f"its tokens are not those of {files.find(first.path)}")
+            raise files.fault(layer_file.path, f"its tokens differ from those of {files.find(first.path)}")
     gold = [
         {layer: [(start, end) for start, end, _ in spans_from_tags(read.tags[index])] for layer, read in layers.items()}
         for index in range(len(first.tokens))
@@ -146,7 +146,7 @@ def _check_counts(
             continue
         path = layers.get(name, layers["COLLECT"]).path
         noun = name if name in ("sentences", "tokens") else f"spans of {name}"
-        raise files.fault(path, f"has {counts[name]} {noun}, published are {count}")
+        raise files.fault(path, f"has {counts[name]} {noun}, but the published file has {count}")
 
 
 def _make_item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) -> Item:

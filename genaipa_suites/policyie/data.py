@@ -202,7 +202,7 @@ def load(files: DataFiles, split: str) -> Material:
     """
     path, rows, is_published = _read_split(files, split)
     if is_published and len(rows) != ROWS[split]:
-        problem = f"has {len(rows):,} rows, the published one {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
+        problem = f"has {len(rows):,} rows, but the published file has {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
         raise DataError(path, problem)
     if not rows:
         raise DataError(path, "has no sentences; take the published files.")
@@ -256,7 +256,9 @@ def _read_json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[Tagge
                 " ".join(tagged.tokens).split() != sentence.sentence.split()
                 or tagged.tokens != layers[0][number - 1].tokens
             ):
-                problem = f"its tokens are not those of the sentence in {file_paths[0].name}; take both from one split."
+                problem = (
+                    f"its tokens differ from those of the sentence in {file_paths[0].name}; take both from one split."
+                )
                 raise DataError(path, problem, f"line {number}")
     row_parts = zip(sentences, *layers, strict=True)
     rows = [
@@ -280,7 +282,7 @@ def _read_objects(path: Path, text: str, kind: type[_S]) -> list[_S]:
             objects.append(decoder.decode(line))
         except DAMAGE as error:
             fields = " and ".join(kind.__struct_fields__)
-            problem = f"is no object with {fields} ({why(error)}); take the published file."
+            problem = f"is not an object with {fields} ({why(error)}); take the published file."
             raise DataError(path, problem, f"line {number}") from None
     return objects
 
@@ -311,7 +313,7 @@ def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence
             folder = names[0].removesuffix(FILES[0])
             return _read_lines([(path / folder / name, archive.read(folder + name).decode()) for name in FILES])
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
-        raise DataError(path, f"is no zip of PolicyIE's files ({error}); take the published one.") from None
+        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); take the published one.") from None
 
 
 def _split_lines(text: str) -> list[str]:
@@ -331,7 +333,7 @@ def _find_problem(row: TaggedSentence) -> str:
     if not row.tokens:
         return "it has no words"
     if row.intent not in INTENTS:
-        return f"its intent is '{row.intent}', which is none of PolicyIE's"
+        return f"its intent is '{row.intent}', which PolicyIE does not have"
     layers = (("type-I", row.type_i), ("type-II", row.type_ii))
     if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
         return f"its intent is {OTHER}, and it has slots"
@@ -344,7 +346,7 @@ def _find_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
     for before, tag in pairwise(["O", *tags]):
         form, _, label = tag.partition("-")
         if tag != "O" and (form not in ("B", "I") or label not in LABELS[layer]):
-            return f"'{tag}' is no tag of {layer}"
+            return f"'{tag}' is not a tag of {layer}"
         if form == "I" and before[1:] != tag[1:]:
-            return f"its tag '{tag}' of {layer} goes on with no slot"
+            return f"its tag '{tag}' of {layer} continues no slot"
     return ""

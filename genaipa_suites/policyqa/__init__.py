@@ -102,13 +102,13 @@ def load(files: DataFiles, split: str) -> Material:
     try:
         file = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
-        problem = f"is no file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
+        problem = f"is not a file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
         raise DataError(found_path, problem) from None
     items = tuple(_make_items(file.data, found_path))
     repeated = [item_id for item_id, times in Counter(item.id for item in items).items() if times > 1]
     if repeated:
         raise DataError(
-            found_path, "this id is there twice; take the published file, or give each its own.", repeated[0]
+            found_path, "this id appears twice; use the published file, or give each item its own id.", repeated[0]
         )
     files.check(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
     if not items:
@@ -140,7 +140,7 @@ def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
 def _find_problem(example: _Example, context: str) -> str:
     """Describe the first mistake in an example; empty for none."""
     if (category := example.type.partition("|||")[0]) not in CATEGORIES:
-        return f"its type begins with '{category}', which is no category of PolicyQA"
+        return f"its type begins with '{category}', which is not a category of PolicyQA"
     if not example.answers:
         return "it has no answer"
     for reference in example.answers:

@@ -348,7 +348,7 @@ class PrivacyGLUE(Task):
         if not self._parts_and_missing[0]:
             reasons = " ".join(f"{reason.rstrip('.')}." for reason in self._parts_and_missing[1].values())
             raise UsageError(
-                f"no suite of PrivacyGLUE can be asked. {reasons} Made-up items of all are in the split sample."
+                f"no suite of PrivacyGLUE can be asked. {reasons} The split sample has made-up items of all of them."
             )
         return self._parts_and_missing[0]
 
@@ -402,7 +402,9 @@ class PrivacyGLUE(Task):
             suites_by_system[system] = names_with_baseline
         if len(set(suites_by_system.values())) > 1:
             system = min(suites_by_system, key=lambda name: len(suites_by_system[name]))
-            raise UsageError(f"{system} is of {', '.join(suites_by_system[system])} alone; ask it in a run of its own.")
+            raise UsageError(
+                f"{system} belongs only to {', '.join(suites_by_system[system])}; ask it in a run of its own."
+            )
         return {name: kinds[name] for names in suites_by_system.values() for name in names}
 
     @property

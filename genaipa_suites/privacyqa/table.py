@@ -233,9 +233,8 @@ def _read_lines(
             if len(fields) == len(columns):
                 yield number, fields
             elif line.strip():
-                problem = (
-                    f"has {len(fields)} fields, not {len(columns)}; quoting and line breaks are not for this file."
-                )
+                fault = f"has {len(fields)} fields, not {len(columns)}"
+                problem = f"{fault}; this file allows neither quoting nor line breaks in a field."
                 raise DataError(where, problem, f"line {number}")
 
     return columns, field_rows()
@@ -243,7 +242,7 @@ def _read_lines(
 
 def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _LabelledRow:
     if fields[4].strip() != wanted:
-        problem = f"its split is '{fields[4]}', not '{wanted}': splits are not mixed in one file."
+        problem = f"its split is '{fields[4]}', not '{wanted}': a file has the rows of one split."
         raise DataError(path, problem, f"line {number}")
     labels = fields[len(_IDS) :]
     if not _LABELS.issuperset(labels):
@@ -314,7 +313,9 @@ class _TableReader:
         for column, name in enumerate(self.annotators, -len(self.annotators)):
             undone = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
             if self.own and 0 < undone < len(rows):
-                raise DataError(self.path, f"{name} has both labels and None; None is for all sentences.", where)
+                raise DataError(
+                    self.path, f"{name} has both labels and None; None has to be in all sentences or none.", where
+                )
             if undone < len(rows):
                 question.references[name] = mark_sentences(column)
         if self.own and question.relevant != sorted(

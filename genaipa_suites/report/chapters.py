@@ -38,11 +38,13 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
     """Return sentences on the suites' runs; none if everything was asked and could be read."""
     sentences, asked_boards = [], make_boards(results)
     if samples := dict.fromkeys(board.suite.title for board in asked_boards if board.plan.split == SAMPLE):
-        sentences.append(f"The items of a sample are made up, and measure nothing: {', '.join(samples)}.")
+        sentences.append(
+            f"The items of a sample are made up, so their scores say nothing about a system: {', '.join(samples)}."
+        )
     for board in asked_boards:
         if names := board.suite.material.own:
             sentences.append(
-                f"{board.title}: not the published items, but those of files of your own ({some(names, 1)}), so that "
+                f"{board.title}: the items are from your own files ({some(names, 1)}), so that "
                 f"there are no published rows. For these: genaipa get {board.suite.data[0].name}"
             )
         sentences += [
@@ -53,12 +55,10 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
         if faulty := list(_describe_faults(board)):
             sentences.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
         if unfinished := [f"{result.system} {result.unfinished:,}" for result in board.results if result.unfinished]:
-            sentences.append(
-                f"{board.title}: answers left out, of repetitions that are not whole: {', '.join(unfinished)}."
-            )
+            sentences.append(f"{board.title}: answers of incomplete repetitions are left out: {', '.join(unfinished)}.")
         if missing := sum(result.missing for result in board.results):
             wanted = sum(result.planned for result in board.results)
-            sentences.append(f"{board.title}: not asked, and not scored: {missing:,} of {wanted:,}.")
+            sentences.append(f"{board.title}: {missing:,} of {wanted:,} answers are missing, and not scored.")
     return sentences
 
 

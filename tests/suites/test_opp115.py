@@ -56,7 +56,8 @@ def test_edited_files_are_refused(published):
     path = published / "validation_dataset.csv"
     content = path.read_text(encoding="utf-8")
     cases = {
-        content.rpartition("\n")[0].rpartition('"\n')[0] + '"\n': "published are 648 rows, 550 texts, 644 labels",
+        content.rpartition("\n")[0].rpartition('"\n')[0]
+        + '"\n': "but the published file has 648 rows, 550 texts, 644 labels",
         "We collect it.,First Party\n": "row 1: the label 'First Party' is none of the twelve",
         'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "row 2: is not a text and a label",
         # One field too long, or one field too few, as this process has been told to read.

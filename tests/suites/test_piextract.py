@@ -61,8 +61,8 @@ def test_edited_files_are_refused(published):
     assert suite("piextract", "train").load("train")
     once = re.sub(r"B-COLLECT(\n.* O\n)", r"O\1", content, count=1)
     cases = {
-        once: "has 1310 spans of COLLECT, published are 1311",
-        content.replace("Privacy", "Privately", 1): "CollectUse_false/train.conll03: its tokens are not those of",
+        once: "has 1310 spans of COLLECT, but the published file has 1311",
+        content.replace("Privacy", "Privately", 1): "CollectUse_false/train.conll03: its tokens differ from those of",
         "We _ _ B-SHARE\n": "with a tag out of O, B-COLLECT, I-COLLECT",
         "-DOCSTART- -X- O O\n\nWe\tO\n": "line 3: is not 'token _ _ tag'",
         "-DOCSTART- -X- O O\n": "has no sentences",
@@ -77,7 +77,7 @@ def test_edited_files_are_refused(published):
     for folder in LAYERS.values():
         place = published / folder / "train.conll03"
         place.write_text(place.read_text(encoding="utf-8").rpartition("\n\n")[0], encoding="utf-8")
-    with pytest.raises(DataError, match="has 3034 sentences, published are 3035"):
+    with pytest.raises(DataError, match="has 3034 sentences, but the published file has 3035"):
         suite("piextract", "train").load("train")
 
 

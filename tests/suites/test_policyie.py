@@ -102,7 +102,7 @@ def test_blanks_in_tokens_and_at_the_end_are_no_mistakes() -> None:
 
 OTHERS_SENTENCE = "What do we do with data ?"
 REFUSED = {
-    "label": ("Sharing", "seq.in: line 1: its intent is 'Sharing', which is none of PolicyIE's; take the published"),
+    "label": ("Sharing", "seq.in: line 1: its intent is 'Sharing', which PolicyIE does not have; take the published"),
     "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words and 11 tags of type-I"),
     "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, and it has slots"),
 }
@@ -122,10 +122,10 @@ def test_edited_lines_are_refused(stem: str) -> None:
 @pytest.mark.parametrize(
     ("tags", "said"),
     [
-        ("B-action I-data-collector.first-party-entity", "goes on with no slot"),
-        ("O I-action", "line 1: its tag 'I-action' of type-I goes on with no slot"),
-        ("B-polarity.negation O", "line 1: 'B-polarity.negation' is no tag of type-I"),
-        ("S-action O", "line 1: 'S-action' is no tag of type-I"),
+        ("B-action I-data-collector.first-party-entity", "continues no slot"),
+        ("O I-action", "line 1: its tag 'I-action' of type-I continues no slot"),
+        ("B-polarity.negation O", "line 1: 'B-polarity.negation' is not a tag of type-I"),
+        ("S-action O", "line 1: 'S-action' is not a tag of type-I"),
     ],
 )
 def test_tags_that_no_file_has_are_refused(tags: str, said: str) -> None:
@@ -148,9 +148,9 @@ def test_files_of_different_splits_are_refused() -> None:
     assert "label: has 20 lines, seq.in 21; take both from one split" in said("short")
     files = as_json()
     put_json("mixed", [files[0], files[1], files[2][1:] + files[2][:1]])
-    assert "type_II_slot_filling_mixed.json: line 1: its tokens are not those of the sentence" in said("mixed")
+    assert "type_II_slot_filling_mixed.json: line 1: its tokens differ from those of the sentence" in said("mixed")
     put_json("damaged", [files[0], ["{}", *files[1][1:]], files[2]])
-    assert "type_I_slot_filling_damaged.json: line 1: is no object with tokens and labels" in said("damaged")
+    assert "type_I_slot_filling_damaged.json: line 1: is not an object with tokens and labels" in said("damaged")
     put_json("pointer", [["version https://git-lfs.github.com/spec/v1"], *files[1:]])
     assert "is a Git-LFS pointer" in said("pointer")
     put_scripts_form("empty", seq=[], label=[], seq_type_I=[], seq_type_II=[])
@@ -162,7 +162,7 @@ def test_files_of_different_splits_are_refused() -> None:
         archive.writestr("sanitized_split/train/policy/1.json", "{}")
     assert "made of the annotated policies by the authors' data/prepare.sh" in said("train")
     Path("suites/policyie/sanitized_split.zip").write_text("no zip")
-    assert "is no zip of PolicyIE's files" in said("train")
+    assert "is not a zip of PolicyIE's files" in said("train")
 
 
 def test_a_pulled_split_has_as_many_rows_as_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,9 @@ def test_a_pulled_split_has_as_many_rows_as_the_published_one(monkeypatch: pytes
     alone = Path("alone").absolute()
     alone.mkdir()
     pulled = PolicyIE(suite("valid").spec, Workspace(alone, (("workspace", alone),)))
-    with pytest.raises(GenaipaError, match=r"seq\.in: has 21 rows, the published one 100; run: genaipa get policyie"):
+    with pytest.raises(
+        GenaipaError, match=r"seq\.in: has 21 rows, but the published file has 100; run: genaipa get policyie"
+    ):
         pulled.load("valid")
 
 

@@ -251,11 +251,11 @@ def broken(change: str) -> Any:
     [
         ("offset", r"dev\.json: sample-01: the text has no 'your name, .*' at 45; take the published file"),
         ("negative", r"dev\.json: sample-01: the text has no 'your name"),
-        ("category", r"dev\.json: sample-01: its type begins with 'Other', which is no category"),
-        ("id", r"dev\.json: sample-01: this id is there twice"),
+        ("category", r"dev\.json: sample-01: its type begins with 'Other', which is not a category"),
+        ("id", r"dev\.json: sample-01: this id appears twice"),
         ("answers", r"dev\.json: sample-01: it has no answer"),
         ("nothing", r"dev\.json: has no examples"),
-        ("form", r"dev\.json: is no file of PolicyQA \(Expected `array`, got `str`"),
+        ("form", r"dev\.json: is not a file of PolicyQA \(Expected `array`, got `str`"),
     ],
 )
 def test_edited_files_are_refused(change: str, said: str) -> None:
@@ -271,7 +271,7 @@ def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: py
     place = PolicyQA.data[0].folder / "data/dev.json"
     place.parent.mkdir(parents=True)
     place.write_text(sample(), encoding="utf-8")
-    with pytest.raises(GenaipaError, match="has 20 examples, published are 3,809 examples; pull it again"):
+    with pytest.raises(GenaipaError, match="has 20 examples, but the published file has 3,809 examples; pull it again"):
         suite("dev").load("dev")
 
 

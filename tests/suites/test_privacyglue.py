@@ -192,7 +192,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
     cases = {
         ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
-        ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap is of policyqa alone",
+        ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap belongs only to policyqa",
         ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
         ("-s", "extractive", "--shots", "2"): "the sample of OPP-115 has no items beside those asked",
     }

@@ -133,7 +133,7 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     text = (part / "privacy_qa.json").read_text(encoding="utf-8")
     (part / "privacy_qa.json").unlink()
     keep(PART, SUBSET_FILE, text.encode())
-    with pytest.raises(DataError, match="has 109 questions, published are 194"):
+    with pytest.raises(DataError, match="has 109 questions, but the published file has 194"):
         suite("privacyqa", "subset").load("subset")
     (part / "privacy_qa.json").write_text(text, encoding="utf-8")
     policy = part / "corpus" / "Keep.txt"
@@ -144,7 +144,7 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
             suite("privacyqa", "subset").load("subset")
     policy.unlink()
     keep(PART, f"{CORPUS}Keep.txt", b"One line.\n")
-    with pytest.raises(DataError, match="has 1 lines, published are 87"):
+    with pytest.raises(DataError, match="has 1 lines, but the published file has 87"):
         suite("privacyqa", "subset").load("subset")
 
 
@@ -170,7 +170,9 @@ def test_edited_tables_are_refused() -> None:
     text = (SAMPLE / "sample.csv").read_text(encoding="utf-8")
     header, row, second, *_ = text.split("\n")
     cases = {
-        text.replace("\ttest\t", "\ttrain\t", 1): "line 2: its split is 'train', not 'test': splits are not mixed",
+        text.replace(
+            "\ttest\t", "\ttrain\t", 1
+        ): "line 2: its split is 'train', not 'test': a file has the rows of one split",
         f"{text}{row}\n": "question Larkpost_1_0 has sentence 0 already in line 2",
         text.replace(f"{row}\n", ""): "question Larkpost_1_0: has 12 of the 13 sentences of Larkpost",
         text.replace("Irrelevant", "No", 1): "line 2: its Any_Relevant is 'No', not Relevant or Irrelevant",
@@ -210,7 +212,9 @@ def test_a_pulled_table_has_the_published_counts() -> None:
     """A table that is not the published one is refused where it was pulled."""
     source = suite("privacyqa", "test").data[0]
     keep(source, TABLES["test"], (SAMPLE / "sample.csv").read_bytes())
-    with pytest.raises(DataError, match="has 250 rows, 2 policies, 20 questions, published are 62,150 rows"):
+    with pytest.raises(
+        DataError, match="has 250 rows, 2 policies, 20 questions, but the published file has 62,150 rows"
+    ):
         suite("privacyqa", "test").load("test")
 
 
@@ -343,7 +347,7 @@ def test_examples_are_about_policies_of_the_train_split() -> None:
     assert len(call.messages) == 2 * 4 + 3
     assert [message.breakpoint for message in call.messages].count(True) == 1
     assert all("Milepost" in call.messages[place].content for place in (0, 4))
-    with pytest.raises(UsageError, match="ask with fewer shots"):
+    with pytest.raises(UsageError, match="ask for fewer shots"):
         _ = suite("privacyqa", "test", shots=20).material
 
 
@@ -374,5 +378,7 @@ def test_pairs_are_scored_as_legalbench_scores_them() -> None:
     with pytest.raises(DataError, match="line 1: Invalid enum value 'Yes'"):
         suite("privacyqa-pairs", "mine").load("mine")
     keep(suite("privacyqa-pairs", "test").data[0], PAIRS, place.read_bytes().replace(b"Yes", b"True"))
-    with pytest.raises(DataError, match="has 1 pairs that are relevant, 0 that are not, published are 5,449"):
+    with pytest.raises(
+        DataError, match="has 1 pairs that are relevant, 0 that are not, but the published file has 5,449"
+    ):
         suite("privacyqa-pairs", "test").load("test")

@@ -97,7 +97,7 @@ def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
     assert first.notes[0].endswith("Look in the attic.")
     later = data().pull(origin=everything("all"), offline=True)
     assert (later.fetched, later.kept, later.absent) == (5, 1, 0)
-    assert "Inkwell.txt: known by no hash" in later.notes[0]
+    assert "Inkwell.txt: without a published hash" in later.notes[0]
 
 
 def test_a_folder_without_any_of_them_is_refused() -> None:

@@ -211,7 +211,7 @@ def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
     (tmp_path / "suites" / "crosswalk.yaml").write_text(
         "title: Mine\nabout: Mine.\ncategories:\n  Data Security:\n    genaipabench: [SEC]\n"
     )
-    with pytest.raises(DataError, match=r"crosswalk\.yaml.*Data Security.*'SEC' is no category"):
+    with pytest.raises(DataError, match=r"crosswalk\.yaml.*Data Security.*'SEC' is not a category"):
         load_crosswalk(find_workspace(tmp_path))
 
 
@@ -350,7 +350,7 @@ def test_a_run_without_its_items_is_left_out(genaipa: Cli) -> None:
     (kept,) = Path().glob("runs/*/suites/policyqa/items.json")
     kept.unlink()
     said = genaipa("report", "latest")
-    assert (said.code, "the items that it asked are not in its folder" in said.err) == (2, True)
+    assert (said.code, "its folder lacks the items that it asked" in said.err) == (2, True)
     assert "is left out" in genaipa("leaderboard").out
 
 
@@ -369,7 +369,7 @@ def test_files_of_ones_own_are_never_beside_published_figures(genaipa: Cli) -> N
         ("system", "zero-shot, wording 1"),
         ("system", "1 shot, wording 1"),
     ]
-    assert any("test_dataset.csv" in sentence and "of your own" in sentence for sentence in made["notable"])
+    assert any("test_dataset.csv" in sentence and "your own files" in sentence for sentence in made["notable"])
     for kept in Path().glob("runs/*/suites/opp115/items.json"):
         kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
     rows = report().as_json()["tables"]["opp115-test"]["rows"]
