@@ -60,7 +60,7 @@ _Alignment = tuple[float, tuple[int, int] | None]
 _NO_ALIGNMENT: _Alignment = (inf, None)
 _LOST = 5
 """Blank rows in a row in which a heading may have been lost."""
-_QUESTION_ORDER = {question: place for place, question in enumerate(POLICY_IDS)}
+_QUESTION_ORDER = {question: index for index, question in enumerate(POLICY_IDS)}
 
 
 @dataclass(frozen=True)

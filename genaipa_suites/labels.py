@@ -68,7 +68,7 @@ class LabelSuite(Suite):
     """A suite of labels, which come with the class.
 
     `labels` are the values in replies and in `Item.gold`; for true and false a mapping says the label's name. Gold is
-    one of them, or with `many` a list in order of name. `things` are the items in a definition's words.
+    one of them, or with `many` a list in order of name. `noun` is the word for items in definitions.
     """
 
     labels: ClassVar[Mapping[Any, str]]
@@ -87,7 +87,7 @@ class LabelSuite(Suite):
         labels: Mapping[Any, str] | Sequence[str] = (),
         many: bool = False,
         field: str = "",
-        things: str = "items",
+        noun: str = "items",
     ) -> None:
         super().__init_subclass__()
         if not labels:
@@ -106,7 +106,7 @@ class LabelSuite(Suite):
         }
         attributes = vars(cls)
         if "measures" not in attributes:
-            measures = {measure.name: measure for measure in cls._make_measures(things)}
+            measures = {measure.name: measure for measure in cls._make_measures(noun)}
             cls.measures = tuple(measures[name] for name in cls.figures or (SET_MEASURES if many else SINGLE_MEASURES))
         if "parts" not in attributes and texts:
             cls.parts = {
@@ -189,19 +189,17 @@ class LabelSuite(Suite):
         return float(prediction is not None and cls.prediction_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
 
     @classmethod
-    def _make_measures(cls, things: str) -> tuple[Measure, ...]:
-        macro = f"Mean of the labels' F1, each over all {things}, of the labels that one of them has."
-        balanced = f"Mean over the labels of the share of their {things} that are given them."
+    def _make_measures(cls, noun: str) -> tuple[Measure, ...]:
+        macro = f"Mean of the labels' F1, each over all {noun}, of the labels that one of them has."
+        balanced = f"Mean over the labels of the share of their {noun} that are given them."
         return (
-            Measure("micro_f1", "micro F1", f"F1 over all labels of all {things} together.", cls.counts, micro_f1),
+            Measure("micro_f1", "micro F1", f"F1 over all labels of all {noun} together.", cls.counts, micro_f1),
             Measure("macro_f1", "macro F1", macro, cls.counts, macro_f1),
             Measure(
-                "f1_samples", "F1 by item", f"Mean over {things} of the F1 of the labels of each.", cls._count_overlap
+                "f1_samples", "F1 by item", f"Mean over {noun} of the F1 of the labels of each.", cls._count_overlap
             ),
-            Measure(
-                "exact", "exact", f"Share of {things} with all labels right, and no other label.", cls._count_exact
-            ),
-            Measure("accuracy", "accuracy", f"Share of {things} with the right label.", cls._count_exact),
+            Measure("exact", "exact", f"Share of {noun} with all labels right, and no other label.", cls._count_exact),
+            Measure("accuracy", "accuracy", f"Share of {noun} with the right label.", cls._count_exact),
             Measure("balanced_accuracy", "balanced accuracy", balanced, cls.counts, mean_recall),
         )
 

@@ -65,58 +65,57 @@ class Suite(Task):
     """
 
     title: ClassVar[str]
-    """Its authors' name for it."""
+    """The name that its authors gave it."""
     version: ClassVar[int] = 1
-    """One more whenever its prompts, its reading of replies or its scorer change: figures of two can't be compared."""
+    """Raise it when prompts, the reading of replies or the scorer change: figures of two versions can't be compared."""
     about: ClassVar[str]
-    """Its question and its scores, in a sentence."""
+    """A sentence on what it asks and how it scores."""
     citation: ClassVar[str]
     data: ClassVar[tuple[SuiteSource, ...]]
     """The data sets that its splits are read from."""
     splits: ClassVar[tuple[str, ...]]
-    """The published splits, that evaluated by default first."""
+    """The published splits; the first is evaluated by default."""
     train: ClassVar[str] = "train"
-    """The split that trained baselines learn from, and examples are drawn from."""
+    """The split from which trained baselines learn and examples are drawn."""
     measures: tuple[Measure, ...]
-    """Its figures, the most important first. `__init__` may set others for a split
-    whose references are of another kind."""
+    """Its measures, the most important first. `__init__` may set others for a split with another kind of reference."""
     parts: Mapping[str, Mapping[str, tuple[Measure, ...]]] = {}
-    """Breakdowns that are none of items (those are `Item.groups`), as by the kind of a span that is one of several in
-    an item: name of the breakdown → its groups, each with the measures of it, over all outcomes."""
+    """Breakdowns by parts of items, such as kinds of spans (`Item.groups` are those by items): name of the breakdown →
+    its groups, each with its measures, over all outcomes."""
     error_kinds: tuple[str, ...] = ()
-    """Types of errors that `errors` tells apart, in the order in which they are shown."""
+    """The types of errors that `errors` counts, in the order in which reports show them."""
     about_errors: str = ""
-    """Sentences for a reader about them: which comes first where two hold."""
+    """Sentences for readers of a report about these types, such as which of two counts."""
     clusters: ClassVar[str] = "policies"
-    """The word for the units that `Item.cluster` names, and by which intervals draw."""
+    """The word for the units that `Item.cluster` names; intervals resample them."""
     is_joint: ClassVar[bool] = False
-    """Whether outcomes bear on one another (`link_outcomes`), so that a run's are scored all at once."""
+    """Whether outcomes depend on each other (`link_outcomes`), so that a run is scored as a whole."""
     reads_prose: ClassVar[bool] = False
-    """Whether a reply that is no JSON is read all the same."""
+    """Whether replies in prose are read, too."""
     paired_measures: tuple[str, str] | tuple[()] = ()
-    """The names of two measures that a figure has beside each other, and says which systems are highest in the second:
-    that is the one to worry about. Empty for none."""
+    """The names of two measures that a figure shows side by side; its title names the systems that are highest in the
+    second, which is the one to worry about. Empty for none."""
     memory_measure: ClassVar[str] = ""
-    """The name of the measure that is set apart for the clusters that a system knows by heart (without the text it is
-    right about them), and for the others; empty for none."""
+    """The name of the measure that reports give apart for the clusters that a system knows by heart (it answers rightly
+    without the text) and for all others; empty for none."""
     dependence_note: ClassVar[str] = ""
-    """A sentence on items that are not independent, for its published data; empty where clusters are known."""
+    """A sentence that warns of dependent items in the published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()
     head: ClassVar[EncoderHead | None] = None
     """The encoder that can be fine-tuned for it."""
     leakage_note: ClassVar[str] = ""
-    """A sentence where the published train split holds what the others ask about."""
+    """A sentence that warns if the published train split holds what other splits ask about."""
     schema: ClassVar[Mapping[str, Any]]
-    """JSON schema of a reply; every property required, none additional."""
+    """The JSON schema of a reply: every property is required, and no other is allowed."""
     max_tokens: ClassVar[int | None] = None
-    """Longest reply, where the user sets none."""
+    """The longest reply in tokens, unless the user sets one."""
 
     encoder_run: encoders.EncoderRun | None = None
-    """The run, once it is asked."""
+    """The state of encoders while a run is asked."""
     is_part = False
-    """Whether it is asked as one of several, as in PrivacyGLUE."""
+    """Whether a joining task such as PrivacyGLUE asks it."""
     omission_note = ""
-    """The items of a new run that its probe can't ask about, in words."""
+    """A sentence on the items of a new run that its probe can't ask about."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
@@ -143,7 +142,7 @@ class Suite(Task):
 
     @cached_property
     def plan(self) -> SuitePlan:
-        """The plan: what is asked of it."""
+        """The plan of the run."""
         assert isinstance(self.spec.plan, SuitePlan), "it is a suite's run"
         return self.spec.plan
 

@@ -52,7 +52,7 @@ COUNTS = {
 """Split → counts of the published file."""
 
 
-class Opp115(LabelSuite, labels=LABELS, many=True, things="segments"):
+class Opp115(LabelSuite, labels=LABELS, many=True, noun="segments"):
     """Segments of 115 policies, each with its practices: the Majority edition, split by segment."""
 
     title = SOURCE.title

@@ -36,7 +36,7 @@ SOURCE = SuiteSource(
 )
 
 
-class PolicyDetection(LabelSuite, labels=LABELS, things="pages"):
+class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
     """Texts of web pages that were taken for privacy policies; most are."""
 
     title = SOURCE.title

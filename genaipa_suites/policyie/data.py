@@ -117,12 +117,14 @@ def split_label(label: str) -> tuple[str, str]:
 
 
 LABELS: dict[str, frozenset[str]] = {
-    layer: frozenset(make_label(role, one) for role, attributes in roles.items() for one in attributes or (NONE,))
+    layer: frozenset(
+        make_label(role, attribute) for role, attributes in roles.items() for attribute in attributes or (NONE,)
+    )
     for layer, roles in LAYERS.items()
 }
 """Layer → its labels: 48 of type I, 16 of type II."""
 ATTRIBUTES = (
-    *dict.fromkeys(one for roles in LAYERS.values() for attributes in roles.values() for one in attributes),
+    *dict.fromkeys(attribute for roles in LAYERS.values() for attributes in roles.values() for attribute in attributes),
     NONE,
 )
 """All attributes, data's first; then "none"."""

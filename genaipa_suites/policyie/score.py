@@ -372,9 +372,9 @@ def _layer_measures(index: int) -> tuple[Measure, ...]:
 
 
 PARTS = {
-    "intent": {intent: _intent_measures(place) for place, intent in enumerate(INTENTS)},
-    "slot": {which: _role_measures(which) for which in ROLES},
-    "layer": {layer: _layer_measures(place) for place, layer in enumerate(LAYERS)},
+    "intent": {intent: _intent_measures(index) for index, intent in enumerate(INTENTS)},
+    "slot": {role: _role_measures(role) for role in ROLES},
+    "layer": {layer: _layer_measures(index) for index, layer in enumerate(LAYERS)},
 }
 """Breakdowns: by gold intent (Table 6), by role (Figure 1), by layer (PrivacyGLUE's sub-tasks)."""
 

@@ -441,7 +441,9 @@ class PolicyQA(Suite):
     splits = ("test", "dev", "train")
     measures = MEASURES
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("span", "f1_squad", _encoder_examples),), lambda _item, found: reply(found[""][0]))
+    head = EncoderHead(
+        (EncoderModel("span", "f1_squad", _encoder_examples),), lambda _item, predictions: reply(predictions[""][0])
+    )
     error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACEMENTS)
     about_errors = (
         "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "

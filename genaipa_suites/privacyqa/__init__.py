@@ -360,7 +360,7 @@ TRAIN_MEASURES = (*_BEST, *_PAIRS, *silence_measures())
 """Measures of the train split, which has one label of each pair."""
 SUBSET_MEASURES = (
     *_make_measures("consensus", "consensus", _CONSENSUS, best_per_metric),
-    *(one for one in silence_measures() if one.name == "silence_false_silence_rate"),
+    *(measure for measure in silence_measures() if measure.name == "silence_false_silence_rate"),
 )
 """Measures of the subset, in which every question has evidence."""
 

@@ -46,7 +46,7 @@ def _common_words(item: Item) -> str:
     return Pairs.reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
 
 
-class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
+class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
     """Say of one sentence of a policy whether it is relevant to a question."""
 
     title = "PrivacyQA pairs"
