@@ -64,7 +64,7 @@ class PublishedTable:
 
     @cached_property
     def values(self) -> dict[Cell, float]:
-        """Every number in it, and the mean M_all of every question that has a number in each column."""
+        """Every number in the table, and the mean M_all of each question that has a number in every column."""
         values: dict[Cell, float] = {}
         for question, row in self.rows.items():
             if self.kind == "metrics":
@@ -113,7 +113,7 @@ class Copy:
 
     @property
     def affected_cells(self) -> set[Cell]:
-        """The cells of the copy, and the means that they are in; of means, all cells behind them."""
+        """The cells of the copy and the means that include them; for copied means, all cells behind them."""
         table_cells = {
             (q, column) for q, column_name in self.cells if column_name == _MEAN for column in self.copy.columns
         }
@@ -200,7 +200,7 @@ class _EqualParts:
 
     @property
     def parts(self) -> Iterator[tuple[PublishedTable, Cell]]:
-        """The cells of both."""
+        """The cells of both tables."""
         yield from ((self.table, cell) for cell in self.cells)
         yield from ((self.other_table, cell) for cell in self.other_cells)
 

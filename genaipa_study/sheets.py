@@ -84,7 +84,7 @@ class SheetCell:
 
     @property
     def name(self) -> str:
-        """As a spreadsheet calls it."""
+        """The cell's name in a spreadsheet, such as B2."""
         return f"{column_letter(self.column)}{self.row}"
 
 
@@ -106,7 +106,7 @@ class Sheet:
 def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     """Read the questions and answers of a sheet, from its cells row by row.
 
-    `texts` gives question and wording for the `simplified` text of every published question, where a label is missing.
+    `texts` gives question and wording for the simplified text of every published question, where a label is missing.
     """
     sheet = Sheet()
     label, question = _find_label_columns(grid)

@@ -127,8 +127,8 @@ class DataFiles:
     def rows(self, path: str, columns: Sequence[str], *, has_header: bool = True) -> Iterator[tuple[str, list[str]]]:
         """Yield each row of a CSV file as its place and its fields in these columns.
 
-        Without `heads` there is no row of names, and a row has as many fields as there are columns. A DataError for any
-        other file, or one without rows.
+        Without `has_header` there is no row of names, and a row has as many fields as there are columns. Raise a
+        DataError for any other file, or one without rows.
         """
         # A text may be longer than the fields that Python's reader takes by default.
         limit = csv.field_size_limit(sys.maxsize)

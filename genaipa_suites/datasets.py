@@ -41,7 +41,7 @@ class SuiteData:
 
     @property
     def state(self) -> str:
-        """The part of it that was pulled, in words; empty for nothing."""
+        """How much of it was pulled, in words; empty for nothing."""
         count, files = len(self.pulled_files), len(self.source.blobs)
         return "" if not count else "pulled" if count == files else f"pulled, {count} of {files} files"
 
@@ -100,7 +100,7 @@ class JoinedData(SuiteData):
 
     @property
     def pulled_files(self) -> list[str]:
-        """The files of all of them that were pulled."""
+        """The pulled files of all its parts."""
         return [path for part in self.parts for path in part.pulled_files]
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:

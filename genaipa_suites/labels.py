@@ -166,7 +166,7 @@ class LabelSuite(Suite):
 
     @property
     def group_measures(self) -> tuple[Measure, ...]:
-        """The first two but for means over labels, and over items: items with one label lack the others."""
+        """The first two measures, without means over labels and items: items with one label lack the others."""
         return tuple(measure for measure in self.measures if measure.name not in ("macro_f1", "f1_samples"))[:2]
 
     @classmethod

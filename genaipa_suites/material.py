@@ -76,7 +76,7 @@ class ParsedReply:
 class Outcome:
     """An item, and what came of asking it once.
 
-    `way` says how the form of the reply was asked for: "schema", "in words", or empty for a reply in no form.
+    `reply_form` says how the form of the reply was asked for: "schema", "in words", or empty for a reply in no form.
     """
 
     item: Item

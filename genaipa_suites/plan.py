@@ -57,7 +57,7 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
     @property
     def label(self) -> str:
-        """The split, and in a few words whatever else is not as usual."""
+        """The split, and whatever else is unusual, in a few words."""
         phrases = [self.split]
         phrases += [f"{self.limit:,} items"] if self.limit else []
         phrases += [number(self.shots, "shot")] if self.shots else []

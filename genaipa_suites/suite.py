@@ -137,7 +137,7 @@ class Suite(Task):
 
     @property
     def stem(self) -> str:
-        """The name in names of files and in tables: one that is asked as `module:Class` has a dot there."""
+        """The suite's name in names of files and tables; `module:Class` has a dot in place of the colon."""
         return self.name.replace(":", ".")
 
     @cached_property
@@ -148,7 +148,7 @@ class Suite(Task):
 
     @cached_property
     def files(self) -> DataFiles:
-        """Its files, as they are found from this workspace."""
+        """Its data files, as this workspace has them."""
         return DataFiles(self.name, self.data, self.workspace)
 
     # For a suite to write: three that every one has, and those that it may have.
@@ -213,7 +213,7 @@ class Suite(Task):
 
     @property
     def group_measures(self) -> tuple[Measure, ...]:
-        """The measures of groups of items, the main one first: no mean over labels, since a group has only some."""
+        """The measures of groups of items, the main one first; no means over labels: a group has only some."""
         return self.measures[:2]
 
     def failure_reason(self, outcome: Outcome) -> str:
@@ -229,7 +229,7 @@ class Suite(Task):
 
     @cached_property
     def material(self) -> Material:
-        """The items that are asked: from the run's folder, else the files, sampled by `--limit`, changed by a probe."""
+        """The items to ask: from the run's folder, else from the files, sampled by `--limit` and changed by a probe."""
         if self.folder is not None:
             path = self.folder.path / self._run_path(MATERIAL)
             return msgspec.json.decode(path.read_bytes(), type=Material)
@@ -239,22 +239,22 @@ class Suite(Task):
 
     @cached_property
     def items(self) -> dict[str, Item]:
-        """The items that are asked, by id."""
+        """The items to ask, by id."""
         return {item.id: item for item in self.material.items}
 
     @cached_property
     def follow_ups(self) -> dict[str, Item]:
-        """The items that are asked after another, in its conversation, by that one's id."""
+        """The items that are asked after another one in its conversation, by the id of that one."""
         return {item.after: item for item in self.material.items if item.after}
 
     @property
     def training_split(self) -> str:
-        """The split of `training`: of the sample the sample itself, since it has no other."""
+        """The split of `training`; the sample learns from itself, since it has no other."""
         return SAMPLE if self.plan.split == SAMPLE else self.train
 
     @cached_property
     def training(self) -> Material:
-        """The split that is learnt from; a UsageError with the remedy where it is not here."""
+        """The items of the training split; a UsageError with the remedy if they are not here."""
         return self.load(self.training_split)
 
     def prompt_variables(self, item: Item) -> dict[str, Any]:
@@ -273,7 +273,7 @@ class Suite(Task):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The terms of the data read; what is of the user's own; what a sample is."""
+        """Sentences on the terms of the data, on the user's own files, and on what a sample is."""
         return asking.notes(self)
 
     @property
@@ -283,7 +283,7 @@ class Suite(Task):
 
     @property
     def sources(self) -> dict[str, str]:
-        """The material, the templates, and how encoders are fine-tuned where one is asked."""
+        """The material, the templates, and the settings of training if an encoder is asked."""
         material = msgspec.json.format(msgspec.json.encode(self.material), indent=1).decode()
         templates = {
             self._run_path(f"{name or 'prompt'}.jinja"): template.source for name, template in self.templates.items()

@@ -110,7 +110,7 @@ class CounterfactualEdits(Suite):
 
     @property
     def item_measure(self) -> Measure:
-        """Whether a reply has the value of its text."""
+        """The measure of whether a reply has the value of its text."""
         return next((measure for measure in self.measures if measure.name == "by_heart"), score.REPLY)
 
     @property
@@ -261,7 +261,7 @@ class CounterfactualEdits(Suite):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every suite's notes, but for that on pulled data: the edits are in a file of their own."""
+        """The notes of every suite, without the one on pulled data: the edits are in a file of their own."""
         return tuple(note for note in super().notes if "in place of pulled data" not in note)
 
 

@@ -173,7 +173,7 @@ class Encoder:
 
     @property
     def about(self) -> str:
-        """The split that it learns from, its seeds, and whether it saw the policies that it is asked about."""
+        """A sentence on its training split, its seeds, and whether it saw the policies that it is asked about."""
         suite, seeds = self.suite, self.suite.spec.repetitions
         seeds_text = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
         size = f"{len(suite.training.items):,} items with their labels"

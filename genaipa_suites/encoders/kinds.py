@@ -191,7 +191,7 @@ class Tagging(EncoderTask):
 
     @property
     def head(self) -> dict[str, Any]:
-        """All layers' classifiers side by side in one."""
+        """The number of labels of all layers: their classifiers are side by side in one."""
         return {"num_labels": sum(map(len, self.layers))}
 
     def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:

@@ -379,7 +379,7 @@ class PiExtract(Suite):
 
     @property
     def item_measure(self) -> Measure:
-        """Whether all of a sentence is right: most have no span, so that F1 says nothing of one alone."""
+        """The measure of whether a whole sentence is right: most have no span, so that F1 says nothing of one alone."""
         return EXACT if EXACT in self.measures else super().item_measure
 
     @property

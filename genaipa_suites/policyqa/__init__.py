@@ -462,7 +462,7 @@ class PolicyQA(Suite):
 
     @property
     def training_split(self) -> str:
-        """The train split, or for test the dev split where no train split is here."""
+        """The train split; for test the dev split if the train split is not here."""
         without = self.plan.split == "test" and self.files.find("data/train.json") is None
         return "dev" if without else super().training_split
 

@@ -132,12 +132,12 @@ class Means:
 
     @property
     def whole(self) -> bool:
-        """Whether these are the paper's: over all 14 rows."""
+        """Whether they are over all 14 rows, as the paper's."""
         return set(self.rows) == set(ROWS)
 
     @property
     def name(self) -> str:
-        """The figure's name: only that over all rows is PrivacyGLUE's."""
+        """The figure's name; only a mean over all rows is PrivacyGLUE's."""
         return "PrivacyGLUE (14 rows)" if self.whole else f"mean of {len(self.rows)} of the 14 rows"
 
 
@@ -182,7 +182,7 @@ def spread(samples: Sequence[float]) -> Spread:
 
 @dataclass(frozen=True)
 class RowComparison:
-    """The one-sided Mann-Whitney test of one row: whether `system` is better than `other`, over repetitions.
+    """The one-sided Mann-Whitney test of one row: whether `system` is better than `rival`, over repetitions.
 
     `smallest` is the smallest p that these repetitions can give at all. `meaningless` says why p says nothing.
     """
@@ -338,13 +338,13 @@ class PrivacyGLUE(Task):
 
     @cached_property
     def plan(self) -> SuitePlan:
-        """The part of the spec that all parts share; a limit is of each of them."""
+        """The part of the spec that all parts share; a limit holds for each of them."""
         assert isinstance(self.spec.plan, SuitePlan), "it is a suite's run"
         return self.spec.plan
 
     @cached_property
     def parts(self) -> dict[str, Suite]:
-        """Name → suite of every part that is asked; a UsageError where none can be."""
+        """Name → suite of every part that is asked; a UsageError if none can be asked."""
         if not self._parts_and_missing[0]:
             reasons = " ".join(f"{reason.rstrip('.')}." for reason in self._parts_and_missing[1].values())
             raise UsageError(
@@ -354,7 +354,7 @@ class PrivacyGLUE(Task):
 
     @property
     def missing(self) -> dict[str, str]:
-        """Name → what to do, of every suite that is left out for want of its data, or since it has no such probe."""
+        """Name → remedy, of every suite that is left out because it lacks data or the probe."""
         return self._parts_and_missing[1]
 
     @cached_property
@@ -409,7 +409,7 @@ class PrivacyGLUE(Task):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes of all parts, and which are missing."""
+        """The notes of all parts, and sentences on the missing ones."""
         notes = [note for part in self.parts.values() for note in part.notes]
         if self.plan.limit:
             notes.append(f"PrivacyGLUE: {self.plan.limit} items of each of its {len(self.parts)} suites")

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
     from genaipa_suites.suite import Suite
 
-    ComparedExamples = Iterator["ComparedExample"]
-
 
 class ComparedExample(NamedTuple):
     """An example: the name by which a reader finds it, its key, and whether it is right in full."""
@@ -47,18 +45,18 @@ def make_examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[
     return [example._replace(key=key) for key, example in zip(keys, examples, strict=True)]
 
 
-def _opp115_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _opp115_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     prediction = outcome.parsed.prediction
     right = prediction is not None and sorted(prediction) == sorted(outcome.item.gold)
     yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
-def _label_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _label_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     right = outcome.parsed.prediction == outcome.item.gold
     yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
-def _piextract_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _piextract_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     from genaipa_suites.piextract import LAYERS, layer_spans
 
     for layer in LAYERS:
@@ -67,7 +65,7 @@ def _piextract_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
         yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
-def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     from genaipa_suites.policyie.score import pair_intents
 
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
@@ -76,7 +74,7 @@ def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
         yield ComparedExample(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
-def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     from genaipa_suites.policyie.score import role_spans
 
     for layer in ("type-I", "type-II"):
@@ -86,13 +84,13 @@ def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
             yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
-def _policyqa_examples(_suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _policyqa_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     prediction = outcome.parsed.prediction
     right = prediction is not None and not outcome.parsed.fault and prediction["span"] in outcome.item.gold
     yield ComparedExample(outcome.item.id, outcome.item.id, right)
 
 
-def _privacyqa_examples(suite: Suite, outcome: Outcome) -> ComparedExamples:
+def _privacyqa_examples(suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     sentences = suite.material.documents[outcome.item.document]
     gold, prediction = {*outcome.item.gold["relevant"]}, outcome.parsed.prediction
     faulty = prediction is None or outcome.parsed.fault
@@ -104,7 +102,7 @@ def _privacyqa_examples(suite: Suite, outcome: Outcome) -> ComparedExamples:
         )
 
 
-_EXAMPLE_MAKERS: dict[str, Callable[[Suite, Outcome], ComparedExamples]] = {
+_EXAMPLE_MAKERS: dict[str, Callable[[Suite, Outcome], Iterator[ComparedExample]]] = {
     "opp_115": _opp115_examples,
     "piextract": _piextract_examples,
     "policy_detection": _label_examples,

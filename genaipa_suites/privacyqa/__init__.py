@@ -480,7 +480,7 @@ class PrivacyQA(Suite):
 
     @property
     def item_measure(self) -> Measure:
-        """A question's F1: the first measure is the mean of no question's own."""
+        """A question's F1; the first measure is no figure of a single question."""
         return next((measure for measure in self.measures if measure.name.endswith("_f1_mean")), self.measures[0])
 
     def load(self, split: str) -> Material:
@@ -568,7 +568,7 @@ class PrivacyQA(Suite):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every suite's notes; what the subset is; by which rule questions are unanswerable."""
+        """The notes of every suite, what the subset is, and the rule by which questions are unanswerable."""
         items, documents = self.material.items, self.material.documents
         notes = tuple(note for note in super().notes if self.plan.split == SUBSET or not note.startswith(PART.title))
         if self.plan.probe == CONTINUATION:

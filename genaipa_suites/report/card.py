@@ -1,7 +1,7 @@
 """The card: for each system its scores in all suites beside people's scores of its answers, and what it took.
 
 Does a cheap automatic score predict what people say of a system's answers? The card puts both side by side, with their
-rank correlation over systems, and says of how many systems that is. One break-down is for all suites: by the categories
+rank correlation over systems, and says of how many systems that is. One breakdown is for all suites: by the categories
 of the paper's questions, through a cross-walk (a data file).
 """
 
@@ -327,7 +327,7 @@ def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[st
 def category_figure(numbers: Table, marks: Marks) -> Figure | None:
     """Draw categories down, a panel for each suite; None if fewer than two have any."""
     suites = list(dict.fromkeys(numbers.data["suite"])) if numbers else []
-    if len(suites) < 2:  # noqa: PLR2004 - one alone has its own break-downs
+    if len(suites) < 2:  # noqa: PLR2004 - one alone has its own breakdowns
         return None
     draw = partial(_draw_categories, numbers.data, suites, marks)
     return Figure(BY_CATEGORY, numbers.title, numbers.note, numbers, draw)

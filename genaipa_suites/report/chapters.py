@@ -109,7 +109,7 @@ def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: dr
     try:
         categories = [card.category_table(study, side_by_side)]
     except GenaipaError as error:
-        categories, absent = [], [f"There is no break-down by category: {error}"]
+        categories, absent = [], [f"There is no breakdown by category: {error}"]
     return Chapter(
         "suites",
         "All suites",
@@ -193,7 +193,7 @@ class SuiteResults:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """The suites with their numbers of items; nothing where none was asked."""
+        """The suites with their numbers of items; empty if none was asked."""
         sizes = {board.title: len(board.suite.material.items) for board in make_boards(self.results)}
         suite_texts = "; ".join(f"{title} ({number:,} items)" for title, number in sizes.items())
         return [("Suites", suite_texts)] if sizes else []

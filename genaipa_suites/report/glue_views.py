@@ -114,7 +114,7 @@ class View:
 
     @property
     def whole(self) -> bool:
-        """Whether printed figures are of the same items."""
+        """Whether the printed figures are of the same items."""
         return self.split == TEST and self.limit is None and not self.has_own_files
 
     @property

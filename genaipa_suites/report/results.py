@@ -66,7 +66,7 @@ class Result:
 
     @property
     def missing(self) -> int:
-        """Outcomes that are wanted, and not there."""
+        """The number of planned outcomes that are not there."""
         return max(0, self.planned - len(self.outcomes) - self.unfinished)
 
     @property
@@ -82,7 +82,7 @@ class Result:
 
     @property
     def words_share(self) -> float:
-        """The share of outcomes whose form was asked for in words, for want of a schema; NaN where none had a form."""
+        """The share of outcomes whose form was asked for in words instead of a schema; NaN if none had a form."""
         forms = [outcome.reply_form for outcome in self.outcomes if outcome.reply_form]
         return forms.count(IN_WORDS) / len(forms) if forms else float("nan")
 
@@ -120,7 +120,7 @@ class Result:
 
     @property
     def asking_text(self) -> str:
-        """The way of asking in words: shots, wording, sampling options, or a training; empty for a baseline."""
+        """How it was asked, in words: shots, wording, sampling options, or a training; empty for a baseline."""
         if self.baseline:
             return ""
         if training := encoder.training_note(self.suite, self.system):
@@ -162,7 +162,7 @@ class Board:
 
     @property
     def title(self) -> str:
-        """Title of the suite, its split, and what is not all of it, or not the published one."""
+        """Title of the suite and its split, and whether the items are a sample or not the published ones."""
         items = f", a sample of {len(self.suite.material.items):,}" if self.plan.limit else ""
         own_text = ", own files" if self.has_own_files else ""
         probe = f", probe {self.plan.probe}" if self.plan.probe else ""
@@ -336,7 +336,7 @@ class ScoredBoard:
 
     @cached_property
     def units(self) -> Units:
-        """Its policies, or other clusters, which intervals are drawn by."""
+        """Its policies, or other clusters, which intervals resample."""
         return Units(self.board.suite.material.items, self.board.suite.clusters)
 
     @property
@@ -369,7 +369,7 @@ class ScoredBoard:
 
     @cached_property
     def reference_rows(self) -> list[Row]:
-        """The suite's floors and ceilings on the same items, worked out now, but for any that a run asked."""
+        """The suite's floors and ceilings on the same items, computed now unless a run asked them."""
         complete = {result.system for result in self.board.results if not result.missing}
         missing = [
             baseline
@@ -393,13 +393,13 @@ class ScoredBoard:
 
     @property
     def ceiling(self) -> Row | None:
-        """The ceiling that counts, of several: that of a system which is shown what every system is."""
+        """The ceiling for a system that is shown what every system is shown, of several."""
         ceilings = [row for row in (*self.system_rows, *self.reference_rows) if row.kind == "ceiling" and row.counts]
         return next((row for row in ceilings if row.system == f"{PREFIX}ceiling"), ceilings[0] if ceilings else None)
 
     @cached_property
     def human_rows(self) -> list[Row]:
-        """The row of people on the same items, where the suite has several references."""
+        """The row of people on the same items, if the suite has several references."""
         suite = self.board.suite
         outcomes = [Outcome(item, ParsedReply()) for item in suite.material.items]
         figures = {} if self.board.plan.probe else suite.human_scores(outcomes)
@@ -407,7 +407,7 @@ class ScoredBoard:
 
     @cached_property
     def _paper_rows(self) -> list[PublishedRow]:
-        """The rows that papers print for this split, under the measures of the very same definition."""
+        """The rows that papers print for this split under exactly the same measures."""
         try:
             rows = [] if self.board.plan.probe or self.board.has_own_files else read_published_rows(self.board.suite)
         except GenaipaError as error:
@@ -417,7 +417,7 @@ class ScoredBoard:
 
     @property
     def paper_rows(self) -> list[Row]:
-        """The published rows about the whole split, which is said beside a sample of it."""
+        """The published rows about the whole split; beside a sample they say so."""
         whole = "of the whole split" if self.board.plan.limit else ""
         return [
             Row(
@@ -432,7 +432,7 @@ class ScoredBoard:
 
     @property
     def paper_part_rows(self) -> list[PublishedRow]:
-        """The published rows about one group of a break-down."""
+        """The published rows about one group of a breakdown."""
         return [row for row in self._paper_rows if row.breakdown]
 
     @property

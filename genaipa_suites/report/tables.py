@@ -1,4 +1,4 @@
-"""The tables of a suite: its figures, what they mean, pairs of systems, and break-downs of the figures.
+"""The tables of a suite: its figures, what they mean, pairs of systems, and breakdowns of the figures.
 
 Break-downs are by groups and parts of items, types of errors, wordings, and probes.
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genaipa_suites.report.results import Row, ScoredBoard
 
 MAIN = 2
-"""Measures that break-downs and comparisons have."""
+"""Measures that breakdowns and comparisons have."""
 _MAX_COLUMNS = 6
 """Measures that fit a suite's table; the others have a table of their own."""
 _MAX_ALL_PAIRS = 5

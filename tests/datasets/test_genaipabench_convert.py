@@ -251,7 +251,7 @@ def test_published_silence(name: str, silent: int, partly: str) -> None:
 
 def test_published_defects(notes: tuple[str, ...]) -> None:
     """What is odd about the data is said, once each, and nothing else."""
-    assert [note.split(": ")[0] for note in notes if "source did not give" not in note] == [
+    assert [note.split(": ")[0] for note in notes if "the source lacks" not in note] == [
         "uber, SE_u1",
         "spotify, GPT-4, Part 1",
         "spotify, BingAI&Bard, Part 1",

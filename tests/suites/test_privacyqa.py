@@ -140,7 +140,7 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     whole = policy.read_text(encoding="utf-8")
     for edited in (f"x{whole}", whole.swapcase(), whole.replace("\n", " ")):
         policy.write_text(edited, encoding="utf-8")
-        with pytest.raises(DataError, match=r"test \d+: its evidence \d+ to \d+ is not those whole lines of Keep.txt"):
+        with pytest.raises(DataError, match=r"test \d+: its evidence \d+ to \d+ is not whole lines of Keep.txt"):
             suite("privacyqa", "subset").load("subset")
     policy.unlink()
     keep(PART, f"{CORPUS}Keep.txt", b"One line.\n")
