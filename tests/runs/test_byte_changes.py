@@ -19,7 +19,7 @@ from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.store import open_store
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
-from genaipa_suites.report.results import results
+from genaipa_suites.report.results import read_results
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ def computed(here: Workspace) -> Any:
         gathered = gather_scored(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
-        scored, problems = results(here, sources)
-        outcomes = [sorted((one.item.id, one.given) for one in result.outcomes) for result in scored]
+        scored, problems = read_results(here, sources)
+        outcomes = [sorted((one.item.id, one.parsed) for one in result.outcomes) for result in scored]
     except GenaipaError as error:
         return str(error)
     return [tuple(row) for row in table], records, outcomes, sorted(map(str, [*problems, *gathered.problems]))
