@@ -20,7 +20,7 @@ from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import Permission
+from genaipa.runs.permission import Permission, find_withheld
 from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
@@ -118,7 +118,7 @@ class OutgoingRun:
 
     def _read_permitted_annotations(self, document: str) -> Annotations | None:
         """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
-        path = self.source.folder.near(document).path / "annotations" / f"{document}.yaml"
+        path = self.source.folder.path / "annotations" / f"{document}.yaml"
         if not path.is_file():
             return None
         annotations = read_annotations(path)
@@ -141,38 +141,29 @@ class OutgoingRun:
         """
         manifest, path = self.manifest, self.source.folder.path
         about = list(documents) or list(manifest.documents)
-        texts = {name_or_path: document.text for name_or_path in about if (document := self.document(name_or_path))}
+        texts = {document: policy.text for document in about if (policy := self.document(document))}
         run_files = {
-            name_or_path.relative_to(path).as_posix(): name_or_path
-            for pattern in _FILES
-            for name_or_path in sorted(path.glob(pattern))
+            file.relative_to(path).as_posix(): file for pattern in _FILES for file in sorted(path.glob(pattern))
         }
         files = {
-            path_in_run: read_text(name_or_path)
-            for path_in_run, name_or_path in run_files.items()
-            if path_in_run not in self._permission.worded
+            relative_path: read_text(file)
+            for relative_path, file in run_files.items()
+            if relative_path not in self._permission.worded
         }
-        for path_in_run, name_or_path in (
-            (f"annotations/{name_or_path}.yaml", name_or_path)
-            for name_or_path in about
-            if self.annotations(name_or_path) is not None
+        for relative_path in (
+            f"annotations/{document}.yaml" for document in about if self.annotations(document) is not None
         ):
-            files[path_in_run] = read_text(self.source.folder.near(name_or_path).path / path_in_run)
+            files[relative_path] = read_text(path / relative_path)
         narrowed = msgspec.structs.replace(
             manifest,
             spec=ask_about(
                 manifest.spec,
                 about,
-                {name_or_path: procedure_plan(manifest.spec).questions[name_or_path] for name_or_path in about},
+                {document: procedure_plan(manifest.spec).questions[document] for document in about},
             ),
-            documents={name_or_path: manifest.documents[name_or_path] for name_or_path in about},
-            orders={
-                path_in_run: order
-                for path_in_run, order in manifest.orders.items()
-                if path_in_run.rpartition("|")[0] in about
-            },
+            documents={document: manifest.documents[document] for document in about},
+            orders={key: order for key, order in manifest.orders.items() if key.rpartition("|")[0] in about},
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
-            shards=None,
             corpus=None,
         )
         typed_head = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
@@ -182,7 +173,9 @@ class OutgoingRun:
     @cached_property
     def _silenced_documents(self) -> OtherDocuments:
         texts = {name: self._read_document(name) for name in self._permission.documents}
-        return OtherDocuments({name: document.text for name, document in texts.items() if document})
+        siblings = {} if self._outgoing.whole else find_withheld(self.source.folder)
+        known_texts = {name: document.text for name, document in texts.items() if document}
+        return OtherDocuments(known_texts | {name: documents[name].text for name, documents in siblings.items()})
 
     def list_answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""

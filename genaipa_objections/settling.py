@@ -70,7 +70,7 @@ def find_document(workspace: Workspace, objection: Objection) -> Document | None
             return document
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
-            if (folder.near(objection.document).path / "documents" / f"{objection.digest}.txt").is_file():
+            if (folder.path / "documents" / f"{objection.digest}.txt").is_file():
                 return Inputs(workspace, folder).document(objection.document)
     return None
 

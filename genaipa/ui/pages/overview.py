@@ -156,11 +156,11 @@ def _run_row(folder: RunFolder) -> ListRow:
 
 def _read_tally(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
     """Read a run's counts and the byte offset of each key's record, read again only when its answers have grown."""
-    return _read_tally_cached(folder.path, folder.stamps())
+    return _read_tally_cached(folder.path, folder.stamp())
 
 
 @lru_cache(maxsize=64)
-def _read_tally_cached(path: Path, _stamps: tuple[Stamp | None, ...]) -> tuple[Tally, dict[str, int]]:
+def _read_tally_cached(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
     return RunFolder(path).seen()
 
 
@@ -337,9 +337,7 @@ def _show_conversation(
 def _read_record(folder: RunFolder, where: Occurrence) -> Record:
     record = folder.records_at([where.offset])[0]
     if record.key != where.key:
-        raise DataError(
-            folder.near(where.document).answers, f"no longer holds '{where.key}' where it was; open the desk again."
-        )
+        raise DataError(folder.answers, f"no longer holds '{where.key}' where it was; open the desk again.")
     return record
 
 

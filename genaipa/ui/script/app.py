@@ -97,7 +97,7 @@ def _list_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
         names = set()
         for folder in folders:
             with contextlib.suppress(GenaipaError):
-                names.add(folder.outline().spec.kind)
+                names.add(folder.manifest().spec.kind)
         return names
 
     names = cache_in_session("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)
