@@ -113,7 +113,7 @@ def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
 
 
 def _measure_study(packed: Packed, archive: Path) -> dict[str, Any]:
-    """Facts for the appendix: what it takes, who scored, and the command that makes the report again."""
+    """Return facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
     frame, content = packed.report.frame, packed.pack
@@ -156,7 +156,7 @@ _CONTEXT: dict[str, Any] = {
 
 
 def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
-    """Croissant 1.1's JSON-LD of a packed study: the archive, each table in it as CSV, and what their columns mean."""
+    """Describe a packed study as Croissant 1.1's JSON-LD: the archive, each table as CSV, and its columns."""
     study: dict[str, Any] = {
         "@type": "cr:FileObject",
         "@id": archive.name,
@@ -258,7 +258,7 @@ def pin_versions() -> str:
 
 
 def list_installed(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
-    """Package → the packages that it needs, of one with these extras and all that it brings, as far as installed."""
+    """List what a package with these extras needs, directly or not, as installed: package → its requirements."""
     packages: dict[str, set[str]] = {}
     _add_needed(name, extras, packages, set())
     return packages

@@ -313,7 +313,7 @@ def _name_annotator(number: str) -> str:
 
 
 def _list_texts(folder: Path) -> dict[str, Path]:
-    """Name → file of each text in a folder."""
+    """List the texts in a folder: name → file."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; --documents takes a folder with a file for each document.")
     return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
@@ -364,7 +364,7 @@ def _narrow_manifest(head: Head, records: Sequence[Record], files: Mapping[str, 
 
 
 def _digest_files(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
-    """Name → SHA-256 of the files of a kind."""
+    """Digest the files of a kind: name → SHA-256."""
     return {
         path.removeprefix(f"{kind}/").removesuffix(ending): digest(content.decode())
         for path, content in files.items()

@@ -184,7 +184,7 @@ def _refuse_shipped(output: Path) -> None:
 
 
 def _list_filed(workspace: Workspace) -> list[Filed]:
-    """Every objection; none, and no store is made, where there is no store yet."""
+    """List every objection; none, without making a store, where there is no store yet."""
     from genaipa.scoring.objections import filed
     from genaipa.scoring.store import existing_store
 

@@ -53,7 +53,7 @@ def list_objections(desk: Desk) -> list[Filed]:
 
 
 def page(desk: Desk, user: User) -> None:
-    """List the objections that this user may see, and settle one; others' come when their own scores are in."""
+    """List the objections that this user may see, and settle one; the rest appear once their scores are in."""
     show_page_header("Objections", visible=False)
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
@@ -106,7 +106,7 @@ def page(desk: Desk, user: User) -> None:
 
 
 def _select_visible(desk: Desk, user: User, objections: list[Filed]) -> list[Filed]:
-    """Without those about an annotated answer beside which this user can still be asked to score an answer."""
+    """Select the objections except those to an annotated answer beside which this user may be asked to score."""
     if not user.scores or not objections:
         return objections
     answers = (desk.pool.answers.get(digest) for digest in desk.queue.ahead_of(user.name))

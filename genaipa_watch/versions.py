@@ -77,7 +77,7 @@ class CarriedAnswers:
         )
 
     def format_outdated_answers(self) -> dict[str, str]:
-        """Question → the whole entry of an answer that does not hold, after a line that says what changed."""
+        """Format the answers that do not hold: question → the whole entry, after a line that says what changed."""
         entries = {}
         for carried in self.answers:
             changed = "; ".join(dict.fromkeys(change.heading for change in carried.touched))

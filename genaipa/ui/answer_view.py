@@ -318,7 +318,7 @@ def _find_highlights(
 
 
 def _find_panel_places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
-    """Section that a panel leads to → its place in the document, without a style of its own."""
+    """Find the places of the sections that panels lead to, which have no style of their own."""
     labels = tuple(sections)
     targets = enumerate(zip(labels, section_targets(labels, case.document, case.part_set), strict=True))
     return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in targets if span}
@@ -392,7 +392,7 @@ def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[Evi
 
 
 def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
-    """Lines on quotations: how many are word for word, and each that is not."""
+    """List the lines on quotations: how many are word for word, and each that is not."""
     quotations = evidence.quotations
     literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
     lines = []
@@ -416,7 +416,7 @@ def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
 
 
 def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
-    """Lines on references: each with its section, and how many passages of the annotated answer they cover."""
+    """List the lines on references: each one's section, and how many annotated passages they cover."""
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
@@ -445,7 +445,7 @@ def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
 
 
 def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
-    """Tell whether the answer says that the document is silent, where the annotated answer settles that."""
+    """List the lines on whether the answer says that the document is silent, where the annotated answer settles it."""
     silence = evidence.silence
     if silence.mute:
         return [_make_line("plain", "says nothing on the question: it is empty or refuses")]
@@ -502,7 +502,7 @@ def annotation_texts(case: Case) -> list[Text]:
 
 
 def show_scores(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
-    """Everyone's values side by side, and the notes; seeing others' is recorded as an exposure."""
+    """Show everyone's values side by side, and the notes; record as an exposure that others' are seen."""
     events = list(desk.current.scores(answer.digest).values())
     events += filter(None, [desk.current.adjudication(answer.digest)])
     if any(event.analyst != user.name for event in events):
@@ -519,7 +519,7 @@ def show_scores(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> No
 
 
 def list_discussion(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return what was said of an answer since it was first sent back: the words, and what each analyst gave then.
+    """List the notes with which an answer was sent back, and the scores that each analyst gave after them.
 
     `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
     """

@@ -361,7 +361,7 @@ def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _clear_scores(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each of the answers, as if nobody had scored it."""
+    """Return one row for each of the answers, as if nobody had scored it."""
     values = [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 

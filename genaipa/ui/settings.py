@@ -120,7 +120,7 @@ def desk_key(workspace: Path) -> str:
 
 @cache
 def _new_key() -> str:
-    """One for each process: the address that is printed has the key that the gate asks for."""
+    """Make one key for each process: the printed address has the key that the gate asks for."""
     return secrets.token_urlsafe(16)
 
 

@@ -176,7 +176,7 @@ def show_heading(title: str) -> None:
 
 
 def show_texts(key: str, entries: Sequence[Text]) -> None:
-    """Texts one under another."""
+    """Show texts one below the other."""
     load_component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
 
 
@@ -192,7 +192,7 @@ def show_notice(key: str, text: str, tone: Tone = "note") -> None:
 
 
 def show_problems(key: str, sentences: Sequence[str]) -> None:
-    """Problems, one below the other; of very many the first ones."""
+    """Show problems, one below the other; of very many the first ones."""
     if sentences:
         more_line = [f"… and {len(sentences) - PROBLEMS:,} more."] if len(sentences) > PROBLEMS else []
         show_texts(key, [Text(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more_line]])

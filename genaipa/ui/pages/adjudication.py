@@ -384,7 +384,7 @@ def _take_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
 
 
 def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
-    """Send the answer back with the note as the word; what is filled in is made of the scores that come then."""
+    """Send the answer back with the note; later the form is filled in from the new scores."""
     desk.queue.send_back(user.name, opened.answer, opened.draft.note, seconds=opened.draft.seconds)
     desk.store.discard_draft(user.name, opened.answer, "adjudication")
 

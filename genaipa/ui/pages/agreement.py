@@ -106,7 +106,7 @@ def measure_agreement(
 def _measure_cached(
     pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
 ) -> tuple[Agreement, dict[str, Suggested], int]:
-    """Measure the agreement, computed once for all sessions until something comes in."""
+    """Measure the agreement once for all sessions, and again after a new answer or score."""
     all_scores = [
         score
         for score in current.all_scores()
@@ -199,7 +199,7 @@ def _leaning_row(leaning: Leaning) -> ListRow:
 
 
 def _show_suggestion_effects(effects: dict[str, Suggested], rubric: Rubric) -> None:
-    """Values beside a suggestion and where it was held back; nothing where no score says what was on screen."""
+    """Show the values given with a suggestion and without; nothing where no score tells what was on screen."""
     if not effects:
         return
     show_heading("With and without a suggestion")

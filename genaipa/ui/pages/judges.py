@@ -52,7 +52,7 @@ def _open_view(desk: Desk, user: User) -> ResultsView | None:
 
 
 def _note_hidden_answers(results: ResultsView) -> bool:
-    """Name the answers in no number, since this user can still be asked to score them; whether there are any."""
+    """Note the answers left out since this user may be asked to score them; tell whether there are any."""
     number = len(results.hidden_answers)
     if number:
         answers, them = ("1 judged answer is", "it") if number == 1 else (f"{number:,} judged answers are", "them")

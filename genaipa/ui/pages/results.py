@@ -127,7 +127,7 @@ def _choose_filters(snapshot: ResultsSnapshot) -> ResultsChoice:
 
 
 def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
-    """Name the results hidden from this user, and let them choose to see them."""
+    """Note how many results are hidden from this user, and let them choose to see them."""
     scored = results.hidden_answers
     if not scored:
         return
@@ -325,7 +325,7 @@ def _describe_score(row: charts.Line, column: str) -> str:
 
 
 def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell) -> None:
-    """One answer: the question, the reply, the annotated answer, and everyone's scores with their notes.
+    """Show one answer: the question, the reply, the annotated answer, and everyone's scores with their notes.
 
     Another system's answer to the same question about the same document can be put beside it.
     """
@@ -356,7 +356,7 @@ def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell)
 
 
 def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heatmap.HeatmapCell) -> dict[str, str]:
-    """System, wording and repetition → digest of the other systems' answers to the question in this experiment.
+    """Find other systems' answers to the question in this experiment: system, wording and repetition → digest.
 
     Answers that this user can still be asked to score are not among them.
     """

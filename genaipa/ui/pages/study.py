@@ -46,7 +46,7 @@ class StudyFinding:
 
 
 def page(desk: Desk, user: User) -> None:
-    """Show the five sentences; the two that rest on the report's numbers come when these are worked out."""
+    """Show the five sentences; the two that rest on the report's numbers follow when those are computed."""
     show_page_header("Study")
     if user.why_no_adjudication:
         st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")

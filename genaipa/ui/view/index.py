@@ -125,7 +125,7 @@ class Index:
         return [source.folder.name for source in self.sources]
 
     def refresh(self) -> None:
-        """Read the runs again where answers have come since."""
+        """Read the runs again if answers were added since."""
         with self._lock:
             if self._stamps != [source.folder.stamp() for source in self.sources]:
                 self._read_runs()
@@ -171,7 +171,7 @@ class Index:
         return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in answers.items()}
 
     def _name_columns(self, answers: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
-        """Each asker's column: runs of a system share one, but for those that asked what another of them did."""
+        """Name each asker's column: runs of a system share one, unless two of them asked the same."""
         askers = [(number, name) for number, source in enumerate(self.sources) for name in source.manifest.spec.systems]
         several = {name for name, count in Counter(name for _, name in askers).items() if count > 1}
         clashes: set[tuple[_Asker, _Asker]] = set()

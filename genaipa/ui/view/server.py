@@ -337,7 +337,7 @@ class AnswerPiece(NamedTuple):
 
 
 def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
-    """Each text in pieces, with what it alone says marked; nothing is marked in a text that stands alone.
+    """Split each text into pieces, and mark what no other text says; a single text has no marks.
 
     Of a text that has little in common with the others the numbers alone are marked: nearly every word is its own.
 
