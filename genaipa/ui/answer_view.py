@@ -351,7 +351,7 @@ def _describe_section(reference: Reference, evidence: Evidence) -> str:
             return ""
         is_other_text = reference.outside == "perhaps another text"
         return (
-            "perhaps of another text than this document" if is_other_text else f"{reference.outside}, not this document"
+            "perhaps in another text, not this document" if is_other_text else f"{reference.outside}, not this document"
         )
     if reference.target is None:
         return reference.problem
@@ -460,7 +460,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
         elif silence.claimed:
             tone, says = "plain", "begins by saying that the document is silent, and goes on"
         elif silence.phrases:
-            tone, says = "unsure", "answers, and says only of something in it that the document does not say it"
+            tone, says = "unsure", "answers, and says only of a detail that the document is silent on it"
         return [_make_line(tone, f"{says}; by the annotated answer it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):

@@ -26,7 +26,7 @@ def show_scores_button(desk: Desk, user: User) -> None:
     if not user.adjudicates or not desk.current.seen:
         return
     if user.scores and desk.queue.ahead_of(user.name):
-        st.caption("You can still be asked to score answers; the scores as a table: genaipa scores export")
+        st.caption("You can still be asked to score answers; in a terminal, export the scores: genaipa scores export")
         return
     stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
     content = cache_in_session("scores as a table", stamp, lambda: make_scores_table(desk))

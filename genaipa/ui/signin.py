@@ -103,7 +103,11 @@ def describe_time_needed(desk: Desk) -> str:
         return f"How long an answer takes is not known yet: {why}."
     answers_left = count_answers_left(desk, desk.queue.progress(""))
     time = format_hours(answers_left * median(medians))
-    return f"About {answers_left:,} are left for each analyst: about {time}." if answers_left else "All are scored."
+    return (
+        f"About {answers_left:,} answers are left for each analyst: about {time}."
+        if answers_left
+        else "All answers are scored."
+    )
 
 
 def _identify_by_login(desk: Desk, login: Login) -> User | None:

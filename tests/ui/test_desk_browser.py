@@ -128,7 +128,7 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
     page.keyboard.insert_text(note)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    page.locator(".verdict .message", has_text="Saved.").or_(page.get_by_text("None of these is left")).wait_for()
+    page.locator(".verdict .message", has_text="Saved.").or_(page.get_by_text("None of these answers is left")).wait_for()
     return reply, given
 
 

@@ -32,8 +32,12 @@ def test_five_questions_have_an_answer() -> None:
     assert found["How far are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
     assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
     assert "no pace to forecast from" in found["How far are we?"]
-    assert found["Who disagrees?"].startswith("ada and grace most: on 3 answers (fewer than 30: this may change)")
-    assert found["What to discuss?"].startswith("Scores of 2 answers differ and are not settled; 1 of them by 2 ")
+    assert found["Who disagrees?"].startswith(
+        "ada and grace disagree most: on 3 answers (fewer than 30: this may change)"
+    )
+    assert found["What to discuss?"].startswith(
+        "Scores of 2 answers differ and are not settled. Start with the largest differences: 1 by 2 "
+    )
     assert found["Is the judge good?"] == "No judge has scored an answer here."
     assert found[STOP].startswith("Too few scores")
 
@@ -41,8 +45,8 @@ def test_five_questions_have_an_answer() -> None:
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("11111", "Now: the average of M_all is sure to ±"),
-        ("13333", " more of that system; all systems together have 0 that nobody has scored, so that it takes more q"),
+        ("11111", "Now: the average of M_all is known to ±"),
+        ("13333", " more of that system, but all systems together have 0 unscored answers: add q"),
     ],
     ids=["alike", "far apart"],
 )

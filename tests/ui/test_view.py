@@ -156,7 +156,7 @@ def test_what_is_of_another_text_is_not_called_missing() -> None:
     assert lines(shown, "reference") == [
         ("plain", "Part 2 → a summary, not this document"),
         ("plain", "Article 33 → another law, not this document"),
-        ("unsure", "Schedule 3 → perhaps of another text than this document"),
+        ("unsure", "Schedule 3 → perhaps in another text, not this document"),
     ]
     assert with_style(shown["reply"], "unsure") == "Schedule 3"
     assert with_style(shown["reply"], "bad") == ""

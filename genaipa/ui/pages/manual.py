@@ -76,7 +76,7 @@ def page(desk: Desk, _user: User) -> None:
         show_notice("by hand error", str(error), "bad")
         return
     if not chats:
-        show_notice("by hand complete", "Every reply of this run is in.", "done")
+        show_notice("by hand complete", "This run has all of its replies.", "done")
         return
     chosen = chat_column.selectbox("Chat", [chat.sheet.name for chat in chats], key=f"by hand chat {name}")
     chat = next(chat for chat in chats if chat.sheet.name == chosen)

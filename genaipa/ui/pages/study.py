@@ -144,14 +144,14 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
     caveat = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""
     widest = max(desk.rubric.values) - min(desk.rubric.values)
     sentence = (
-        f"{' and '.join(pair.analysts)} most: on {pair.answers:,} answers{caveat} their values are "
-        f"{pair.difference:.2f} apart on average, where {widest:g} is the most."
+        f"{' and '.join(pair.analysts)} disagree most: on {pair.answers:,} answers{caveat} their values are "
+        f"{pair.difference:.2f} apart on average, of at most {widest:g}."
     )
     alphas = {metric: on.alpha for metric, on in agreement.metrics.items() if not math.isnan(on.alpha)}
     if alphas:
         least_agreed = min(alphas, key=lambda metric: alphas[metric])
         name = desk.rubric.names[least_agreed]
-        sentence += f" All agree least on {name}: alpha {alphas[least_agreed]:.2f}, where 1 is perfect and 0 chance."
+        sentence += f" Agreement is lowest on {name}: alpha {alphas[least_agreed]:.2f} (1 is perfect, 0 is chance)."
     return StudyFinding(question, sentence, "agreement")
 
 
@@ -164,11 +164,11 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     if not open_:
         settled = f"; {len(disputes) - len(waiting):,} are settled" if disputes else ""
         settled += f", {len(waiting):,} sent back" if waiting else ""
-        return StudyFinding("What to discuss?", f"No scores differ that are not settled{settled}.", "adjudicate")
+        return StudyFinding("What to discuss?", f"No differing scores are left to settle{settled}.", "adjudicate")
     returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     sentence = (
-        f"Scores of {number(len(open_), 'answer')} differ and are not settled; "
-        f"{apart:,} of them by {furthest:g} on a metric. These come first.{returned}"
+        f"Scores of {number(len(open_), 'answer')} differ and are not settled. "
+        f"Start with the largest differences: {apart:,} by {furthest:g} on a metric.{returned}"
     )
     return StudyFinding("What to discuss?", sentence, "adjudicate")
 
@@ -215,8 +215,8 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
         none = f"Too few scores: the first interval takes {_LEAST} scored answers of a system."
         return StudyFinding(question, none, "results")
     half, answers = max(halves)
-    average = "The average of M_all" if len(halves) == 1 else f"The least sure of {len(halves)} averages of M_all"
-    sure = f"{average} is sure to ±{half:.1f} points of 10 to 100, from {answers:,} answers"
+    average = "The average of M_all" if len(halves) == 1 else f"The least certain of {len(halves)} averages of M_all"
+    sure = f"{average} is known to ±{half:.1f} points (on the scale of 10 to 100), from {answers:,} answers"
     target = desk.people.plan.target
     if half <= target:
         return StudyFinding(
@@ -236,6 +236,4 @@ def _note_shortage(desk: Desk, answers_needed: int) -> str:
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:
         return ""
-    return (
-        f"; all systems together have {unscored:,} that nobody has scored, so that it takes more questions or documents"
-    )
+    return f", but all systems together have {unscored:,} unscored answers: add questions or documents"

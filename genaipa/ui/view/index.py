@@ -166,7 +166,7 @@ class Index:
                     cells = answers[key] = {}
                 cells[number, intern(head.system)] = ViewCell(number, line_number, intern(head.status), head.digest)
         if damaged:
-            self.problems.append(f"Lines that can't be read: {damaged:,}. What they are says: genaipa validate --data")
+            self.problems.append(f"Lines that can't be read: {damaged:,}. To see which: genaipa validate --data")
         names = self._name_columns(answers)
         return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in answers.items()}
 
