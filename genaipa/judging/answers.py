@@ -119,7 +119,7 @@ class JudgedAnswers:
         return self._pool.left_out.partition(" (")[0]
 
     def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[Judged]:
-        """The answers with these digests as they are shown, each with the passes that are wanted of it."""
+        """Return the answers with these digests as they are shown, each with the passes that are wanted of it."""
         found = []
         for digest, passes in wanted.items():
             try:
@@ -173,7 +173,7 @@ class JudgedAnswers:
         return name
 
     def facts(self) -> dict[str, DocumentFacts]:
-        """The documents of the answers that were taken, as a manifest describes them."""
+        """Return the documents of the answers that were taken, as a manifest describes them."""
         return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
 
 
@@ -193,7 +193,7 @@ def _first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[st
 
 
 def _systems(sources: Iterable[Source], pool: Pool) -> list[Asker]:
-    """The systems that gave the answers."""
+    """Return the systems that gave the answers."""
     manifests = {source.folder.name: source.manifest for source in sources}
     models: dict[str, set[str]] = {}
     for run, name in {(place.run, place.system) for one in pool.answers.values() for place in one.occurrences}:
@@ -203,7 +203,7 @@ def _systems(sources: Iterable[Source], pool: Pool) -> list[Asker]:
 
 
 def _aside(case: Case) -> str:
-    """The words beside the annotated answer; of "Part n" of a split that nobody is shown, also how it begins."""
+    """Return the words beside the annotated answer; of "Part n" of a split that nobody is shown, also how it begins."""
     if case.annotated is None:
         return ""
     text = case.document.text
@@ -217,7 +217,7 @@ def _aside(case: Case) -> str:
 
 
 def _parts(case: Case) -> tuple[str, ...]:
-    """The beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
+    """Return the beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
     language = read_by(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None
     # In English the number may be a word.
@@ -244,7 +244,7 @@ def _examined(case: Case) -> Evidence:
 
 
 def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
-    """The evidence that was worked out by rules, a sentence each.
+    """Yield the evidence that was worked out by rules, a sentence each.
 
     None repeats a word of the answer: outside the lines around it, the judge would take it for ours.
     """
@@ -293,14 +293,14 @@ class DocumentPassages:
         return split_pieces(self.document.text, (section.start for section in outline(self.document)))
 
     def about_question(self, case: Case) -> tuple[Span, ...]:
-        """The three nearest to the question and the annotated answer's passages, for all answers to it."""
+        """Return the three nearest to the question and the annotated answer's passages, for all answers to it."""
         near = self._by_nearness(case.original or case.asked)
         targets = annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
         rests_on = self._touched(span for _, span in targets if span)
         return self._within([*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE)
 
     def named(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
-        """The further passages that an answer cites or quotes."""
+        """Return the further passages that an answer cites or quotes."""
         targets = [one.target for one in evidence.quotations] + [one.target for one in evidence.references]
         further = [span for span in self._touched(filter(None, targets)) if span not in shown]
         return self._within(further, WHOLE - sum(map(self._tokens, shown)))
@@ -318,7 +318,7 @@ class DocumentPassages:
         return tuple(sorted(fitting))
 
     def _touched(self, spans: Iterable[Span]) -> list[Span]:
-        """The passages that share a character with one of these spans, in the document's order."""
+        """Return the passages that share a character with one of these spans, in the document's order."""
         wanted = list(spans)
         return [one for one in self.spans if any(one[0] < end and start < one[1] for start, end in wanted)]
 
@@ -392,12 +392,12 @@ class JudgedMaterial(msgspec.Struct, frozen=True):
     answers: tuple[Judged, ...]
 
     def text(self) -> str:
-        """The content of the file."""
+        """Return the content of the file."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
 def read_material(folder: RunFolder) -> JudgedMaterial:
-    """The material of a judge's run; a DataError if it can't be read, or is not as it was written."""
+    """Return the material of a judge's run; a DataError if it can't be read, or is not as it was written."""
     path = folder.path / FILE
     try:
         content = path.read_bytes()

@@ -61,7 +61,7 @@ class JudgeInputs:
 
     @classmethod
     def read(cls, folder: RunFolder) -> JudgeInputs:
-        """The plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
+        """Return the plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
         manifest = folder.manifest()
         documents = {}
         for name, facts in manifest.documents.items():
@@ -134,7 +134,7 @@ class JudgeTask(Task):
         return {name: document.text for name, document in self.inputs.documents.items()}
 
     def planned(self) -> int:
-        """The number of verdicts wanted of each judge."""
+        """Return the number of verdicts wanted of each judge."""
         return sum(len(judged.passes) for judged in self.material.answers)
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
@@ -193,7 +193,7 @@ class JudgeTask(Task):
         return {form: verdict.schema(self.material.rubric, annotated=form[0], points=form[1]) for form in forms}
 
     def _opening(self, judged: Judged) -> tuple[Message, ...]:
-        """The rubric and the document, byte for byte the same for all answers that are shown the same of it."""
+        """Return the rubric and the document, byte for byte the same for all answers that are shown the same of it."""
         document, rubric = self.inputs.documents[judged.document], self.material.rubric
         text = excerpt(document, judged.passages) if judged.passages else document.text
         metrics = [{"name": rubric.names[name], "question": metric.question} for name, metric in rubric.metrics.items()]
@@ -242,12 +242,12 @@ class JudgeTask(Task):
         )
 
     def flaw(self, call: Call, reply: Reply) -> str:
-        """The reason that a reply is no verdict."""
+        """Return the reason that a reply is no verdict."""
         judged = self._judged_by_digest[call.coordinates["answer"]]
         return verdict.flaw(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
 
     def read(self, call: Call, reply: str) -> Reading:
-        """The verdict's values, metric by metric."""
+        """Return the verdict's values, metric by metric."""
         judged = self._judged_by_digest[call.coordinates["answer"]]
         found = verdict_parsing.read_verdict(
             self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
@@ -266,7 +266,7 @@ class JudgeTask(Task):
 
 
 def _beginning(judged: Judged) -> tuple[str, tuple[tuple[int, int], ...], bool, bool]:
-    """The decisive parts for a request's beginning, which is the form of a verdict and then the document."""
+    """Return the decisive parts for a request's beginning, which is the form of a verdict and then the document."""
     return judged.document, judged.passages, bool(judged.annotated), bool(judged.points)
 
 
@@ -290,17 +290,17 @@ _MOST_BETWEEN = 80
 
 
 def mark(secret: str, digest: str, passed: int) -> str:
-    """The mark around one answer in one pass: 16 hexadecimal digits that follow from the run's secret."""
+    """Return the mark around one answer in one pass: 16 hexadecimal digits that follow from the run's secret."""
     return hashlib.sha256(f"{secret}|{digest}|{passed}".encode()).hexdigest()[:16]
 
 
 def lines(mark: str) -> tuple[str, str]:
-    """The lines before and after an answer."""
+    """Return the lines before and after an answer."""
     return f"===== {mark}: the answer begins =====", f"===== {mark}: the answer ends ====="
 
 
 def enclosed(answer: str, mark: str) -> str:
-    """The answer as it can be put between the lines: clipped, without the mark, and without lines like them."""
+    """Return the answer as it can be put between the lines: clipped, without the mark, and without lines like them."""
     return _without(_clipped(answer), mark)
 
 
@@ -313,7 +313,7 @@ def _clipped(answer: str) -> str:
 
 
 def _without(text: str, mark: str) -> str:
-    """The text with each place replaced that reads as the mark, or as one of the lines, however it is spelt."""
+    """Return the text with each place replaced that reads as the mark, or as one of the lines, however it is spelt."""
     folded, origins = _folded(text)
     kept, done = [], 0
     for start, end in sorted([*(found.span() for found in re.finditer(mark, folded)), *_like_lines(folded)]):
@@ -324,7 +324,7 @@ def _without(text: str, mark: str) -> str:
 
 
 def _like_lines(folded: str) -> Iterator[tuple[int, int]]:
-    """The places that read as one of the lines."""
+    """Yield the places that read as one of the lines."""
     rules = [found.span() for found in _RULE.finditer(folded)]
     ends = [end for _, end in rules]
     for said in _SAYS.finditer(folded):
@@ -336,7 +336,7 @@ def _like_lines(folded: str) -> Iterator[tuple[int, int]]:
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
-    """The text in small plain letters, without invisible characters, and each letter's place in the text."""
+    """Return the text in small plain letters, without invisible characters, and each letter's place in the text."""
     if text.isascii():
         return text.lower(), list(range(len(text)))
     folded, origins = [], []
@@ -367,7 +367,7 @@ _DIGITS = 12
 
 
 def load_templates(workspace: Workspace) -> Prompts:
-    """The templates in effect, checked: a DataError for one that can't be used."""
+    """Return the templates in effect, checked: a DataError for one that can't be used."""
     files = workspace.names("prompts", NAME)
     basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:

@@ -71,7 +71,7 @@ _LOOPED = 200
 
 
 def schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
-    """The JSON schema of a verdict; without an annotated answer the judge states the right answer first.
+    """Return the JSON schema of a verdict; without an annotated answer the judge states the right answer first.
 
     It is the same for all answers with `points`, and for all others, whatever their order and ids: providers put it
     before the messages, so that another one would lose them the cached document. Its bounds end a model that loops;
@@ -107,7 +107,7 @@ def _one_of(*words: str) -> dict[str, Any]:
 
 
 def check(rubric: Rubric) -> None:
-    """A UsageError where two values of a metric are in the same words, which a judge could not tell apart."""
+    """Return a UsageError where two values of a metric are in the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
         if len({normalize_words(words) for words in metric.words}) < len(metric.words):
             raise UsageError(f"the rubric '{rubric.title}' has the same words for two values of {name}; reword one.")
@@ -130,19 +130,19 @@ def order(rubric: Rubric, digest: str, passed: int) -> dict[str, list[str]]:
 
 
 def order_of_points(points: Sequence[Point], digest: str, passed: int) -> list[Point]:
-    """The points in the order in which this answer is judged in this pass, as that of the metrics."""
+    """Return the points in the order in which this answer is judged in this pass, as that of the metrics."""
     shuffle = random.Random(f"{digest}|{_odd(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
     found = shuffle(points, len(points))
     return found if _odd(passed) == passed else found[::-1]
 
 
 def _odd(passed: int) -> int:
-    """The odd pass whose shuffle a pass has."""
+    """Return the odd pass whose shuffle a pass has."""
     return passed - (passed + 1) % 2
 
 
 def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
-    """The reason that a reply is no verdict, in words; empty if it is one."""
+    """Return the reason that a reply is no verdict, in words; empty if it is one."""
     if reply.finish == "length":
         return _cut(reply)
     if reply.finish == "refusal":
@@ -155,7 +155,7 @@ def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Poin
 
 
 def _cut(reply: Reply) -> str:
-    """The reason that a reply that was cut off is no verdict, with what helps."""
+    """Return the reason that a reply that was cut off is no verdict, with what helps."""
     output = reply.usage.output if reply.usage else 0
     after = f" after {number(output, 'token')}" if output else ""
     # From its end on, since nothing says where in its round a loop was cut.
@@ -169,7 +169,7 @@ def _cut(reply: Reply) -> str:
 
 
 def sample(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:
-    """A verdict of ordinary length, for plans and estimates."""
+    """Return a verdict of ordinary length, for plans and estimates."""
     said = (
         "The answer says that orders are kept for ten years and baskets for thirty days, as section 9.3 does. It adds "
         "nothing that the document lacks, but leaves out that receipts are kept as long as orders."
@@ -213,7 +213,7 @@ class RunVerdicts:
         self._judged = {judged.digest: judged for judged in material.answers}
 
     def judge(self, record: Record) -> Judge:
-        """The judge that gave a verdict: the model as served, else as it was asked for."""
+        """Return the judge that gave a verdict: the model as served, else as it was asked for."""
         requested, coordinates = self._models[record.system], record.coordinates
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
         # A server may say anything: a name of several lines would be nobody's.
@@ -222,7 +222,7 @@ class RunVerdicts:
         return Judge(served or requested, coordinates["prompt"], int(coordinates["pass"]))
 
     def event(self, record: Record) -> Event | None:
-        """The machine's score that a record is; None for a failure."""
+        """Return the machine's score that a record is; None for a failure."""
         answer = record.coordinates.get("answer", "")
         judged = self._judged.get(answer)
         if record.status != "answered" or record.reply is None or judged is None:
@@ -248,7 +248,7 @@ class RunVerdicts:
         )
 
     def events(self, records: Iterable[Record]) -> Iterator[Event]:
-        """The scores that these records are."""
+        """Return the scores that these records are."""
         return (event for record in records if (event := self.event(record)))
 
 
@@ -311,7 +311,7 @@ class AloneVerdicts:
 
 
 def alone(workspace: Workspace, answers: JudgedAnswers) -> list[AloneVerdicts]:
-    """The verdicts of every judge on these answers, by the rubric in effect; judges by name."""
+    """Return the verdicts of every judge on these answers, by the rubric in effect; judges by name."""
     rubric = load_rubric(workspace)
     places: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for digest, system, question in answers.places:

@@ -173,7 +173,7 @@ def _tabulate(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
 
 
 def _numbered(names: Iterable[T]) -> tuple[list[T], list[int]]:
-    """The different names (or values) in order of appearance, and the place in it of each one given."""
+    """Return the different names (or values) in order of appearance, and the place in it of each one given."""
     listed = list(names)
     places = {name: place for place, name in enumerate(dict.fromkeys(listed))}
     return list(places), [places[name] for name in listed]

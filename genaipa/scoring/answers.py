@@ -144,7 +144,7 @@ class Case:
         return Asked(tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.every)
 
     def masked_reply(self) -> str:
-        """The reply without the names of its systems, unless document, company or question name them too."""
+        """Return the reply without the names of its systems, unless document, company or question name them too."""
         return mask(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
 
 
@@ -244,7 +244,7 @@ class _RunAnswers:
         return " ".join(dict.fromkeys(filter(None, known)))
 
     def record(self, occurrence: Occurrence, digest: str) -> Record:
-        """The record of an occurrence; a GenaipaError if the file no longer has this answer there."""
+        """Return the record of an occurrence; a GenaipaError if the file no longer has this answer there."""
         with contextlib.suppress(OSError):
             record = self.folder.records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
@@ -397,7 +397,7 @@ class Pool:
                 self._aside[digest] = problem
 
     def case(self, digest: str) -> Case:
-        """An answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
+        """Return an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
             raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
@@ -436,7 +436,7 @@ class Pool:
         )
 
     def _names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
-        """The names of every system that gave this answer, longest first."""
+        """Return the names of every system that gave this answer, longest first."""
         found = set(names_of(record.system, record.model or "", ()))
         for name, system in {(o.run, o.system) for o in answer.occurrences}:
             facts = self._runs[name].inputs.manifest.systems.get(system)
@@ -482,7 +482,7 @@ _TAIL = (
 
 
 def names_of(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
-    """The names by which an assistant could be known, longest first.
+    """Return the names by which an assistant could be known, longest first.
 
     `system` is its name in the plan, `model` its full name and `served` the models that the server said it was.
     """
@@ -506,12 +506,12 @@ def _names_of(systems: frozenset[str]) -> tuple[str, ...]:
 
 
 def longest_first(names: Iterable[str]) -> tuple[str, ...]:
-    """The order in which names are masked, so that "Google Bard" goes before "Bard"."""
+    """Return the order in which names are masked, so that "Google Bard" goes before "Bard"."""
     return tuple(sorted(set(names), key=lambda name: (-len(name), name)))
 
 
 def mask(text: str, names: Iterable[str], keep: str) -> str:
-    """The text with each of the names, as a whole word in upper or lower case, replaced by `MASK`.
+    """Return the text with each of the names, as a whole word in upper or lower case, replaced by `MASK`.
 
     `keep` are texts that the analyst sees anyway (document, question, company). Names in them stay: a policy that names
     a vendor is about that vendor, and an answer may name it too.
@@ -525,7 +525,7 @@ def mask(text: str, names: Iterable[str], keep: str) -> str:
 
 
 def _spelt(name: str) -> str:
-    """A pattern for a name: "Open AI" is also "OpenAI" and "Open-AI"."""
+    """Return a pattern for a name: "Open AI" is also "OpenAI" and "Open-AI"."""
     return r"[\s\u2010-\u2015-]*".join(map(re.escape, re.split(r"[\s-]+", name)))
 
 

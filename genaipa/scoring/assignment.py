@@ -205,7 +205,7 @@ class Coverage:
             (theirs.add if is_open and answer and _is_about(answer, about) else theirs.discard)(digest)
 
     def history(self, analyst: str) -> History:
-        """An analyst's current scores of these answers."""
+        """Return an analyst's current scores of these answers."""
         history = self._histories.get(analyst)
         if history is None:
             scores = [score for score in self._current.history(analyst) if score.answer in self._wanted]
@@ -222,18 +222,18 @@ class Coverage:
         return len(self._wanted)
 
     def given_to(self, digest: str) -> int:
-        """The number of scores of an answer."""
+        """Return the number of scores of an answer."""
         return self._given.get(digest, 0)
 
     def askable(self, analyst: str) -> set[str]:
-        """The answers that this analyst is asked to score, or would be without an assignment.
+        """Return the answers that this analyst is asked to score, or would be without an assignment.
 
         What is hidden from them must not depend on it: the answers that are hidden would tell what they score.
         """
         return self.asked_of(analyst) if analyst in self._plan.reference else self.open
 
     def asked_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst is asked to score, scored ones included.
+        """Return the answers that this analyst is asked to score, scored ones included.
 
         A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
         """
@@ -264,7 +264,7 @@ class Orders:
             self._catch_up()
 
     def of(self, analyst: str) -> Iterator[str]:
-        """The answers wanted of anyone, in this analyst's order. A new answer moves no other."""
+        """Yield the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         with self._lock:
             self._catch_up()
             if analyst not in self._begun:
@@ -294,7 +294,7 @@ class Orders:
         return sorted(asked - scored, key=self._place(analyst))
 
     def _place(self, analyst: str) -> Callable[[str], list[bytes]]:
-        """The place of an answer in this analyst's order, to sort by."""
+        """Return the place of an answer in this analyst's order, to sort by."""
         drawn = self._drawn(analyst)
         of_row = cache(drawn)
         return lambda digest: [*map(of_row, self._row(digest)), drawn(digest)]
@@ -334,7 +334,7 @@ def is_asked(plan: ScoringPlan, digest: str) -> bool:
 
 
 def wanted_from(plan: ScoringPlan, digest: str) -> int:
-    """The number of analysts who are to score this answer, which depends on the plan and the answer alone."""
+    """Return the number of analysts who are to score this answer, which depends on the plan and the answer alone."""
     if not is_asked(plan, digest):
         return 0
     everyone, sample = divmod(plan.per_answer, 1)
@@ -410,7 +410,7 @@ def by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
 
 
 def spread(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:
-    """The digests of N answers: systems, experiments and documents take turns, and chance draws the questions.
+    """Return the digests of N answers: systems, experiments and documents take turns, and chance draws the questions.
 
     The same are drawn for all of these, and answers to one question about one document come in a row: one of each
     system in each experiment, before any has a second.

@@ -75,7 +75,7 @@ class CurrentScores:
         return len(self._log)
 
     def events(self, seen: int = 0) -> list[Event]:
-        """The log in order, without the events that were `seen` before."""
+        """Return the log in order, without the events that were `seen` before."""
         with self._lock:
             return self._log[seen:]
 
@@ -85,13 +85,13 @@ class CurrentScores:
             return list(self._objections.values())
 
     def pin(self, about: tuple[str, str, str]) -> Event | None:
-        """The pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
+        """Return the pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
         with self._lock:
             event = self._pins.get(about)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
     def score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
-        """An analyst's current score of an answer."""
+        """Return an analyst's current score of an answer."""
         with self._lock:
             return self._kinds[scorer].at(analyst, answer)
 
@@ -101,7 +101,7 @@ class CurrentScores:
             return self._kinds[scorer].of(answer)
 
     def adjudication(self, answer: str) -> Event | None:
-        """The latest adjudication of an answer in effect, by anyone."""
+        """Return the latest adjudication of an answer in effect, by anyone."""
         with self._lock:
             return max(self._kinds["adjudication"].of(answer).values(), key=self.number, default=None)
 
@@ -142,17 +142,17 @@ class CurrentScores:
         return sorted(s.analyst for s in scores if s.analyst != word.analyst and self.number(s) < self.number(word))
 
     def saw_system(self, analyst: str) -> frozenset[str]:
-        """The answers whose system was ever shown to an analyst."""
+        """Return the answers whose system was ever shown to an analyst."""
         with self._lock:
             return frozenset(self._saw_system.get(analyst, ()))
 
     def saw_scores(self, analyst: str) -> frozenset[str]:
-        """The answers whose scores by others were ever shown to an analyst, to adjudicate them or otherwise."""
+        """Return the answers whose scores by others were ever shown to an analyst, to adjudicate them or otherwise."""
         with self._lock:
             return frozenset(self._saw_scores.get(analyst, ()))
 
     def history(self, analyst: str, scorer: Scorer = "human") -> list[Event]:
-        """An analyst's current scores, oldest first; a correction has the place of its own time."""
+        """Return an analyst's current scores, oldest first; a correction has the place of its own time."""
         with self._lock:
             return self._kinds[scorer].by(analyst)
 
@@ -162,21 +162,21 @@ class CurrentScores:
             return {event.answer: self.number(event) for event in self._kinds["skip"].by(analyst)}
 
     def skip(self, answer: str, analyst: str) -> Event | None:
-        """An analyst's last skip of an answer in effect."""
+        """Return an analyst's last skip of an answer in effect."""
         with self._lock:
             return self._kinds["skip"].at(analyst, answer)
 
     def number(self, event: Event) -> int:
-        """The number in the log of a score, an adjudication or a skip."""
+        """Return the number in the log of a score, an adjudication or a skip."""
         return self._number_of[event.id]
 
     def analysts(self, scorer: Scorer = "human") -> list[str]:
-        """The names of those with a current score, sorted."""
+        """Return the names of those with a current score, sorted."""
         with self._lock:
             return self._kinds[scorer].analysts()
 
     def scored(self) -> set[str]:
-        """The answers that people have scored, as of now."""
+        """Return the answers that people have scored, as of now."""
         self.refresh()
         return {score.answer for score in self.all_scores()}
 
@@ -191,7 +191,7 @@ class CurrentScores:
 
 
 def in_effect(events: Iterable[Event]) -> list[Event]:
-    """The scores and adjudications of a whole log that are in effect, in its order.
+    """Return the scores and adjudications of a whole log that are in effect, in its order.
 
     As `CurrentScores` has them; from a million events in a third of the time and memory.
     """
@@ -210,7 +210,7 @@ def in_effect(events: Iterable[Event]) -> list[Event]:
 
 
 def independent_scores(events: Iterable[Event]) -> list[Event]:
-    """The people's scores of a whole log that were in effect before they saw others', in its order.
+    """Return the people's scores of a whole log that were in effect before they saw others', in its order.
 
     A correction or an undo after that does not change them.
     """

@@ -43,7 +43,7 @@ _WHY = {"locked": "another program is writing to them", "full": "the disk that t
 
 
 def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
-    """An engine for the database at a URL, and a name that tells people which one it is.
+    """Return an engine for the database at a URL, and a name that tells people which one it is.
 
     A file that is not there is made; with `reading` one that can't be written is opened all the same. A UsageError or
     DataError if the URL can't be used.
@@ -63,7 +63,7 @@ def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
 
 
 def file_of(url: str) -> Path | None:
-    """The SQLite file that a URL names; None for a server. A UsageError for a URL that names no file."""
+    """Return the SQLite file that a URL names; None for a server. A UsageError for a URL that names no file."""
     if not url.startswith(_SQLITE):
         return None
     named = url.removeprefix(_SQLITE)
@@ -83,7 +83,7 @@ def _is_archived(path: Path) -> bool:
 
 
 def _archived(path: Path) -> Engine:
-    """An engine that reads a file and leaves everything beside it alone."""
+    """Return an engine that reads a file and leaves everything beside it alone."""
     import sqlalchemy
 
     # Without the log of what is not in the file yet, SQLite wants to begin one, unless nobody can change the file. A
@@ -99,7 +99,7 @@ def _archived(path: Path) -> Engine:
 
 
 def _sqlite(path: Path) -> Engine:
-    """An engine for a file, which is made where there is none: readable by its owner alone."""
+    """Return an engine for a file, which is made where there is none: readable by its owner alone."""
     import sqlalchemy
 
     if not path.exists():
@@ -144,7 +144,7 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 
 
 def _postgresql(url: str) -> tuple[Engine, str]:
-    """An engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
+    """Return an engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
     import sqlalchemy.exc
 
     try:
@@ -184,7 +184,7 @@ def _postgresql(url: str) -> tuple[Engine, str]:
 
 
 def failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
-    """A driver's error as ours, with the remedy where it is known, and never with the password."""
+    """Return a driver's error as ours, with the remedy where it is known, and never with the password."""
     reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
     if any(str(secret) in reason for secret in secrets if secret):
@@ -262,7 +262,7 @@ def unguarded(connection: Connection) -> list[str]:
 
 
 def _plain(statement: str) -> str:
-    """A statement without what databases write in their own way: spaces, schemas, and the order of events."""
+    """Return a statement without what databases write in their own way: spaces, schemas, and the order of events."""
     words = re.sub(r"\s+", "", statement.replace("public.", "")).casefold()
     return re.sub(r"(?<=before)(.*?)(?=on)", lambda found: "".join(sorted(found[1].split("or"))), words, count=1)
 
@@ -307,7 +307,7 @@ _TYPES = {
 
 
 def schema_version(connection: Connection) -> int:
-    """The number of steps that the database has taken."""
+    """Return the number of steps that the database has taken."""
     import sqlalchemy
 
     if not sqlalchemy.inspect(connection).has_table("score_schema"):

@@ -180,7 +180,7 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
-    """A decoder of events whose values are the rubric's; without one, values of any metrics."""
+    """Return a decoder of events whose values are the rubric's; without one, values of any metrics."""
 
     def values(_: object, raw: dict[str, float]) -> Values:
         if not isinstance(raw, dict) or not {bool, str}.isdisjoint(map(type, raw.values())):
@@ -203,7 +203,7 @@ def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
 
 
 def new_id() -> str:
-    """An id that no other event has."""
+    """Return an id that no other event has."""
     return uuid.uuid4().hex
 
 
@@ -211,7 +211,7 @@ _OTHERS: dict[Scorer, tuple[str, str]] = {"machine": ("a machine", "people"), "h
 
 
 def complaint(event: Event, rubric: Rubric) -> str:
-    """The problem of an event by itself, as a sentence; empty if none. Its values have to be the rubric's."""
+    """Return the problem of an event by itself, as a sentence; empty if none. Its values have to be the rubric's."""
     valued = event.kind in (*VALUED, ANCHOR)
     if valued != (event.values is not None):
         return f"the {event.kind} must have {'its' if valued else 'no'} values."
@@ -298,7 +298,7 @@ class VerifiedLog(msgspec.Struct, frozen=True):
 
 
 def chain_digest(before: str, event: str) -> str:
-    """The digest of an event, given its JSON and the digest of the event before it."""
+    """Return the digest of an event, given its JSON and the digest of the event before it."""
     return hashlib.sha256(f"{before}\n{event}".encode()).hexdigest()
 
 

@@ -180,7 +180,7 @@ class _Sifting:
 
 
 def saying(event: Event) -> tuple[object, ...]:
-    """An event's content without its time, and without its ticks, which not every file has.
+    """Return an event's content without its time, and without its ticks, which not every file has.
 
     Blanks in a note don't count: spreadsheets change line ends.
     """
@@ -314,7 +314,7 @@ class ScoresReading:
                 self._tell(table.path, "row 1", f"the column '{name}' is missing.")
 
     def _name(self, path: Path, row: int, cells: dict[str, str]) -> str:
-        """The scorer of a row; empty if nobody is named."""
+        """Return the scorer of a row; empty if nobody is named."""
         given = cells.get("analyst", "").strip() or self.analyst
         if not given or cells.get("id", "").strip():
             return given
@@ -326,7 +326,7 @@ class ScoresReading:
 
 
 def flaw(event: Event, rubric: Rubric) -> str:
-    """The problem of an event that a file has with its id, by itself; empty if none."""
+    """Return the problem of an event that a file has with its id, by itself; empty if none."""
     if not (event.id and event.analyst.strip() and event.answer):
         return "id, analyst and answer must not be empty."
     try:
@@ -337,7 +337,7 @@ def flaw(event: Event, rubric: Rubric) -> str:
 
 
 def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
-    """The problem of a line that is no event (entry, problem), in the words of the other data files."""
+    """Return the problem of a line that is no event (entry, problem), in the words of the other data files."""
     try:
         raw = msgspec.json.decode(line)
         values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}

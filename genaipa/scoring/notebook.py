@@ -69,7 +69,7 @@ def import_scores(
 
 
 def _table(frame: pd.DataFrame) -> ReadTable:
-    """The rows of a frame as of a file, counted as a spreadsheet counts them; what is missing is blank."""
+    """Return the rows of a frame as of a file, counted as a spreadsheet counts them; what is missing is blank."""
     blank = frame.isna().to_numpy()
     rows = [
         tuple("" if empty else str(cell) for cell, empty in zip(row, gaps, strict=True))

@@ -89,7 +89,7 @@ def annotated(said: Objection) -> tuple[str, str, str]:
 
 
 def own(found: Iterable[Filed], analyst: str, about: tuple[str, str, str]) -> Filed | None:
-    """An analyst's objection to an annotated answer, which they have not withdrawn."""
+    """Return an analyst's objection to an annotated answer, which they have not withdrawn."""
     theirs = (one for one in found if one.event.analyst == analyst and annotated(one.said) == about)
     return next((one for one in theirs if not one.withdrawn), None)
 
@@ -115,7 +115,7 @@ def proved(
     why: str,
     annotated: Silent | None = None,
 ) -> Correction:
-    """A correction with the place of the passage that proves it; a UsageError says what it lacks.
+    """Return a correction with the place of the passage that proves it; a UsageError says what it lacks.
 
     The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated` is what
     the annotated answer says of the document's silence.

@@ -152,7 +152,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return KEYS | self.keys
 
     def counted(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events without the scores, adjudications and skips of those who are left out."""
+        """Yield the events without the scores, adjudications and skips of those who are left out."""
         out = set(map(_same, self.left_out))
         return (
             event
@@ -161,11 +161,11 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
     def why_left_out(self, name: str) -> str:
-        """The reason for which an analyst's scores count nowhere; empty where they count."""
+        """Return the reason for which an analyst's scores count nowhere; empty where they count."""
         return next((reason for other, reason in self.left_out.items() if _same(other) == _same(name)), "")
 
     def admit(self, given: str, known: Iterable[str] = (), *, login: bool) -> User:
-        """The user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
+        """Return the user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
 
         `known` are the names under which scores are kept already (see `who`).
         """
@@ -196,7 +196,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
 
     def who(self, given: str, known: Iterable[str] = ()) -> str:
-        """The name under which a person's scores are kept; a UsageError for text that can't be a name.
+        """Return the name under which a person's scores are kept; a UsageError for text that can't be a name.
 
         Its spelling is that of the `known` names (of those who have scored), else the file's, else as given.
         """
@@ -211,7 +211,7 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_people(workspace: Workspace) -> People:
-    """The workspace's desk.yaml, all lists left out if there is none; a DataError if it can't be used."""
+    """Return the workspace's desk.yaml, all lists left out if there is none; a DataError if it can't be used."""
     path = workspace.home / FILE
     if not path.is_file():
         return People()

@@ -74,7 +74,7 @@ class Queue:
             return self._coverage
 
     def history(self, analyst: str) -> History:
-        """This analyst's current scores of the pool's answers."""
+        """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
             self._coverage.catch_up()
@@ -83,7 +83,7 @@ class Queue:
     # -- what comes next --
 
     def wanted(self, digest: str) -> int:
-        """The number of analysts who are to score this answer."""
+        """Return the number of analysts who are to score this answer."""
         return wanted_from(self.plan, digest)
 
     def order(self, analyst: str) -> list[str]:
@@ -91,7 +91,7 @@ class Queue:
         return list(self._orders.of(analyst))
 
     def next(self, analyst: str, first: str = "") -> str | None:
-        """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
+        """Return the answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
         The answer `first` comes before all others if it is still open. Answers that they have begun come then, then
         those that were sent back to them, calibration, answers that two analysts score before all others, their order,
@@ -152,7 +152,7 @@ class Queue:
                 yield digest, digest in theirs, all_early
 
     def ahead_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst could still be asked to score, even if others are scoring them now.
+        """Return the answers that this analyst could still be asked to score, even if others are scoring them now.
 
         Answers that only a larger wave would ask for are among them. Their systems and their scores by others must not
         be shown to this analyst.
@@ -200,7 +200,7 @@ class Queue:
         return any(digest not in scored for digest in self._begun(analyst))
 
     def _begun(self, analyst: str) -> list[str]:
-        """The answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
+        """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
         skipped = self.current.skipped(analyst)
         return [
             draft.answer
@@ -210,7 +210,7 @@ class Queue:
         ]
 
     def _in_order(self, analyst: str) -> Iterable[str]:
-        """The answers asked of this analyst and not scored by them, in their order."""
+        """Yield the answers asked of this analyst and not scored by them, in their order."""
         scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
         few = self._orders.of_few(analyst, asked, scored)
         if few is not None:
@@ -260,7 +260,7 @@ class Queue:
         return digest in coverage.referenced and digest in self._calibration(analyst)
 
     def reference(self, digest: str, analyst: str) -> Event | None:
-        """A reference analyst's score to compare with; None until this analyst has given their own."""
+        """Return a reference analyst's score to compare with; None until this analyst has given their own."""
         scores = self.current.scores(digest)
         if analyst not in scores:
             return None
@@ -352,7 +352,7 @@ class Queue:
         return dispute.largest <= self.least_apart
 
     def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
-        """An event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
+        """Return an event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
         shown = {
             "blind": self.plan.blind and digest not in self.current.saw_system(analyst),
             "independent": digest not in self.current.saw_scores(analyst),
@@ -405,7 +405,7 @@ class Queue:
         self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
 
     def last(self, analyst: str) -> Event | None:
-        """This analyst's last score or skip in effect."""
+        """Return this analyst's last score or skip in effect."""
         coverage = self._caught_up()
         score = next(reversed(self.history(analyst).scores), None)
         skipped = {digest: number for digest, number in self.current.skipped(analyst).items() if digest in coverage}
@@ -417,14 +417,14 @@ class Queue:
     # -- looking back and around --
 
     def before(self, analyst: str, digest: str | None) -> str | None:
-        """The answer that this analyst scored before this one; their last one for None."""
+        """Return the answer that this analyst scored before this one; their last one for None."""
         scored = [score.answer for score in self.history(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
 
     def progress(self, analyst: str) -> ScoringProgress:
-        """The progress of this analyst and of the study."""
+        """Return the progress of this analyst and of the study."""
         coverage = self._caught_up()
         return ScoringProgress(
             analyst=analyst,
@@ -445,7 +445,7 @@ class Queue:
     # -- adjudication --
 
     def disputes(self, analyst: str, *, scores: bool = True) -> list[Dispute]:
-        """The answers whose scores differ, the largest difference first, for this analyst to see.
+        """Return the answers whose scores differ, the largest difference first, for this analyst to see.
 
         If they give `scores` themselves, answers that they could still be asked to score are left out.
         """

@@ -73,7 +73,7 @@ def m_all(points: Any, most: float) -> Any:
 
 
 def band(value: float, bounds: Bounds) -> Band:
-    """The band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
+    """Return the band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
     # The mean of means may miss a bound by its last binary digit.
     value = round(value, 9)
     if value >= bounds.green:
@@ -169,15 +169,15 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return {str(place): value for place, value in enumerate(self.values, start=1)}
 
     def key(self, value: float) -> str:
-        """The key that gives a value at the desk."""
+        """Return the key that gives a value at the desk."""
         return str(self.values.index(value) + 1)
 
     def words(self, metric: str, value: float) -> str:
-        """The meaning of a value of a metric."""
+        """Return the meaning of a value of a metric."""
         return self.metrics[metric].words[self.values.index(value)]
 
     def with_evidence(self, kind: EvidenceKind) -> list[str]:
-        """The metrics beside which the desk shows this kind of evidence."""
+        """Return the metrics beside which the desk shows this kind of evidence."""
         return [name for name, metric in self.metrics.items() if kind in metric.evidence]
 
     @property
@@ -198,7 +198,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return {}
 
     def given(self, by_metric: Mapping[str, float]) -> Values:
-        """These values, in the order of the metrics; a ValueError if they are none of this rubric's.
+        """Return these values, in the order of the metrics; a ValueError if they are none of this rubric's.
 
         The same values are the same object: hundreds of thousands of scores are read when a desk opens.
         """
@@ -220,13 +220,13 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
                 raise ValueError(f"{metric} is {value:g}, and can be {', '.join(map(shown, self.values))} only")
 
     def typed(self, keys: str) -> Values:
-        """The values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
+        """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
         if len(keys) != len(self.metrics) or not set(keys) <= self.keys.keys():
             raise ValueError(f"'{keys}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
         return self.given({metric: self.keys[key] for metric, key in zip(self.metrics, keys, strict=True)})
 
     def keys_of(self, values: Mapping[str, float]) -> str:
-        """The digits that give these values at the desk, and a dot for each metric without one."""
+        """Return the digits that give these values at the desk, and a dot for each metric without one."""
         return "".join(self.key(values[metric]) if metric in values else "." for metric in self.metrics)
 
     @property
@@ -246,7 +246,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return next((name for name, metric in self.metrics.items() if metric.points), "")
 
     def by_points(self, points: Sequence[Point], ticks: Ticks) -> float:
-        """The value of the metric `pointed` that follows from ticks of these points.
+        """Return the value of the metric `pointed` that follows from ticks of these points.
 
         The first value whose needs are met, else the worst. A point that is contradicted is not said.
         """
@@ -262,7 +262,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     # -- M_all --
 
     def points(self, values: Any) -> Any:
-        """The weighted sum of the values: of one score, or of columns of them."""
+        """Return the weighted sum of the values: of one score, or of columns of them."""
         return sum(weight * values[metric] for metric, weight in self.weights.items())
 
     def m_all(self, values: Any) -> Any:
@@ -271,12 +271,12 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
 
 def shown(value: float) -> str:
-    """A value as people write it: "+1", "+0.5", "-1"."""
+    """Return a value as people write it: "+1", "+0.5", "-1"."""
     return f"{value:+g}"
 
 
 def load_rubric(workspace: Workspace) -> Rubric:
-    """The rubric that a workspace scores by; a DataError if it can't be used."""
+    """Return the rubric that a workspace scores by; a DataError if it can't be used."""
     path = rubric_file(workspace)
     rubric = read_yaml(path, Rubric)
     for problem in rubric_problems(path, rubric):
@@ -286,12 +286,12 @@ def load_rubric(workspace: Workspace) -> Rubric:
 
 @cache
 def shipped_rubric() -> Rubric:
-    """The paper's rubric, which ships."""
+    """Return the paper's rubric, which ships."""
     return read_yaml(shipped("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
 def rubric_file(workspace: Workspace) -> Path:
-    """The file of the rubric that a workspace scores by; a DataError if there is none."""
+    """Return the file of the rubric that a workspace scores by; a DataError if there is none."""
     name, files = _chosen(workspace), workspace.names("rubrics")
     if name not in files:
         raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{nearest(name, files)}", "rubric")
@@ -362,7 +362,7 @@ class Guidelines:
 
 
 def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
-    """The workspace's guidelines, None without a file; a DataError if it can't be used with this rubric."""
+    """Return the workspace's guidelines, None without a file; a DataError if it can't be used with this rubric."""
     path = workspace.home / GUIDELINES
     if not path.is_file():
         return None
@@ -382,13 +382,13 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
 
 
 def guidelines_digest(workspace: Workspace) -> str:
-    """The SHA-256 of the workspace's guidelines, empty where there are none."""
+    """Return the SHA-256 of the workspace's guidelines, empty where there are none."""
     path = workspace.home / GUIDELINES
     return digest(read_text(path).strip()) if path.is_file() else ""
 
 
 def guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[DataError]:
-    """The first error in the workspace's guidelines, if there is one."""
+    """Yield the first error in the workspace's guidelines, if there is one."""
     try:
         load_guidelines(workspace, rubric)
     except DataError as error:

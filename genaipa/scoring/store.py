@@ -74,13 +74,13 @@ _decode_draft = msgspec.json.Decoder(Draft).decode
 
 
 def database_url(workspace: Workspace) -> str:
-    """The value of `GENAIPA_DATABASE_URL`, else the file scores.db of the workspace."""
+    """Return the value of `GENAIPA_DATABASE_URL`, else the file scores.db of the workspace."""
     return os.environ.get(VARIABLE, "").strip() or f"sqlite:///{workspace.home / 'scores.db'}"
 
 
 @contextlib.contextmanager
 def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[Store | None]:
-    """The workspace's scores, for reading; None, and no file is made, where there are none yet.
+    """Return the workspace's scores, for reading; None, and no file is made, where there are none yet.
 
     A `damaged` one, whose events were changed, is a DataError unless asked for.
     """
@@ -94,7 +94,7 @@ def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[S
 
 
 def open_store(workspace: Workspace) -> Store:
-    """The workspace's scores, by its rubric, for writing; made where there are none yet."""
+    """Return the workspace's scores, by its rubric, for writing; made where there are none yet."""
     return Store.open(database_url(workspace), load_rubric(workspace))
 
 
@@ -119,7 +119,7 @@ class Store:
 
     @classmethod
     def open(cls, url: str, rubric: Rubric | None = None, *, reading: bool = False, damaged: bool = False) -> Self:
-        """The database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
+        """Return the database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
 
         Its scores are by `rubric`, the shipped one if none is given.
 
@@ -206,7 +206,7 @@ class Store:
         _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
 
     def chained(self) -> LogState:
-        """The state of the event log; a GenaipaError if the database has lost it."""
+        """Return the state of the event log; a GenaipaError if the database has lost it."""
         with self._reading() as connection:
             return _state(connection)
 
@@ -220,7 +220,7 @@ class Store:
         return map(LogRow._make, self._pages(_LINKS, _BEFORE_ALL))
 
     def _pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
-        """The rows of a statement, read page by page; its first column is the event's number."""
+        """Yield the rows of a statement, read page by page; its first column is the event's number."""
         while True:
             with self._reading() as connection:
                 rows = _run(connection, statement, {"after": after, "page": _PAGE}).all()
@@ -259,7 +259,7 @@ class Store:
             )
 
     def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
-        """This analyst's unfinished score of this answer."""
+        """Return this analyst's unfinished score of this answer."""
         only = {"analyst": analyst, "answer": answer, "kind": kind}
         with self._reading() as connection:
             text = _run(connection, _DRAFT, only).scalar()
@@ -316,7 +316,7 @@ class Store:
         self._engine.dispose()
 
     def _by_id(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
-        """The events with these ids that are there."""
+        """Return the events with these ids that are there."""
         rows = _run_on(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
         return {event.id: event for event in map(self._decode, rows.scalars())}
 
@@ -402,7 +402,7 @@ def _live(connection: Connection) -> dict[str, list[str]]:
 
 
 def _begun(connection: Connection, answer: str, minutes: float) -> list[str]:
-    """The analysts whose draft of an answer was kept in the last minutes.
+    """Return the analysts whose draft of an answer was kept in the last minutes.
 
     Whoever withdraws scores, one after the other, has several under way and only one reserved.
     """

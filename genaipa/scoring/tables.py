@@ -117,7 +117,7 @@ def _row(case: Case) -> list[str | None]:
 
 
 def _fitting(text: str) -> str:
-    """The text, cut with a mark where a cell of a spreadsheet can't hold it."""
+    """Return the text, cut with a mark where a cell of a spreadsheet can't hold it."""
     mark = f"\n\n[cut here: the whole text has {len(text):,} characters, and a cell can't hold them]"
     # One character of room for the apostrophe of a text that looks like a formula.
     return text if len(text) < MOST_CHARACTERS else text[: MOST_CHARACTERS - len(mark) - 1] + mark
@@ -224,7 +224,7 @@ def write_csv(
 
 
 def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> None:
-    """The rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
+    """Return the rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
     library = openpyxl("desk")
     # All of them before the first is written: a workbook that is left half-written can't be closed.
     checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
@@ -239,7 +239,7 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
 
 
 def spreadsheet_text(text: str) -> str:
-    """A text as a cell can hold it: harmless, and without the control characters that the format forbids.
+    """Return a text as a cell can hold it: harmless, and without the control characters that the format forbids.
 
     A UsageError where it is more than fits.
     """
@@ -258,7 +258,7 @@ def spreadsheet_text(text: str) -> str:
 
 
 def read_table(path: Path, wanted: str) -> ReadTable:
-    """The table in a .csv or .xlsx file; a DataError if there is none that has the column `wanted`.
+    """Return the table in a .csv or .xlsx file; a DataError if there is none that has the column `wanted`.
 
     A spreadsheet may have several sheets, under any name: the first with that column is taken.
     """
@@ -278,7 +278,7 @@ def read_table(path: Path, wanted: str) -> ReadTable:
 
 
 def simplified(name: str) -> str:
-    """The name of a column without capitals, blanks and underscores, which people change."""
+    """Return the name of a column without capitals, blanks and underscores, which people change."""
     return " ".join(name.casefold().replace("_", " ").split())
 
 
@@ -296,7 +296,7 @@ SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
 
 def suffix_of(path: Path) -> str:
-    """The format that a file's name asks for; a UsageError for one that scores can't be written in."""
+    """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(f"{path}: scores can be written as {', '.join(SUFFIXES)}.")
@@ -304,7 +304,7 @@ def suffix_of(path: Path) -> str:
 
 
 def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
-    """The scores and adjudications in effect; machines' only where they are wanted."""
+    """Return the scores and adjudications in effect; machines' only where they are wanted."""
     return [event for event in in_effect(events) if machines or event.scorer == "human"]
 
 
@@ -362,7 +362,7 @@ def columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
 
 
 def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric, *, ticked: bool) -> tuple[TableCell, ...]:
-    """A score or adjudication as a row of `columns`; there are no `places` where the answer's run is not here.
+    """Return a score or adjudication as a row of `columns`; there are no `places` where the answer's run is not here.
 
     Of an answer that was given in several places, each run, system, … is named once.
     """
@@ -418,7 +418,7 @@ def _word(flag: bool) -> str:
 
 
 def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Event | None, list[tuple[str, str]]]:
-    """The event in a row (column → text), given by `analyst`, and its problems (column, problem).
+    """Return the event in a row (column → text), given by `analyst`, and its problems (column, problem).
 
     A row without an id or a time is a new event of this moment, by this rubric. There is no event where anything is
     wrong.
@@ -468,7 +468,7 @@ def _value(text: str, rubric: Rubric) -> float:
 
 
 def time_of(text: str) -> str:
-    """The text if it is a time in UTC as events have it; a ValueError otherwise."""
+    """Return the text if it is a time in UTC as events have it; a ValueError otherwise."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"'{text}' is not a time in UTC such as 2026-05-04T12:30:00.000Z")
     return text

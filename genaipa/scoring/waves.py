@@ -60,7 +60,7 @@ Ordered: TypeAlias = dict[str, dict[str, list[str]]]
 
 
 def short_digest(digest: str) -> str:
-    """The beginning of an answer's digest, by which waves know it."""
+    """Return the beginning of an answer's digest, by which waves know it."""
     return digest[:_DIGITS]
 
 
@@ -160,7 +160,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return Waves(first), Waves(last)
 
     def wanted(self, group: Group) -> int:
-        """The size of a group's wave, as it was asked for; 0 where nothing was drawn."""
+        """Return the size of a group's wave, as it was asked for; 0 where nothing was drawn."""
         return max((draw.wanted for draw in self.draws if draw.group == group), default=0)
 
     def drawn(
@@ -174,7 +174,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         strata: Mapping[str, str] | None = None,
         days: Mapping[str, str] | None = None,
     ) -> Waves:
-        """These waves, larger where `size` is, and with draws from the answers that are in none yet.
+        """Return these waves, larger where `size` is, and with draws from the answers that are in none yet.
 
         `size` is that of each group; None leaves groups theirs, and gives new ones `SIZE`. Where a group has several
         draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
@@ -204,7 +204,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
 
     def finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
-        """These waves; one that is not finished as it was when it was smaller, if people finished that.
+        """Return these waves; one that is not finished as it was when it was smaller, if people finished that.
 
         `answers` are the digests there are, and `scored` the ones people have scored. Whoever lets a
         finished wave grow keeps a random part that way, and what is scored of the rest is beside it.
@@ -226,7 +226,7 @@ def _as_finished(draw: Draw, there: Collection[str], lacking: Collection[str]) -
 
 
 def _grown(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
-    """The draws, each with its share of its group's size, and never less than it has."""
+    """Yield the draws, each with its share of its group's size, and never less than it has."""
     wanted: defaultdict[Group, int] = defaultdict(int, sizes)
     whole: defaultdict[Group, int] = defaultdict(int)
     for draw in draws:
@@ -256,14 +256,14 @@ def _population(answers: Iterable[PooledAnswer]) -> dict[Group, Found]:
 
 
 def largest(answers: Iterable[PooledAnswer]) -> int:
-    """The number of answers of the largest group; 0 without an answer."""
+    """Return the number of answers of the largest group; 0 without an answer."""
     return max(map(len, _population(answers).values()), default=0)
 
 
 def _ordered(
     answers: Found, known: Collection[str], scored: Collection[str], seed: str, every: Iterable[str], turn: int
 ) -> Ordered:
-    """The answers that are new, in an order that the seed decides, whatever their order was.
+    """Return the answers that are new, in an order that the seed decides, whatever their order was.
 
     The order of `every` question begins elsewhere at each turn, evenly spread; a random order stays one by that.
     """
@@ -319,7 +319,7 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
 
 
 def gone(waves: Waves, digests: Iterable[str]) -> int:
-    """The number of answers that were drawn from and are not among these any more."""
+    """Return the number of answers that were drawn from and are not among these any more."""
     return len(set().union(*waves.known.values()).difference(map(short_digest, digests)))
 
 
@@ -358,7 +358,7 @@ def _standing(
 
 
 def in_words(found: Sequence[WaveStanding]) -> str:
-    """The part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
+    """Return the part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
     each = {(group.wave, group.answers) for group in found}
     if len(each) == 1:
         wave, answers = each.pop()
@@ -381,7 +381,7 @@ class _WavesHead(msgspec.Struct):
 
 
 def load_waves(workspace: Workspace) -> Waves:
-    """The workspace's waves; none without the file. A DataError if anything but genaipa changed it."""
+    """Return the workspace's waves; none without the file. A DataError if anything but genaipa changed it."""
     path = workspace.home / WAVES
     try:
         return read_waves(path, path.read_bytes())
@@ -392,7 +392,7 @@ def load_waves(workspace: Workspace) -> Waves:
 
 
 def read_waves(path: Path, content: bytes) -> Waves:
-    """The waves in a file's content; a DataError if anything but genaipa changed it."""
+    """Return the waves in a file's content; a DataError if anything but genaipa changed it."""
     first, _, rest = content.partition(b"\n")
     try:
         head = msgspec.json.decode(first, type=_WavesHead)
@@ -407,7 +407,7 @@ def read_waves(path: Path, content: bytes) -> Waves:
 
 
 def written(waves: Waves) -> bytes:
-    """The content of the file of these waves."""
+    """Return the content of the file of these waves."""
     rest = b"".join(msgspec.json.encode(msgspec.structs.replace(draw, back=0)) + b"\n" for draw in waves.draws)
     return msgspec.json.encode(_WavesHead(_FORMAT, hashlib.sha256(rest).hexdigest())) + b"\n" + rest
 

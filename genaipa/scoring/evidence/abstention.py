@@ -68,7 +68,7 @@ class _Reader:
     def phrases(
         self, reply: str, said: Sequence[Span] = (), start: int = 0, end: int | None = None
     ) -> tuple[Span, ...]:
-        """The places where something is said to be left open, outside of quotations (`said`)."""
+        """Return the places where something is said to be left open, outside of quotations (`said`)."""
         plain, end = reply.replace("\u2019", "'"), len(reply) if end is None else end
         if not self._denies(plain, start, end):
             # Most answers; a report looks at a million of them.
@@ -135,7 +135,7 @@ class _Reader:
         )
 
     def _claims(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
-        """The phrases of a sentence that claim silence: those of a list and those of a construction."""
+        """Yield the phrases of a sentence that claim silence: those of a list and those of a construction."""
         letters, places = classify(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return

@@ -143,14 +143,14 @@ class _Forms:
         self.ordinal = re.compile(rules.ordinal)
 
     def in_digits(self, reply: str) -> str:
-        """A reply of the same length with "Section    9" for "Section Nine"."""
+        """Return a reply of the same length with "Section    9" for "Section Nine"."""
         return self.spelled.sub(lambda passage: self.numeral.sub(self._digits, passage.group()), reply)
 
     def _digits(self, numeral: re.Match[str]) -> str:
         return self.rules.numerals[numeral.group().lower()].rjust(len(numeral.group()))
 
     def name(self, word: str) -> str:
-        """The English name of a word for a section; the word itself in English."""
+        """Return the English name of a word for a section; the word itself in English."""
         return english_name(word, self.rules.names)
 
 
@@ -405,7 +405,7 @@ _ANY = re.compile(r"(?:sub-?)?sect?(?:ion)?s?\.?$|parts?$|$", re.IGNORECASE)
 
 
 def outside(reply: str, start: int, end: int, word: str, document: Document, forms: _Forms) -> Outside:
-    """The external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
+    """Return the external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
 
     "perhaps another text" is external unless the document has the section.
     """

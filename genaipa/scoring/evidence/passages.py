@@ -109,7 +109,7 @@ _NOWHERE = Placed("none", None)
 
 @lru_cache(maxsize=8)
 def passage_finder(text: str) -> PassageFinder:
-    """The finder of a document's text, kept as long as few others are asked for."""
+    """Return the finder of a document's text, kept as long as few others are asked for."""
     return PassageFinder(text)
 
 

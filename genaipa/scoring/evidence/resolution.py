@@ -172,7 +172,7 @@ class _Lookup:
         )
 
     def instead(self, number: str, expected: Sequence[Span]) -> str:
-        """The section with a part's number, if the annotated answer rests on that: it may be what is meant."""
+        """Return the section with a part's number, if the annotated answer rests on that: it may be what is meant."""
         section = self.sections.numbered(f"Section {number}") if number.isdecimal() else None
         meant = section and any(shares(self.sections.whole(section), span) for span in expected)
         return section.label if section and meant else ""
@@ -208,11 +208,11 @@ class _Lookup:
         return _range(first, self._split_part(citation.last)) if citation.last else first
 
     def _counted(self, number: str) -> Section | None:
-        """The section with the number of a part, where this answer counts the sections so."""
+        """Return the section with the number of a part, where this answer counts the sections so."""
         return self.sections.numbered(f"Section {number}") if self.counts_sections else None
 
     def _no_part(self, citation: Citation) -> FoundSection:
-        """A part that the system was not given, unless its title tells what is meant."""
+        """Return a part that the system was not given, unless its title tells what is meant."""
         place = self.sections.headings.find(citation.title) if citation.title else None
         if place and place.fits and place.heading:
             return FoundSection(
@@ -229,7 +229,7 @@ class _Lookup:
         return FoundSection("", None, f"no Part {number} of this document", sure=bool(self.parts))
 
     def _titled_part(self, number: str, given: Span, title: str) -> FoundSection:
-        """A part with a title: what has the title, in the part or elsewhere; the part, if nothing has it."""
+        """Return a part with a title: what has the title, in the part or elsewhere; the part, if nothing has it."""
         inside, place = self.sections.headings.find(title, given), self.sections.headings.find(title)
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
@@ -249,7 +249,7 @@ class _Lookup:
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
     def _inside(self, citation: Citation) -> FoundSection:
-        """A section, or several, said to be in a part."""
+        """Return a section, or several, said to be in a part."""
         outer = self._given(citation.within)
         if outer is None:
             return self._elsewhere(citation)
@@ -269,7 +269,7 @@ class _Lookup:
         return self._elsewhere(citation)
 
     def _elsewhere(self, citation: Citation) -> FoundSection:
-        """A section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
+        """Return a section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """

@@ -39,7 +39,7 @@ def outline(document: Document) -> tuple[Section, ...]:
 
 
 def places(document: Document) -> tuple[Section, ...]:
-    """The outline, and the numbered clauses inside its sections."""
+    """Return the outline, and the numbered clauses inside its sections."""
     return document.places or outline(document)
 
 
@@ -209,7 +209,7 @@ class SectionFinder:
         return section.start, max(section.end, next(after, section.end))
 
     def find(self, label: str, title: str) -> FoundSection:
-        """The section with a label and, if there is one beside it, with that title."""
+        """Return the section with a label and, if there is one beside it, with that title."""
         section, number = self.numbered(label), label.rpartition(" ")[2]
         if section and (not title or self.agrees(section, title)):
             return self.found(section, _lacking(section, number))
@@ -230,7 +230,7 @@ class SectionFinder:
         return [*self.places, *numbers_inside(self.document.text)]
 
     def _titled(self, label: str, title: str) -> FoundSection | None:
-        """The section with this title, if none has both the title and the label."""
+        """Return the section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
         listed = (
             s for s in numbers_inside(self.document.text) if resolve_citation((s,), label) and self.agrees(s, title)
@@ -246,7 +246,7 @@ class SectionFinder:
         )
 
     def numbered(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
-        """The section with a label."""
+        """Return the section with a label."""
         sections = self.places if among is None else among
         section = resolve_citation(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
@@ -302,7 +302,7 @@ class SectionFinder:
         return not re.search(begins, text)
 
     def find_within(self, number: str, title: str, part: Span) -> FoundSection | None:
-        """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
+        """Return the section with that number in a part: one of the outline, or what the part's own text numbers so."""
         inside = tuple(section for section in self.places if section.start < part[1] and part[0] < section.end)
         section = self.numbered(f"Section {number}", inside)
         # Beneath IV. the section IV.B is cited as B.
@@ -321,11 +321,11 @@ class SectionFinder:
 
 @lru_cache(maxsize=8)
 def _counted(text: str) -> str:
-    """A document as it reads, its digits plain ones."""
+    """Return a document as it reads, its digits plain ones."""
     return ascii_numbers(read(text).text)
 
 
 def _lacking(section: Section, number: str) -> str:
-    """A sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
+    """Return a sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
     deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
     return f"which has no {number} of its own" if deeper else ""

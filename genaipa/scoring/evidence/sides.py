@@ -58,7 +58,7 @@ def find_side(reply: str, asked: str, language: str = ENGLISH.code, status: str 
 
 
 def _find_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide | None:
-    """The side of the word that an answer begins by; None where it begins by neither."""
+    """Return the side of the word that an answer begins by; None where it begins by neither."""
     for line in islice(filter(str.strip, reply.splitlines()), _LINES):
         opening = rf"\W*(?:(?:{sides.opening})[^.!?,:\u2014]{{0,120}}[,:\u2014]\W*|(?:{sides.opening})\s+)?"
         found = expression(rf"{opening}(?P<word>{rules.answered}){_MARK}", re.IGNORECASE).match(line)
@@ -70,7 +70,7 @@ def _find_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide 
 
 
 def _find_polarity(reply: str, asked: str, language: Language, sides: SideRules) -> AnswerSide:
-    """The side that the first sentence takes by repeating or denying the question; `open` if it does neither."""
+    """Return the side that the first sentence takes by repeating or denying the question; `open` if it does neither."""
     if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(asked):
         return "open"
     first = next((found.group() for found in _SENTENCE.finditer(reply) if content_words(found.group(), language)), "")

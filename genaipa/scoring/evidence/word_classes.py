@@ -30,7 +30,7 @@ _LONGEST = 120  # words of a sentence that are looked at: a reply may be one wor
 
 @cache
 def _classifier(rules: SilenceRules) -> Callable[[str], str]:
-    """The class of a word in a language; the first class that has it."""
+    """Return the class of a word in a language; the first class that has it."""
     classes = [(letter, expression(words)) for letter, words in rules.classes.items()]
 
     @lru_cache(maxsize=20_000)  # a text says most of its words many times
