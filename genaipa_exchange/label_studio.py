@@ -18,7 +18,7 @@ from genaipa.files.limits import JSON, within
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def config(rubric: Rubric) -> str:
 
 def choice(rubric: Rubric, metric: str, value: float) -> str:
     """Return the label of a value: `+1 relevant`."""
-    return f"{shown(value)} {rubric.words(metric, value)}"
+    return f"{format_value(value)} {rubric.words(metric, value)}"
 
 
 def _tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:

@@ -23,7 +23,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission
 from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
@@ -221,7 +221,7 @@ class Outgoing:
         """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
         found: dict[str, list[Event]] = defaultdict(list)
         with existing_store(self.workspace) as store:
-            for event in in_effect(event for _, event in store.events()) if store else ():
+            for event in select_effective_events(event for _, event in store.events()) if store else ():
                 if event.scorer == "human" or self.judges:
                     found[event.answer].append(event)
                 else:

@@ -81,7 +81,7 @@ def page(desk: Desk, user: User) -> None:
     columns = ("Document", "Question", "By", "When", "State")
     long_table("objections", "Objections", columns, chosen, _row, chosen=one.event.id, choose=_choose)
     try:
-        case = desk.pool.case(one.event.answer)
+        case = desk.pool.load_case(one.event.answer)
         same = (other for other in found if annotated(other.said) == annotated(one.said))
         beside = [other for other in same if other is one or other.status != "withdrawn"]
         _expose(desk, user, one, beside)

@@ -105,7 +105,7 @@ class PointsPanel(Panel):
             scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
             return find_disputed_points(scores, desk.pool)
 
-        stamp = (user.name, desk.current.seen, desk.pool.generation)
+        stamp = (user.name, desk.current.event_count, desk.pool.generation)
         disputed = session_cached("agreement points", stamp, find_disputed)
         if not disputed:
             return

@@ -32,7 +32,7 @@ from genaipa.runs.manifest import withheld
 from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import existing_store
@@ -94,7 +94,7 @@ def gather(
     answers = answers.drop(columns=columns_of(*reading.failures), errors="ignore")
     people, log = load_people(workspace), _about(store, answers["answer"].cat.categories) if store is not None else []
     counted = list(people.counted(log)) if people.left_out else log
-    effective = in_effect(counted)
+    effective = select_effective_events(counted)
     try:
         waves = finish(load_waves(workspace), answers, effective)
     except GenaipaError as error:

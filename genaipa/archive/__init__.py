@@ -73,7 +73,7 @@ from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.importing import import_from
+from genaipa.scoring.importing import import_sources
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
@@ -454,7 +454,7 @@ def _bring_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    brought = import_from(store, [folder / SCORES], (), People(), unknown_answers=True)
+    brought = import_sources(store, [folder / SCORES], (), People(), unknown_answers=True)
     if brought.problems:
         raise DataError(folder / SCORES, brought.problems[0])
     return brought.added + brought.known

@@ -116,14 +116,14 @@ class JudgedAnswers:
     @property
     def left_out(self) -> str:
         """A sentence on excluded answers; empty without any."""
-        return self._pool.left_out.partition(" (")[0]
+        return self._pool.exclusion_note.partition(" (")[0]
 
     def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[Judged]:
         """Return the answers with these digests as they are shown, each with the passes that are wanted of it."""
         found = []
         for digest, passes in wanted.items():
             try:
-                case = (self._pool if digest in self._pool.answers else self._anchors).case(digest)
+                case = (self._pool if digest in self._pool.answers else self._anchors).load_case(digest)
             except GenaipaError as error:
                 self.problems.append(str(error))
                 continue
@@ -149,7 +149,7 @@ class JudgedAnswers:
             document=self._name(document),
             question=case.answer.question,
             asked=case.asked,
-            reply=case.masked_reply(),
+            reply=case.mask_reply(),
             passes=passes,
             original=case.original,
             annotated=annotated.answer if annotated else "",

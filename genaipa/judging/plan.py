@@ -22,7 +22,7 @@ from genaipa.judging.verdict import asked_models, put_in
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.runs.records import RunSpec
 from genaipa.runs.selection import run_folders
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.systems.catalog import resolve
@@ -243,7 +243,7 @@ def _anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tuple[str, 
     if not answers.day:
         return set()
     with existing_store(workspace) as store:
-        given = in_effect(event for _, event in store.events()) if store else []
+        given = select_effective_events(event for _, event in store.events()) if store else []
     by_people = {event.answer for event in given if event.scorer == "human"}
     before = {digest for digest, passed in done if passed >= FIRST_DAY}
     judged = {digest for digest, passed in done if passed < FIRST_DAY}

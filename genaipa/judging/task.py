@@ -31,7 +31,7 @@ from genaipa.judging.name import FIRST_DAY, NAME
 from genaipa.judging.verdict import Keeper, schema
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, key_of
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 from genaipa.tasks.prompts import Prompts
@@ -252,7 +252,7 @@ class JudgeTask(Task):
         found = verdict_parsing.read_verdict(
             self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
         )
-        return Reading(", ".join(f"{metric} {shown(value)}" for metric, value in found.values.items()))
+        return Reading(", ".join(f"{metric} {format_value(value)}" for metric, value in found.values.items()))
 
     @cached_property
     def _judged_by_digest(self) -> dict[str, Judged]:

@@ -37,7 +37,7 @@ from genaipa.judging.verdict_parsing import (
     read_verdict,
 )
 from genaipa.questions.points import MOST
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
 from genaipa.scoring.store import existing_store, open_store
@@ -321,7 +321,7 @@ def alone(workspace: Workspace, answers: JudgedAnswers) -> list[AloneVerdicts]:
     found: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     answers_of: defaultdict[str, set[str]] = defaultdict(set)
     by_people = set()
-    for event in in_effect(events):
+    for event in select_effective_events(events):
         if event.scorer == "human" and event.values is not None:
             by_people.add(event.answer)
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None

@@ -18,7 +18,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import coordinates_of
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import sources_of
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_references
 from genaipa.scoring.evidence.sides import find_side
@@ -321,7 +321,7 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
 def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     given: dict[str, list[Event]] = {}
-    for event in in_effect(events):
+    for event in select_effective_events(events):
         if event.kind in VALUED and event.values is not None:
             given.setdefault(event.answer, []).append(event)
 

@@ -14,7 +14,7 @@ from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import days_of, groups_of, run_folders, select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.importing import ImportedScores, import_from
+from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import load_people
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.scoring.tables import ReadTable
@@ -55,7 +55,7 @@ def import_scores(
     here = find_workspace(workspace)
     answers = Pool(here, run_folders(here)).answers
     with contextlib.closing(open_store(here)) as store:
-        found = import_from(
+        found = import_sources(
             store,
             [Path(scores) if isinstance(scores, str | os.PathLike) else _table(scores)],
             answers,
@@ -144,7 +144,7 @@ def sample(
     if not pool.answers:
         raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
     with existing_store(here) as store:
-        scored = set() if store is None else CurrentScores(store.events).scored()
+        scored = set() if store is None else CurrentScores(store.events).find_scored_answers()
     plan = load_people(here).plan
     planned = None if plan.size == "all" else plan.size
     draw_size = size or planned

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, Early, Orders, by_document, wanted_from
-from genaipa.scoring.events import AGAIN, EXPOSURE, MEAN, Draft, Event, new_id
+from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, rank_documents
+from genaipa.scoring.events import EXPOSURE, MEAN, SEND_BACK, Draft, Event, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, ScoringPlan
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import EventKind, Objection, Pin, Shown
+    from genaipa.scoring.events import EventKind, Objection, Pin, ScreenContents
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
@@ -56,7 +56,7 @@ class Queue:
         self.pool, self.store, self.current, self.plan = pool, store, current, plan
         self._coverage = Coverage(pool, current, plan)
         self._orders = Orders(pool, plan)
-        self._early = Early(pool, plan)
+        self._early = EarlyAnswers(pool, plan)
         self._given_early: set[tuple[str, str]] = set()
         """Analysts, and answers that came up for them out of their order."""
         self._following: dict[str, tuple[str, float]] = {}
@@ -66,29 +66,29 @@ class Queue:
     def get_ready(self) -> None:
         """Work out what all analysts' next answers rest on, for which the first of them would wait otherwise."""
         self._early_for("", bool)
-        self._orders.get_ready()
+        self._orders.sort_rows()
 
     def _caught_up(self) -> Coverage:
         with self._lock:
-            self._coverage.catch_up()
+            self._coverage.refresh()
             return self._coverage
 
     def history(self, analyst: str) -> History:
         """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
-            self._coverage.catch_up()
+            self._coverage.refresh()
             return self._coverage.history(analyst)
 
     # -- what comes next --
 
     def wanted(self, digest: str) -> int:
         """Return the number of analysts who are to score this answer."""
-        return wanted_from(self.plan, digest)
+        return count_wanted_scores(self.plan, digest)
 
     def order(self, analyst: str) -> list[str]:
         """The answers wanted of anyone, in this analyst's order: the plan's, shuffled. A new answer moves no other."""
-        return list(self._orders.of(analyst))
+        return list(self._orders.walk_order(analyst))
 
     def next(self, analyst: str, first: str = "") -> str | None:
         """Return the answer to score now, reserved for some minutes; None when nothing is left for this analyst.
@@ -132,9 +132,9 @@ class Queue:
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
         coverage = self._caught_up()
-        scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
+        scored, asked = coverage.scored[analyst], coverage.list_requested(analyst)
         begun, calibration, returned = self._begun(analyst), self._calibration(analyst), self.second_looks(analyst)
-        seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
+        seen, skipped = self.current.score_exposures(analyst), self.current.skip_numbers(analyst)
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
 
@@ -158,8 +158,8 @@ class Queue:
         be shown to this analyst.
         """
         coverage = self._caught_up()
-        ahead = coverage.askable(analyst) | coverage.later  # one copy of perhaps 100,000, changed in place
-        ahead.difference_update(self.current.saw_scores(analyst))
+        ahead = coverage.list_askable(analyst) | coverage.outside_wave  # one copy of perhaps 100,000, changed in place
+        ahead.difference_update(self.current.score_exposures(analyst))
         ahead.update(self._begun(analyst), self._calibration(analyst))
         ahead.difference_update(coverage.scored[analyst])
         # Until all have looked again, none of them is shown what the others gave.
@@ -177,14 +177,14 @@ class Queue:
 
     def pending(self, digest: str) -> list[str]:
         """Return the analysts who are still to look again at an answer that was sent back; none of the reference."""
-        return [name for name in self.current.pending(digest) if name not in self.plan.reference]
+        return [name for name in self.current.pending_analysts(digest) if name not in self.plan.reference]
 
     def _remaining(self, analyst: str) -> int:
         """The number of answers ahead in the wave, without going through them: this is asked at every key pressed."""
         coverage = self._coverage
-        asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
+        asked, scored = coverage.list_requested(analyst), coverage.scored[analyst]
         more = {*self._begun(analyst), *self._calibration(analyst)} - scored
-        away = (scored | self.current.saw_scores(analyst)) - more
+        away = (scored | self.current.score_exposures(analyst)) - more
         return (
             len(self.second_looks(analyst))
             + len(asked)
@@ -201,7 +201,7 @@ class Queue:
 
     def _begun(self, analyst: str) -> list[str]:
         """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
-        skipped = self.current.skipped(analyst)
+        skipped = self.current.skip_numbers(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
@@ -211,15 +211,15 @@ class Queue:
 
     def _in_order(self, analyst: str) -> Iterable[str]:
         """Yield the answers asked of this analyst and not scored by them, in their order."""
-        scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
-        few = self._orders.of_few(analyst, asked, scored)
+        scored, asked = self._coverage.scored[analyst], self._coverage.list_requested(analyst)
+        few = self._orders.sort_if_few(analyst, asked, scored)
         if few is not None:
             return few
-        return (digest for digest in self._orders.of(analyst) if digest in asked and digest not in scored)
+        return (digest for digest in self._orders.walk_order(analyst) if digest in asked and digest not in scored)
 
     def _early_for(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
-            return iter(()) if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
+            return iter(()) if analyst in self.plan.reference else self._early.select_open(self._coverage, is_open)
 
     def _calibration(self, analyst: str) -> list[str]:
         """List calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
@@ -228,17 +228,17 @@ class Queue:
         done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored, seen = self._coverage.scored[analyst], self.current.saw_scores(analyst)
+        scored, seen = self._coverage.scored[analyst], self.current.score_exposures(analyst)
         referenced = list(self._coverage.referenced)
         left = [digest for digest in referenced if digest not in scored and digest not in seen]
-        return sorted(left[: self.plan.calibration - done], key=by_document(referenced, self.pool).__getitem__)
+        return sorted(left[: self.plan.calibration - done], key=rank_documents(referenced, self.pool).__getitem__)
 
     def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
         """Whether others who have it reserved will give all the scores that it still needs."""
         if analyst in self.plan.reference:
             return False
         others = set(held.get(digest, ())) - {analyst, *self.plan.reference}
-        return bool(others) and self._coverage.given_to(digest) + len(others) >= self.wanted(digest)
+        return bool(others) and self._coverage.score_count(digest) + len(others) >= self.wanted(digest)
 
     def _reserve(self, digest: str, analyst: str, *, always: bool) -> bool:
         reserved = self.store.reserve(
@@ -278,7 +278,7 @@ class Queue:
         seconds: float | None,
         suggested: Mapping[str, float],
         pinned: bool = False,
-        shown: Shown | None = None,
+        shown: ScreenContents | None = None,
         ticks: Ticks | None = None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
@@ -331,7 +331,7 @@ class Queue:
         if told := next(filter(None, (_mention(name, word) for name in names)), ""):
             raise UsageError(f"the others must not know of {told} before they have scored; leave the name out.")
         note = " ".join(word.split())
-        return self._keep(self._event(AGAIN, analyst, digest, note=note, seconds=seconds, independent=False))
+        return self._keep(self._event(SEND_BACK, analyst, digest, note=note, seconds=seconds, independent=False))
 
     def take_mean(self, analyst: str, digest: str, *, seconds: float | None = None) -> Event:
         """Let the scores of an answer stand, so that their mean counts; a UsageError if they are not close."""
@@ -354,8 +354,8 @@ class Queue:
     def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
         """Return an event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
         shown = {
-            "blind": self.plan.blind and digest not in self.current.saw_system(analyst),
-            "independent": digest not in self.current.saw_scores(analyst),
+            "blind": self.plan.blind and digest not in self.current.system_exposures(analyst),
+            "independent": digest not in self.current.score_exposures(analyst),
         }
         return Event(**{"id": new_id(), "time": now(), **shown, **fields}, kind=kind, analyst=analyst, answer=digest)
 
@@ -408,9 +408,11 @@ class Queue:
         """Return this analyst's last score or skip in effect."""
         coverage = self._caught_up()
         score = next(reversed(self.history(analyst).scores), None)
-        skipped = {digest: number for digest, number in self.current.skipped(analyst).items() if digest in coverage}
+        skipped = {
+            digest: number for digest, number in self.current.skip_numbers(analyst).items() if digest in coverage
+        }
         latest = max(skipped, key=skipped.__getitem__, default=None)
-        if latest is None or (score is not None and self.current.number(score) > skipped[latest]):
+        if latest is None or (score is not None and self.current.event_number(score) > skipped[latest]):
             return score
         return self.current.skip(latest, analyst)
 
@@ -460,7 +462,7 @@ class Queue:
         Whoever has seen the scores is not asked to score the answer; if they do, their score says what they saw.
         """
         coverage = self._caught_up()
-        saw_system, saw_scores = self.current.saw_system(analyst), self.current.saw_scores(analyst)
+        saw_system, saw_scores = self.current.system_exposures(analyst), self.current.score_exposures(analyst)
         exposures = [
             self._event(EXPOSURE, analyst, digest, blind=not system, independent=not scores)
             for digest in dict.fromkeys(digests)

@@ -185,8 +185,9 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         """The scale and the formula of M_all, in sentences."""
         most, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
         metrics = (f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.names.items())
+        values = [*map(format_value, self.values)]
         return (
-            f"Analysts gave each answer {', '.join(map(shown, self.values[:-1]))} or {shown(self.values[-1])} on each "
+            f"Analysts gave each answer {', '.join(values[:-1])} or {values[-1]} on each "
             f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 10 "
             f"to 100: M_all = (sum + {most:g}) / {2 * most:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}."
         )
@@ -217,7 +218,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             raise ValueError(f"the metrics are {given}, and the rubric '{self.title}' has {wanted}")
         for metric, value in by_metric.items():
             if value not in self.values:
-                raise ValueError(f"{metric} is {value:g}, and can be {', '.join(map(shown, self.values))} only")
+                raise ValueError(f"{metric} is {value:g}, and can be {', '.join(map(format_value, self.values))} only")
 
     def typed(self, keys: str) -> Values:
         """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
@@ -270,7 +271,7 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return m_all(self.points(values), sum(self.weights.values()))
 
 
-def shown(value: float) -> str:
+def format_value(value: float) -> str:
     """Return a value as people write it: "+1", "+0.5", "-1"."""
     return f"{value:+g}"
 

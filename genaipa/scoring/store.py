@@ -18,17 +18,17 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, OtherFormatError
 from genaipa.files.stamps import now
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.databases import (
     SCHEMA_STEPS,
     VARIABLE,
-    bring_forward,
     connect,
-    failure,
-    file_of,
+    convert_error,
+    find_lost_triggers,
     is_writable,
+    migrate_schema,
     schema_version,
-    unguarded,
+    sqlite_path,
 )
 from genaipa.scoring.events import (
     CHECKED_TAIL,
@@ -38,10 +38,10 @@ from genaipa.scoring.events import (
     LogRow,
     LogState,
     chain_digest,
-    complaint,
     event_decoder,
-    misfit,
-    tail_breaks,
+    find_event_problem,
+    find_reference_problem,
+    find_tail_breaks,
 )
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
@@ -85,7 +85,7 @@ def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[S
     A `damaged` one, whose events were changed, is a DataError unless asked for.
     """
     url = database_url(workspace)
-    file = file_of(url)
+    file = sqlite_path(url)
     if file is not None and not file.exists():
         yield None
         return
@@ -146,9 +146,9 @@ class Store:
             if taken > known:
                 raise OtherFormatError(self.name, taken, known)
             if writable:
-                bring_forward(connection)
+                migrate_schema(connection)
             latest = _run(connection, _LATEST, {"most": CHECKED_TAIL + 1})
-            if not self._damaged and (wrong := next(tail_breaks(latest.all()), "")):
+            if not self._damaged and (wrong := next(find_tail_breaks(latest.all()), "")):
                 raise DataError(
                     self.name,
                     f"the log of scores was changed by something else than genaipa: {wrong} For all of it: "
@@ -213,7 +213,7 @@ class Store:
     def unguarded(self) -> list[str]:
         """Names of the triggers that the database has lost, by which it refused to change an event."""
         with self._reading() as connection:
-            return unguarded(connection)
+            return find_lost_triggers(connection)
 
     def links(self) -> Iterator[LogRow]:
         """Every event as its row holds it, in order."""
@@ -230,10 +230,10 @@ class Store:
             after = rows[-1][0]
 
     def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
-        problem = complaint(event, self.rubric)
+        problem = find_event_problem(event, self.rubric)
         if not problem and event.refers_to:
             earlier = new.get(event.refers_to) or self._by_id(connection, [event.refers_to]).get(event.refers_to)
-            problem = misfit(event, earlier)
+            problem = find_reference_problem(event, earlier)
         if problem:
             raise DataError(self.name, problem, f"event {event.id}")
 
@@ -289,7 +289,7 @@ class Store:
         """
         with self._writing() as connection:
             events = [event for event in self._events_of(connection, answer) if event.scorer == "human"]
-            taken = {event.analyst for event in in_effect(events) if event.kind == "score"}
+            taken = {event.analyst for event in select_effective_events(events) if event.kind == "score"}
             taken.update(_live(connection).get(answer, ()), _begun(connection, answer, minutes))
             if len(taken.difference(apart, [analyst])) >= wanted:
                 return False
@@ -338,8 +338,8 @@ class Store:
             return event
         raise DataError(
             self.name,
-            f"{complaint(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep scores by "
-            f"another one in a database of their own ({VARIABLE}).",
+            f"{find_event_problem(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep scores "
+            f"by another one in a database of their own ({VARIABLE}).",
             f"event {event.id}",
         )
 
@@ -359,7 +359,7 @@ class Store:
             with self._engine.connect() as connection:
                 yield connection
         except sqlalchemy.exc.SQLAlchemyError as error:
-            raise failure(error, self._engine, self.name) from None
+            raise convert_error(error, self._engine, self.name) from None
 
 
 def _run(

@@ -33,10 +33,10 @@ from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import occurring
-from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import ORDERS, Event, Scorer, Shown, new_id
-from genaipa.scoring.rubric import Rubric, shown
+from genaipa.scoring.answers import pair_with_occurrences
+from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_id
+from genaipa.scoring.rubric import Rubric, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -112,7 +112,7 @@ def _row(case: Case) -> list[str | None]:
         silent = f"\n\n({said[0].upper()}{said[1:]}.)" if said else ""
         doubt = f"[{case.doubt}]\n\n" if case.doubt else ""
         annotated = doubt + case.annotated.answer + rests_on + silent
-    shown = [asked, case.masked_reply(), annotated]
+    shown = [asked, case.mask_reply(), annotated]
     return [case.answer.digest, case.answer.document, *map(_fitting, shown)]
 
 
@@ -305,7 +305,7 @@ def suffix_of(path: Path) -> str:
 
 def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
     """Return the scores and adjudications in effect; machines' only where they are wanted."""
-    return [event for event in in_effect(events) if machines or event.scorer == "human"]
+    return [event for event in select_effective_events(events) if machines or event.scorer == "human"]
 
 
 def write_scores(
@@ -329,7 +329,7 @@ def write_scores(
     events = list(events)
     ticked = any(event.ticks for event in events)
     if per_run:
-        placed = ((event, [place] if place else []) for place, event in occurring(events, answers))
+        placed = ((event, [place] if place else []) for place, event in pair_with_occurrences(events, answers))
     else:
         placed = ((event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
     rows = (row_of(event, places, rubric, ticked=ticked) for event, places in placed)
@@ -368,7 +368,7 @@ def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric, *, ticked
     """
     values = event.values
     assert values is not None, "scores and adjudications have values"
-    suggested = " ".join(f"{metric}={shown(value)}" for metric, value in event.suggested.items())
+    suggested = " ".join(f"{metric}={format_value(value)}" for metric, value in event.suggested.items())
     given = (values[metric] for metric in rubric.metrics)
     metrics: list[TableCell] = [int(value) if value.is_integer() else value for value in given]
     return (
@@ -396,14 +396,14 @@ def _ticks(ticks: Ticks | None) -> str:
     return " ".join([f"points={ticks.digest}", *(f"{name}={','.join(ids)}" for name, ids in lists.items() if ids)])
 
 
-def _describe_shown(on_screen: Shown | None) -> str:
+def _describe_shown(on_screen: ScreenContents | None) -> str:
     """Describe what was on screen as `nearest grey evidence=METRIC,… suggestion=METRIC,… withheld=METRIC:VALUE,…`."""
     if on_screen is None:
         return ""
     lists = {
         "evidence": on_screen.evidence,
         "suggestion": on_screen.suggestion,
-        "withheld": [f"{metric}:{shown(value)}" for metric, value in on_screen.withheld.items()],
+        "withheld": [f"{metric}:{format_value(value)}" for metric, value in on_screen.withheld.items()],
     }
     flags = [name for name in ("nearest", "grey") if getattr(on_screen, name)]
     return " ".join([*flags, *(f"{name}={','.join(some)}" for name, some in lists.items() if some)]) or "nothing"
@@ -464,7 +464,7 @@ def _value(text: str, rubric: Rubric) -> float:
     with contextlib.suppress(ValueError):
         if (value := parse_number(text)) in rubric.values:
             return value
-    raise ValueError(f"'{text}' is not one of {', '.join(map(shown, rubric.values))}")
+    raise ValueError(f"'{text}' is not one of {', '.join(map(format_value, rubric.values))}")
 
 
 def time_of(text: str) -> str:
@@ -504,7 +504,7 @@ def _suggested(text: str, rubric: Rubric) -> dict[str, float]:
     return found
 
 
-def _read_shown(text: str, rubric: Rubric) -> Shown:
+def _read_shown(text: str, rubric: Rubric) -> ScreenContents:
     fields: dict[str, Any] = {}
     for part in text.split() if text != "nothing" else ():
         name, _, listed = part.partition("=")
@@ -516,7 +516,7 @@ def _read_shown(text: str, rubric: Rubric) -> Shown:
             fields[name] = _suggested(listed.replace(",", " ").replace(":", "="), rubric)
         else:
             raise ValueError(f"'{part}' is none of nearest, grey, evidence=, suggestion= and withheld=")
-    return Shown(**fields)
+    return ScreenContents(**fields)
 
 
 def _read_ticks(text: str) -> Ticks:

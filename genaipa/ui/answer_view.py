@@ -20,13 +20,13 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.events import AGAIN
+from genaipa.scoring.events import SEND_BACK
 from genaipa.scoring.evidence.asked import mentions_question
 from genaipa.scoring.evidence.examine import annotated_targets, examine, is_withheld, section_targets
 from genaipa.scoring.evidence.nearest import find_claims, load_index
 from genaipa.scoring.evidence.passages import passage_finder
 from genaipa.scoring.evidence.section_finder import outline
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.ui.panel import panels
 from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, numbers, table, texts
 
@@ -136,7 +136,7 @@ def prepare(
 ) -> Prepared:
     """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
     document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
-    reply = case.masked_reply() if blind else case.reply
+    reply = case.mask_reply() if blind else case.reply
     evidence = examine(
         reply,
         document,
@@ -257,7 +257,7 @@ def in_words(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
     return {
         "key": rubric.key(value),
         "tone": {1.0: "good", -1.0: "bad"}.get(value, "unsure"),
-        "value": shown(value),
+        "value": format_value(value),
         "words": rubric.words(metric, value),
     }
 
@@ -284,7 +284,7 @@ def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric
 
 
 def _worded(rubric: Rubric, metric: str, value: float) -> str:
-    return f"{shown(value)} {rubric.words(metric, value)}"
+    return f"{format_value(value)} {rubric.words(metric, value)}"
 
 
 def _headings(document: Document) -> list[TextSpan]:
@@ -469,7 +469,7 @@ def _line(tone: str, text: str, mark: str = "") -> EvidenceLine:
 def case_of(desk: Desk, digest: str) -> Case:
     """The case of an answer of the pool; one that can't be read is set aside, and the page drawn again without it."""
     try:
-        return desk.pool.case(digest)
+        return desk.pool.load_case(digest)
     except GenaipaError as error:
         desk.set_aside(digest, error)
         st.rerun()
@@ -513,17 +513,17 @@ def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> l
     lines: list[str] = []
     for event in desk.store.events_of(digest) if desk.current.latest_return(digest) else ():
         name = names.get(event.analyst, event.analyst) if names else f"{format_time(event.time)} {event.analyst}"
-        if event.kind == AGAIN:
+        if event.kind == SEND_BACK:
             lines.append(f"{name} sent it back: {event.note}")
         elif lines and event.kind == "score" and event.scorer == "human" and event.values is not None:
-            values = " ".join(map(shown, event.values.values()))
+            values = " ".join(map(format_value, event.values.values()))
             lines.append(f"{name} gave {values}{f': {event.note}' if event.note else ''}")
     return lines
 
 
 def _score(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
-    values = map(shown, event.values.values())
+    values = map(format_value, event.values.values())
     # As everywhere that people read it, from 10 to 100.
     return ListRow((name_scorer(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
 

@@ -56,7 +56,7 @@ class Desk:
         """The part of the answers that is asked for, in sentences; empty where all are."""
         if not self.waves:
             return ""
-        found = standings(self.waves, self.pool.answers.values(), self.current.scored())
+        found = standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
         late = sum(group.late for group in found)
         said = f"Asked for is a random part: {in_words(found)}; --sample all for everything." if found else ""
         return f"{said} {late:,} came later; the desk draws from them when it is opened again." if late else said
@@ -90,7 +90,7 @@ class Desk:
         answer = self.pool.answers.get(digest)
         if answer is not None:
             what = f"An answer to {answer.question} about {answer.document}"
-            self.pool.set_aside(digest, f"{what} can't be read and is left out; the desk's terminal shows why.")
+            self.pool.mark_unreadable(digest, f"{what} can't be read and is left out; the desk's terminal shows why.")
 
 
 def open_desk(settings: DeskSettings) -> Desk:
@@ -139,7 +139,7 @@ def _sampled(
         return Waves(), None
     answers = pool.answers.values()
     size, seed, days = settings.sample, settings.plan.seed, days_of(meant or select(workspace, []))
-    waves = draw_waves(workspace, answers, current.scored(), size=size, seed=seed, days=days)
+    waves = draw_waves(workspace, answers, current.find_scored_answers(), size=size, seed=seed, days=days)
     return waves, waves.asked if waves else None
 
 

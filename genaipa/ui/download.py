@@ -23,16 +23,16 @@ def scores_button(desk: Desk, user: User) -> None:
     They tell whose each answer is and how others scored it: whoever could still be asked to score one gets the command
     for whoever keeps the study, and that one who scores has them is recorded.
     """
-    if not user.adjudicates or not desk.current.seen:
+    if not user.adjudicates or not desk.current.event_count:
         return
     if user.scores and desk.queue.ahead_of(user.name):
         st.caption("You can still be asked to score answers; the scores as a table: genaipa scores export")
         return
-    stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
     content = session_cached("scores as a table", stamp, lambda: scores_table(desk))
 
     def note() -> None:
-        desk.queue.expose(user.name, desk.current.scored(), scores=True, system=True)
+        desk.queue.expose(user.name, desk.current.find_scored_answers(), scores=True, system=True)
 
     st.download_button(
         "Download the scores (CSV)", content, FILE, "text/csv", on_click=note if user.scores else "rerun", key="scores"

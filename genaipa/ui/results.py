@@ -167,7 +167,7 @@ def cache_of(_pool: Pool) -> ResultsCache:
 
 
 def _state(pool: Pool) -> tuple[int, int]:
-    return pool.generation, len(pool.arrived)
+    return pool.generation, len(pool.arrivals)
 
 
 def sources_of(desk: Desk) -> list[Source]:

@@ -17,10 +17,10 @@ from msgspec import UNSET
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.events import Draft, Objection, Pin, Shown, new_id
+from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_id
 from genaipa.scoring.evidence.nearest import load_index
 from genaipa.scoring.objections import filed, own, proved
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.ui.answer_view import Prepared, prepare, units
 from genaipa.ui.panel import panels
 from genaipa.ui.widgets import desk_message
@@ -98,7 +98,7 @@ def prepared(desk: Desk, digest: str) -> Prepared:
 def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG001 - part of the key
     # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
     return prepare(
-        _desk.pool.case(digest),
+        _desk.pool.load_case(digest),
         _desk.rubric,
         blind=_desk.queue.plan.blind,
         suggestions=_desk.settings.suggestions,
@@ -131,7 +131,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> Shown | None:
+def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> ScreenContents | None:
     """Read what the browser says that it showed of an answer.
 
     None where it says nothing, and a ValueError where it says anything else.
@@ -139,10 +139,10 @@ def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> Shown | None:
     if "shown" not in sent:
         return None
     try:
-        said = msgspec.convert(sent["shown"], Shown)
+        said = msgspec.convert(sent["shown"], ScreenContents)
     except msgspec.ValidationError as error:
         raise ValueError(f"what was shown can't be read ({error})") from None
-    return Shown(
+    return ScreenContents(
         nearest=said.nearest,
         grey=said.grey,
         evidence=tuple(metric for metric in ready.shown["evidence"] if metric in said.evidence),
@@ -272,7 +272,7 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
         "question": question,
         "begins": begins,
         "document": desk.pool.answers[score.answer].document,
-        "values": " ".join(map(shown, score.values.values())),
+        "values": " ".join(map(format_value, score.values.values())),
         "note": score.note,
         "time": score.time,
     }
@@ -282,8 +282,8 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
 def words_of(_desk: Desk, digest: str) -> tuple[str, str]:
     """The question of an answer, and how the answer on screen begins; the question's id where it can't be read."""
     try:
-        case = _desk.pool.case(digest)
+        case = _desk.pool.load_case(digest)
     except GenaipaError:
         return _desk.pool.answers[digest].question, ""
-    reply = case.masked_reply() if _desk.queue.plan.blind else case.reply
+    reply = case.mask_reply() if _desk.queue.plan.blind else case.reply
     return case.asked, " ".join(reply[: 2 * _BEGINNING].split())[:_BEGINNING]

@@ -11,7 +11,7 @@ from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.annotations import Annotations, annotation_problems, read_annotations
 from genaipa.questions.points import Point, Ticks, points_digest, ticked
-from genaipa.scoring.events import Event, complaint
+from genaipa.scoring.events import Event, find_event_problem
 from genaipa.scoring.rubric import Metric, Needed, Rubric, rubric_problems, shipped_rubric
 
 POINTS = tuple(
@@ -130,12 +130,12 @@ def test_ticks_are_a_scores_and_old_events_keep_their_bytes() -> None:
     plain = Event(id="1", time="2026-11-26T10:00:00Z", kind="score", analyst="ana", answer="a", values=values)
     assert b"ticks" not in msgspec.json.encode(plain)
     ticks = Ticks("d")
-    assert not complaint(msgspec.structs.replace(plain, ticks=ticks), shipped_rubric())
-    assert "points are ticked" in complaint(
+    assert not find_event_problem(msgspec.structs.replace(plain, ticks=ticks), shipped_rubric())
+    assert "points are ticked" in find_event_problem(
         msgspec.structs.replace(plain, ticks=Ticks("d", ("a",), ("a",))), shipped_rubric()
     )
     skipped = msgspec.structs.replace(plain, kind="skip", values=None, ticks=ticks)
-    assert "points are ticked" in complaint(skipped, shipped_rubric())
+    assert "points are ticked" in find_event_problem(skipped, shipped_rubric())
 
 
 @pytest.mark.parametrize(

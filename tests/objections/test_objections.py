@@ -23,7 +23,7 @@ from genaipa.questions.annotations import Correction, Corrections
 from genaipa.reports.figures.figure import Scope
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
-from genaipa.scoring.importing import import_from
+from genaipa.scoring.importing import import_sources
 from genaipa.scoring.objections import filed, own, proved
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
@@ -134,10 +134,10 @@ def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
         with path.open("wb") as file:
             write_scores(file, ".jsonl", some, {}, shipped_rubric())
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        (problem,) = import_from(store, [rest], {ana.answer}, People()).problems
+        (problem,) = import_sources(store, [rest], {ana.answer}, People()).problems
         assert f"there is no objection '{ana.id}' to settle" in problem
-        assert import_from(store, [log], {ana.answer}, People()).added == len(events)
-        assert import_from(store, [rest], {ana.answer}, People()).known == 1
+        assert import_sources(store, [log], {ana.answer}, People()).added == len(events)
+        assert import_sources(store, [rest], {ana.answer}, People()).known == 1
         assert kept(store) == events
         assert statuses(store) == [("ana", "accepted")]
 

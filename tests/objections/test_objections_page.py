@@ -29,7 +29,7 @@ SENTENCE = "We never sell what we know about you."
 
 def object_to(desk: Desk, analyst: str, answer: str, reply: str) -> str:
     """Somebody says beside an answer that the annotated one is wrong; the objection's id."""
-    case = desk.pool.case(answer)
+    case = desk.pool.load_case(answer)
     right = proved(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
     said = Objection(case.document.name, case.document.digest, case.questions, case.answer.question, right)
     desk.queue.object(analyst, answer, said)

@@ -143,7 +143,7 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
         done = work(queue, "Ada", answers=6)
     assert len(set(done)) == 6
     for digest in done:
-        case = pool.case(digest)
+        case = pool.load_case(digest)
         assert case.document.text
         assert case.document.sections
         assert case.annotated is None

@@ -79,7 +79,7 @@ def test_desk_and_judges_get_the_same_answers(both: tuple[Path, Path]) -> None:
     whole, cut = pools
     assert set(whole.answers) == set(cut.answers)
     for digest in whole.answers:
-        ours, theirs = whole.case(digest), cut.case(digest)
+        ours, theirs = whole.load_case(digest), cut.load_case(digest)
         assert (ours.reply, ours.parts, ours.annotated, ours.names) == (
             theirs.reply,
             theirs.parts,

@@ -10,7 +10,7 @@ from queues import make_run, open_queue, save, work
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import AGAIN, Event, new_id, verify_log
+from genaipa.scoring.events import SEND_BACK, Event, new_id, verify_log
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -97,7 +97,7 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_back("Edsger", answer, WORD)
     with pytest.raises(DataError, match="says what to look at"):
-        store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", AGAIN, "Edsger", answer)])
+        store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
 
 def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
@@ -108,10 +108,12 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     save(queue, "Bo", answer, "22111")
     queue.take_mean("Edsger", answer)
     (dispute,) = queue.disputes("Edsger", scores=False)
-    assert dispute.settlement is dispute.mean
+    assert dispute.settlement is dispute.mean_acceptance
     assert dispute.adjudication is None
     again = open_queue(run, store, ScoringPlan(per_answer=2))
-    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean, "a desk that opens later knows it"
+    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean_acceptance, (
+        "a desk that opens later knows it"
+    )
     save(queue, "Anna", answer, "11112")
     assert queue.disputes("Edsger", scores=False)[0].settlement is None
     assert not verify_log(store).breaks

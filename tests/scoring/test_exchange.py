@@ -30,9 +30,9 @@ from exchanging import (
 
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import occurring
-from genaipa.scoring.current import in_effect
-from genaipa.scoring.importing import ImportedScores, import_from
+from genaipa.scoring.answers import pair_with_occurrences
+from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
 from genaipa.scoring.tables import DIGEST, MOST_CHARACTERS, columns, given, read_table, write_scores
@@ -57,7 +57,7 @@ def take(store: Store) -> Import:
     """Take files into that store, where the nine answers are known."""
 
     def run(*paths: Path, **options: object) -> ImportedScores:
-        return import_from(store, paths, ANSWERS, People(), **options)
+        return import_sources(store, paths, ANSWERS, People(), **options)
 
     return run
 
@@ -110,7 +110,7 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     second = replace(first, run="run-2", system="other", document="b", question="Q9", wording="paraphrase-1")
     answers = {digest(1): replace(ANSWERS[digest(1)], occurrences=[first, second])}
     events = [event(1), event(9, analyst="Bo", answer=digest(2))]
-    assert list(occurring(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
+    assert list(pair_with_occurrences(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
     path = Path(f"each{suffix}")
     with path.open("wb") as file:
         write_scores(file, suffix, events, answers, PAPER, per_run=True)
@@ -140,7 +140,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
         assert "ticks" in read_table(table, DIGEST).names
         assert take(table) == ImportedScores(0, 3, 0, [], [])
         into = Store.open(f"sqlite:///{suffix[1:]}.db")
-        assert import_from(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
+        assert import_sources(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
         assert kept(into) == events
         into.close()
     text = exported(".csv", events).decode()
@@ -235,7 +235,7 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
         (digest(2), 1.0),
         (digest(1), -1.0),
     ]
-    assert [e.values["reference"] for e in in_effect(kept(store)) if e.answer == digest(1)] == [-1.0]
+    assert [e.values["reference"] for e in select_effective_events(kept(store)) if e.answer == digest(1)] == [-1.0]
 
 
 def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) -> None:
@@ -411,7 +411,7 @@ def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None
     (told,) = take(written("o.csv", table)).problems
     assert "clear the cell" in told
     assert take(written("o.csv", table.replace(",id1,", ",,"))).added == 1
-    assert in_effect(kept(store))[0].values == other.values
+    assert select_effective_events(kept(store))[0].values == other.values
 
 
 def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import) -> None:

@@ -20,7 +20,7 @@ import pytest
 from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.scoring.databases import SCHEMA_STEPS, bring_forward, schema_version
+from genaipa.scoring.databases import SCHEMA_STEPS, migrate_schema, schema_version
 from genaipa.scoring.events import verify_log
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
@@ -55,7 +55,7 @@ def test_a_database_is_made_anew_once(url: str) -> None:
 def forward(store: Store, *further: tuple[str, ...]) -> int:
     """Bring a database forward by steps that a later genaipa may have; the version it has then."""
     with store._writing() as connection:
-        bring_forward(connection, (*SCHEMA_STEPS, *further))
+        migrate_schema(connection, (*SCHEMA_STEPS, *further))
         return schema_version(connection)
 
 

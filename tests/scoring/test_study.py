@@ -22,7 +22,7 @@ from stores import KINDS, empty_database, kept, opened
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.current import CurrentScores, in_effect
+from genaipa.scoring.current import CurrentScores, select_effective_events
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.queue import Queue
 from genaipa.workspace import find_workspace
@@ -219,7 +219,7 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     assert len(wanted) == QUESTIONS * len(DOCUMENTS)
 
     # Exactly what is wanted stands, each score by another analyst.
-    stands = [event for event in in_effect(events) if event.kind == "score"]
+    stands = [event for event in select_effective_events(events) if event.kind == "score"]
     by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for event in stands:
         by_answer[event.answer].append(event.analyst)

@@ -457,7 +457,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert len(desk.waves.asked) == 64
     # What was scored before chance came in counts as itself.
     assert desk.waves.asked.isdisjoint({short_digest(one), short_digest(two)})
-    [found] = standings(desk.waves, desk.pool.answers.values(), desk.current.scored())
+    [found] = standings(desk.waves, desk.pool.answers.values(), desk.current.find_scored_answers())
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.
     grow(run, 2, only="acme")

@@ -104,7 +104,7 @@ def test_the_mean_stands_in_one_key(disputed: Desk) -> None:
 
 def test_rows_of_one_question_can_be_told_apart(disputed: Desk) -> None:
     """Agreement and Overview say how each answer begins."""
-    replies = {disputed.pool.case(answer).masked_reply()[:20] for answer in digests(disputed)[:2]}
+    replies = {disputed.pool.load_case(answer).mask_reply()[:20] for answer in digests(disputed)[:2]}
     assert {row[1][:20] for row in Shown("agreement", disputed, EDSGER).rows("agreement answers")} == replies
 
 

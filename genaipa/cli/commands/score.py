@@ -229,7 +229,7 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
     if desk.part:
         show(desk.part)
-    if desk.pool.left_out:
-        show(desk.pool.left_out)
+    if desk.pool.exclusion_note:
+        show(desk.pool.exclusion_note)
     show(f"Scores are kept in {desk.store.name}.")
     show(f"The desk is open at {where} (Ctrl-C closes it).")

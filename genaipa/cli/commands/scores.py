@@ -141,14 +141,14 @@ def import_(
     value are left out.
     """
     from genaipa.runs.selection import run_folders
-    from genaipa.scoring.importing import import_from
+    from genaipa.scoring.importing import import_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     here = current_workspace()
     pool, people = _pool(here, run_folders(here)), load_people(here)
     with contextlib.closing(open_store(here)) as store:
-        imported = import_from(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
+        imported = import_sources(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
     if json:
         print_json(imported)
     else:
@@ -200,8 +200,8 @@ def sheet(
         excluded=include_excluded,
     )
     answers = blind_order(pool.answers.values(), analyst)
-    if pool.left_out:
-        show(pool.left_out)
+    if pool.exclusion_note:
+        show(pool.exclusion_note)
     if not answers:
         raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
     drawn = frozenset[str]() if load_people(here).plan.size == "all" else load_waves(here).asked
@@ -216,7 +216,7 @@ def sheet(
         )
     order = [*order, *others] if every or not drawn else order
     with written(output, force=force) as file:
-        write_sheet(file, map(pool.case, order), load_rubric(here), analyst, in_part=in_part if drawn else None)
+        write_sheet(file, map(pool.load_case, order), load_rubric(here), analyst, in_part=in_part if drawn else None)
     outside = (
         f" {len(answers) - len(order):,} more are outside of the random part." if len(order) < len(answers) else ""
     )
@@ -283,10 +283,10 @@ def _summary(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any
     from collections import Counter
     from statistics import median
 
-    from genaipa.scoring.current import in_effect
+    from genaipa.scoring.current import select_effective_events
 
     by: dict[tuple[str, str], list[Event]] = {}
-    for event in in_effect(events):
+    for event in select_effective_events(events):
         by.setdefault((event.scorer, event.analyst), []).append(event)
     rows = []
     for (scorer, analyst), theirs in sorted(by.items()):

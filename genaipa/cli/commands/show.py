@@ -282,7 +282,7 @@ class _Judged:
 
     def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
         from genaipa.runs.inputs import Inputs
-        from genaipa.scoring.current import in_effect
+        from genaipa.scoring.current import select_effective_events
         from genaipa.scoring.rubric import shipped_rubric
         from genaipa.scoring.store import existing_store
 
@@ -294,7 +294,7 @@ class _Judged:
                 digests = {record.digest for record in records if record.digest}
                 if store is not None:
                     self._rubric = store.rubric
-                    self._events = {digest: in_effect(store.events_of(digest)) for digest in digests}
+                    self._events = {digest: select_effective_events(store.events_of(digest)) for digest in digests}
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 

@@ -122,7 +122,7 @@ def page(desk: Desk, user: User) -> None:
 
 def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     """The disputes that this user may settle: answers with all their scores, the largest difference first."""
-    stamp = (user.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
     def differing() -> dict[str, Dispute]:
         all_of_them = desk.queue.disputes(user.name, scores=user.scores)
@@ -229,7 +229,9 @@ def _prepared(desk: Desk, answer: str) -> Prepared:
 
     def made() -> Prepared:
         plan = desk.queue.plan
-        return prepare(desk.pool.case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=panels(plan))
+        return prepare(
+            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=panels(plan)
+        )
 
     return session_cached("adjudication case", (answer, desk.pool.generation), made)
 
@@ -399,10 +401,10 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
 
 def _last(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
-    given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean)]
+    given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
     given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending(answer)]
     mine = (event for event in given if event and event.analyst == user.name)
-    return max(mine, key=desk.current.number, default=None)
+    return max(mine, key=desk.current.event_number, default=None)
 
 
 def _undo(desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]) -> OpenDispute:

@@ -15,7 +15,7 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
 from genaipa.runs.experiments import experiment_of
-from genaipa.scoring.rubric import M_ALL_RANGE, shown
+from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
@@ -313,7 +313,7 @@ def _given(row: charts.Line, column: str) -> str:
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
-    return f"{row['analyst']}{how} {heatmap.format_value(column, value) if column == 'm_all' else shown(value)}"
+    return f"{row['analyst']}{how} {heatmap.format_value(column, value) if column == 'm_all' else format_value(value)}"
 
 
 def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> None:

@@ -222,7 +222,7 @@ def _when_to_stop(desk: Desk, found: ResultsView | None) -> Said:
 
 
 def _not_there(desk: Desk, more: int) -> str:
-    scored = desk.current.scored()
+    scored = desk.current.find_scored_answers()
     left = sum(1 for answer in desk.pool.answers if answer not in scored)
     if more <= left:
         return ""
