@@ -58,7 +58,7 @@ from genaipa.scoring.importing import ImportedScores, ReadEvent, add_events, eve
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import listed, number
@@ -211,7 +211,7 @@ class Incoming:
         """
         try:
             event = self._decode(msgspec.json.encode(kept))
-            given = self.rubric.given(values)
+            given = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
             raise DataError(path, f"is no score by this rubric ({why(error)}).", entry) from None
         if event.answer != answer:
@@ -251,7 +251,7 @@ class Incoming:
         for key, name in self._annotators.items():
             before, spelt = _numbered(key), self._spelling(name)
             here = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
-            if not self._people.why_left_out(before) and any(event_content(event) in known for event in here):
+            if not self._people.exclusion_reason(before) and any(event_content(event) in known for event in here):
                 raise UsageError(
                     f"scores of {path} are here already under the name {before}, and would count twice; leave those "
                     f"out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
@@ -274,9 +274,9 @@ class Incoming:
     @cached_property
     def _spelling(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
-        with existing_store(self.workspace) as store:
+        with open_existing_store(self.workspace) as store:
             known = {event.analyst for _, event in store.events()} if store else set()
-        return cache(lambda name: self._people.who(name, known))
+        return cache(lambda name: self._people.resolve_name(name, known))
 
     @cached_property
     def _people(self) -> People:

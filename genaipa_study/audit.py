@@ -288,7 +288,7 @@ def _impossible_means(tables: Tables) -> Iterator[Finding]:
 def _single() -> tuple[float, ...]:
     """Every value of M_all that five metrics can come to."""
     paper = shipped_rubric()
-    scores = map(paper.typed, map("".join, product(paper.keys, repeat=len(paper.metrics))))
+    scores = map(paper.parse_keys, map("".join, product(paper.keys, repeat=len(paper.metrics))))
     return tuple(sorted({round(paper.m_all(score), 6) for score in scores}))
 
 

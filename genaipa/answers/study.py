@@ -227,7 +227,7 @@ def finish(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> W
     if not waves:
         return waves
     scored = {event.answer for event in effective if event.kind == "score" and event.scorer == "human"}
-    return waves.finished(set(answers["answer"].unique()), scored)
+    return waves.select_finished(set(answers["answer"].unique()), scored)
 
 
 def add_study_facts(

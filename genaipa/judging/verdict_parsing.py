@@ -54,7 +54,7 @@ class Verdict:
 
 def metrics_to_judge(rubric: Rubric, *, points: bool) -> list[str]:
     """Return the metrics whose values a judge is asked for: with points all but the one by the rule."""
-    return [name for name in rubric.metrics if not points or name != rubric.pointed]
+    return [name for name in rubric.metrics if not points or name != rubric.points_metric]
 
 
 def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:
@@ -132,11 +132,11 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     right_answer = _require_text(fields[RIGHT_ANSWER], "right answer") if RIGHT_ANSWER in wanted else ""
     ordered = {metric: evidence[metric] for metric in metrics}
     if not points:
-        return Verdict(rubric.given({metric: values[metric] for metric in metrics}), ordered, right_answer)
+        return Verdict(rubric.make_values({metric: values[metric] for metric in metrics}), ordered, right_answer)
     ticks, point_evidence = _read_ticks(points, _list_entries(fields[POINTS], "point"))
-    values[rubric.pointed] = rubric.by_points(points, ticks)
+    values[rubric.points_metric] = rubric.value_from_points(points, ticks)
     return Verdict(
-        rubric.given({metric: values[metric] for metric in rubric.metrics}),
+        rubric.make_values({metric: values[metric] for metric in rubric.metrics}),
         point_evidence | ordered,
         right_answer,
         ticks,
@@ -215,7 +215,7 @@ def _match_value(text: str, values: dict[str, T]) -> T | None:
     for words in sorted(stripped, key=len, reverse=True):
         begin = re.match(r"\s+".join(map(re.escape, words.split())), folded)
         if begin and (sentence := _SENTENCE.match(folded, begin.end())):
-            other_words = {word for other in stripped if other != words for word in _WORD.findall(other)}
+            other_words = {word for candidate in stripped if candidate != words for word in _WORD.findall(candidate)}
             sentence_words = {*_WORD.findall(folded[sentence.end() :])}
             return None if sentence_words & (other_words - {*_WORD.findall(words)}) else stripped[words]
     return None

@@ -104,7 +104,7 @@ class Agreement:
 
 
 def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
-    """Agreement between the analysts of these scores in effect; events other than independent scores are left out."""
+    """Measure the agreement between the analysts of these scores, leaving out all but independent scores."""
     table = _build_value_table(scores, rubric)
     counts = table.counts()
     return Agreement(
@@ -148,7 +148,7 @@ class _ValueTable:
     order: NDArray[np.int64]
 
     def counts(self) -> NDArray[np.int64]:
-        """Number of analysts who gave each value: answers, metrics, values."""
+        """Return the number of analysts who gave each value: answers, metrics, values."""
         return np.stack([(self.ranks == rank).sum(axis=1) for rank in range(len(self.scale))], axis=-1)
 
 
@@ -175,7 +175,7 @@ def _build_value_table(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
 
 
 def _index_distinct(names: Iterable[T]) -> tuple[list[T], list[int]]:
-    """Return the different names (or values) in order of appearance, and the place in it of each one given."""
+    """Return the different items in order of appearance, and each item's index among them."""
     listed = list(names)
     indices = {name: index for index, name in enumerate(dict.fromkeys(listed))}
     return list(indices), [indices[name] for name in listed]

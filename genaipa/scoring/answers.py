@@ -28,7 +28,7 @@ from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
 from genaipa.runs.procedure import coordinates_of, procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
-from genaipa.scoring.evidence.asked import Asked
+from genaipa.scoring.evidence.asked import AskedQuestion
 from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
 
@@ -97,7 +97,7 @@ class PooledAnswer:
 def pair_with_occurrences(
     events: Iterable[Event], answers: Mapping[str, PooledAnswer]
 ) -> Iterator[tuple[Occurrence | None, Event]]:
-    """Each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
+    """Yield each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
     for event in events:
         answer = answers.get(event.answer)
         for occurrence in tuple(answer.occurrences) if answer else (None,):
@@ -111,10 +111,10 @@ class Case:
     `asked` is the question in its set's words (the record's may tell which system it was), `original` its original
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
-    `names` are masked (see `mask`). A `summarised` answer was given from a summary. `questions` is the set asked.
+    `names` are masked (see `mask_names`). A `summarised` answer was given from a summary. `questions` is the set asked.
     `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
-    `wordings` are those of the question, and `every` all questions of the set. `doubt` says why the annotated answer
-    is wrong, or seems to be; empty where nothing is known against it.
+    `wordings` are those of the question, `all_questions` those of the set. `doubt` says why the annotated answer is
+    wrong, or seems to be; empty where nothing is known against it.
     """
 
     answer: PooledAnswer
@@ -139,14 +139,14 @@ class Case:
         return None if self.doubt else self.annotated
 
     @property
-    def question(self) -> Asked:
+    def question(self) -> AskedQuestion:
         """The question in all its wordings."""
-        return Asked(
+        return AskedQuestion(
             tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.all_questions
         )
 
     def mask_reply(self) -> str:
-        """Return the reply without the names of its systems, unless document, company or question name them too."""
+        """Mask the names of the reply's systems, unless document, company or question name them too."""
         return mask_names(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
 
 
@@ -189,7 +189,7 @@ class _RunAnswers:
         return bool(self._changed)
 
     def read_new_records(self) -> Iterator[tuple[int, RecordHead]]:
-        """(place, record) of each whole line since the last time; damaged and lost lines become problems."""
+        """Yield (offset, record) of each whole line since the last time; damaged and lost lines become problems."""
         if self.starts_over and (lack := self.folder.lack(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
@@ -232,7 +232,7 @@ class _RunAnswers:
         return self.documents[document]
 
     def describe_doubt(self, document: str, question: str) -> str:
-        """Say what is known against an annotated answer: by corrections, by the run, and by its own words."""
+        """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
         annotated, part_set = self.inputs.annotated(document, question)
         if annotated is None:
             return ""
@@ -246,7 +246,7 @@ class _RunAnswers:
         return " ".join(dict.fromkeys(filter(None, doubts)))
 
     def load_record(self, occurrence: Occurrence, digest: str) -> Record:
-        """Return the record of an occurrence; a GenaipaError if the file no longer has this answer there."""
+        """Load the record of an occurrence; a GenaipaError if the file no longer has this answer there."""
         with contextlib.suppress(OSError):
             record = self.folder.records_at([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
@@ -262,7 +262,7 @@ class _RunAnswers:
 class Pool:
     """The answers that can be scored: the latest of each key of each run, if it has a reply.
 
-    `answers` has them by digest; `arrived` lists the digests as they came (twice, if one went and came back), and
+    `answers` has them by digest; `arrivals` lists the digests as they came (twice, if one went and came back), and
     `generation` grows whenever one went. Runs, lines and files that can't be used are left out and become `problems`.
     Any number of threads may share a pool.
 
@@ -339,12 +339,12 @@ class Pool:
         return [*unreadable, f"In the runs, {things} can't be read; what it is says: genaipa validate --data"]
 
     def refresh(self) -> bool:
-        """Add the answers appended to the runs since the last time; whether there were any."""
+        """Add the answers appended to the runs since the last time; return whether there were any."""
         with self._lock:
             return sum(self._update_run(run) for run in self._runs.values() if run.has_changed()) > 0
 
     def _update_run(self, run: _RunAnswers) -> int:
-        """Read on in a run; how many answers came or went."""
+        """Read what was appended to a run; return how many answers came or went."""
         changed = 0
         if run.starts_over:
             changed = len(run.latest_digests)
@@ -411,7 +411,7 @@ class Pool:
                 self._unreadable[digest] = problem
 
     def load_case(self, digest: str) -> Case:
-        """Return an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
+        """Load an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
             raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
@@ -524,14 +524,14 @@ def _list_family_names(systems: frozenset[str]) -> tuple[str, ...]:
 
 
 def sort_longest_first(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the order in which names are masked, so that "Google Bard" goes before "Bard"."""
+    """Sort names in the order in which they are masked, so that "Google Bard" goes before "Bard"."""
     return tuple(sorted(set(names), key=lambda name: (-len(name), name)))
 
 
 def mask_names(text: str, names: Iterable[str], visible_text: str) -> str:
-    """Return the text with each of the names, as a whole word in upper or lower case, replaced by `MASK`.
+    """Replace each of the names, as a whole word in upper or lower case, by `MASK`.
 
-    `keep` are texts that the analyst sees anyway (document, question, company). Names in them stay: a policy that names
+    `visible_text` is what the analyst sees anyway (document, question, company). Names in it stay: a policy that names
     a vendor is about that vendor, and an answer may name it too.
     """
     visible_words = visible_text.casefold()

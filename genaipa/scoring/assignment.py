@@ -46,9 +46,9 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
-    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `points`,
-    analysts tick the points of annotated answers. `assign` pairs an analyst with the documents, experiments and systems
-    whose answers they are asked to score.
+    analysts are asked to score, by the beginnings of their digests (`Waves.all_answers_in_wave`); None asks for all.
+    With `points`, analysts tick the points of annotated answers. `assign` pairs an analyst with the documents,
+    experiments and systems whose answers they are asked to score.
     """
 
     per_answer: float = 1.2
@@ -98,7 +98,7 @@ class History:
 
 
 class Coverage:
-    """The scores that a pool's answers have and need, as of the last `catch_up`; reference analysts' are apart."""
+    """The scores that a pool's answers have and need, as of the last `refresh`; reference analysts' are apart."""
 
     def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan
@@ -121,7 +121,7 @@ class Coverage:
         self._open_by_analyst: dict[str, set[str]] = {name.casefold(): set() for name, _ in self._plan.assign}
         """Analyst whose work is assigned → their open answers."""
         self.doubles: set[str] = set()
-        """Answers that want two scores or more; of these, those scored `once`, and those `twice` or more."""
+        """Answers that want two scores or more."""
         self.scored_once: set[str] = set()
         self.scored_twice: set[str] = set()
         self.wanted = self.given = 0
@@ -285,7 +285,7 @@ class Orders:
                     ordered += sorted(self._rows.get(rows_left.pop(), ()), key=sort_key)
 
     def sort_if_few(self, analyst: str, requested: set[str], scored: set[str]) -> list[str] | None:
-        """The order of the answers asked and not `scored` where they are few; None if they are many, or of a wave.
+        """Sort the `requested` answers that are not `scored` if they are few; None if they are many, or of a wave.
 
         Near the end of a study they are far apart in the whole order; that of a wave is short.
         """
@@ -294,7 +294,7 @@ class Orders:
         return sorted(requested - scored, key=self._make_sort_key(analyst))
 
     def _make_sort_key(self, analyst: str) -> Callable[[str], list[bytes]]:
-        """Return the place of an answer in this analyst's order, to sort by."""
+        """Return the function by which answers are sorted into this analyst's order."""
         hash_text = self._make_hash(analyst)
         hash_row_part = cache(hash_text)
         return lambda digest: [*map(hash_row_part, self._row_key(digest)), hash_text(digest)]
@@ -334,7 +334,7 @@ def is_requested(plan: ScoringPlan, digest: str) -> bool:
 
 
 def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
-    """Return the number of analysts who are to score this answer, which depends on the plan and the answer alone."""
+    """Count the analysts who are to score this answer; it depends on the plan and the answer alone."""
     if not is_requested(plan, digest):
         return 0
     everyone, sample = divmod(plan.per_answer, 1)
@@ -417,7 +417,7 @@ def rank_documents(digests: Iterable[str], pool: Pool) -> dict[str, int]:
 
 
 def draw_spread_sample(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:
-    """Return the digests of N answers: systems, experiments and documents take turns, and chance draws the questions.
+    """Draw answers so that systems, experiments and documents take turns, and chance decides the questions.
 
     The same are drawn for all of these, and answers to one question about one document come in a row: one of each
     system in each experiment, before any has a second.

@@ -42,7 +42,7 @@ class CurrentScores:
         self._lock = threading.Lock()
 
     def refresh(self) -> bool:
-        """Add the events that were appended since the last time, by any process; whether there were any."""
+        """Add the events that any process has appended since the last time; return whether there were any."""
         with self._lock:
             before = self._last
             for number, event in self._source(before):
@@ -75,12 +75,12 @@ class CurrentScores:
         return len(self._log)
 
     def events(self, start: int = 0) -> list[Event]:
-        """Return the log in order, without the events that were `seen` before."""
+        """Return the log in order, from the event with the index `start`."""
         with self._lock:
             return self._log[start:]
 
     def objections(self) -> list[Event]:
-        """The objections to annotated answers, the undos of these and the rulings on them, in the log's order."""
+        """Return the objections to annotated answers with their undos and rulings, in the log's order."""
         with self._lock:
             return list(self._objections.values())
 
@@ -108,7 +108,7 @@ class CurrentScores:
             )
 
     def adjudications(self) -> list[Event]:
-        """All adjudications in effect, adjudicator by adjudicator."""
+        """Return all adjudications in effect, adjudicator by adjudicator."""
         with self._lock:
             return self._kinds["adjudication"].all_events()
 
@@ -180,17 +180,17 @@ class CurrentScores:
             return self._kinds[scorer].analysts()
 
     def find_scored_answers(self) -> set[str]:
-        """Return the answers that people have scored, as of now."""
+        """Refresh the view, and return the answers that people have scored."""
         self.refresh()
         return {score.answer for score in self.all_scores()}
 
     def all_scores(self, scorer: Scorer = "human") -> list[Event]:
-        """All current scores, analyst by analyst, the oldest of each first."""
+        """Return all current scores, analyst by analyst, the oldest of each first."""
         with self._lock:
             return self._kinds[scorer].all_events()
 
     def independent_scores(self) -> list[Event]:
-        """People's scores as they were before they saw others', see `independent_scores`."""
+        """Return people's scores as they were before they saw others', see `independent_scores`."""
         return independent_scores(self.events())
 
 
@@ -242,7 +242,7 @@ class _EffectiveEvents:
         answers[event.answer] = event
 
     def undo(self, undo: Event) -> None:
-        """Take out the event that an undo names, if it is of this kind."""
+        """Remove the event that an undo names, if it is of this kind."""
         answers = self._latest.get(undo.analyst, {})
         earlier = self._earlier.get((undo.analyst, undo.answer), [])
         earlier[:] = [event for event in earlier if event.id != undo.undoes]
@@ -273,5 +273,5 @@ class _EffectiveEvents:
         return sorted(analyst for analyst, answers in self._latest.items() if answers)
 
     def all_events(self) -> list[Event]:
-        """Analyst by analyst, the oldest of each first."""
+        """Return the events analyst by analyst, the oldest of each first."""
         return [event for analyst in self.analysts() for event in self._latest[analyst].values()]

@@ -42,10 +42,10 @@ _WHY = {"locked": "another program is writing to them", "full": "the disk that t
 """Part of an error → the message for analysts."""
 
 
-def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
+def connect(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
     """Return an engine for the database at a URL, and a name that tells people which one it is.
 
-    A file that is not there is made; with `reading` one that can't be written is opened all the same. A UsageError or
+    A file that is not there is made; with `read_only` one that can't be written is opened all the same. A UsageError or
     DataError if the URL can't be used.
     """
     try:
@@ -57,7 +57,7 @@ def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
         return _connect_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
         raise DataError(path, f"is empty and no database; name one that ends in {' or '.join(_SUFFIXES)}.")
-    if reading and _is_read_only(path):
+    if read_only and _is_read_only(path):
         return _connect_read_only(path), str(path)
     return _connect_sqlite(path), str(path)
 
@@ -112,7 +112,7 @@ def _connect_sqlite(path: Path) -> Engine:
             raise DataError(path, f"can't be made ({error.strerror}).") from None
     engine = sqlalchemy.create_engine(
         sqlalchemy.URL.create("sqlite", database=str(path)),
-        # Transactions begin where `_writing` says so; a statement outside one is its own.
+        # Transactions begin where `Store` says so; a statement outside one is its own.
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
         hide_parameters=True,
     )
@@ -184,7 +184,7 @@ def _connect_postgresql(url: str) -> tuple[Engine, str]:
 
 
 def convert_error(error: Exception, engine: Engine, name: str) -> GenaipaError:
-    """Return a driver's error as ours, with the remedy where it is known, and never with the password."""
+    """Convert a driver's error to ours, with the remedy where it is known, and never with the password."""
     reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
     if any(str(secret) in reason for secret in secrets if secret):
@@ -247,7 +247,7 @@ _FUNCTION = re.compile(r"CREATE FUNCTION (\w+).*\$\$(.*)\$\$", re.DOTALL)
 
 
 def find_lost_triggers(connection: Connection) -> list[str]:
-    """Names of the triggers by which the database refused to change the log, and that it has no more as they were."""
+    """Return the names of triggers that protect the log and that the database has lost or that were changed."""
     dialect = connection.dialect.name
     triggers = {name: _normalize_statement(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
     statements = _GUARDS[dialect]
@@ -262,7 +262,7 @@ def find_lost_triggers(connection: Connection) -> list[str]:
 
 
 def _normalize_statement(statement: str) -> str:
-    """Return a statement without what databases write in their own way: spaces, schemas, and the order of events."""
+    """Drop what databases write in their own way from a statement: spaces, schemas, and the order of events."""
     words = re.sub(r"\s+", "", statement.replace("public.", "")).casefold()
     return re.sub(r"(?<=before)(.*?)(?=on)", lambda found: "".join(sorted(found[1].split("or"))), words, count=1)
 

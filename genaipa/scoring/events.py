@@ -196,7 +196,7 @@ def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
         numbers = tuple(raw.values()) if isinstance(raw, dict) else ()
         values = shared_values.get(numbers)
         if values is None or values != raw:
-            values = shared_values[numbers] = rubric.given(decode_values(_, raw))
+            values = shared_values[numbers] = rubric.make_values(decode_values(_, raw))
         return values
 
     return msgspec.json.Decoder(Event, dec_hook=share_values)
@@ -211,13 +211,13 @@ _OTHERS: dict[Scorer, tuple[str, str]] = {"machine": ("a machine", "people"), "h
 
 
 def find_event_problem(event: Event, rubric: Rubric) -> str:
-    """Return the problem of an event by itself, as a sentence; empty if none. Its values have to be the rubric's."""
+    """Return what is wrong with an event by itself, as a sentence; empty if nothing. Values must be the rubric's."""
     valued = event.kind in (*VALUED, ANCHOR)
     if valued != (event.values is not None):
         return f"the {event.kind} must have {'its' if valued else 'no'} values."
     if event.values is not None:
         try:
-            rubric.given(event.values)
+            rubric.make_values(event.values)
         except ValueError as error:
             return f"{error}."
     if event.ticks and (not valued or not set(event.ticks.said).isdisjoint(event.ticks.contradicted)):
@@ -251,7 +251,7 @@ def _find_annotation_problem(event: Event) -> str:
 
 
 def find_reference_problem(event: Event, earlier: Event | None) -> str:
-    """The problem of an undo or a ruling with the event that it refers to (None: there is none); empty if it fits."""
+    """Return the problem of an undo or a ruling with the event it refers to (None: there is none); empty if it fits."""
     if event.kind == "ruling":
         has_objection = earlier is not None and earlier.kind == "objection"
         return "" if has_objection else f"there is no objection '{event.refers_to}' to settle."
@@ -303,20 +303,20 @@ def chain_digest(before: str, event: str) -> str:
 
 
 def verify_log(store: Store, head: str = "") -> VerifiedLog:
-    """Hold every event of a log against its digest; `head` is the last digest as it was noted at some time.
+    """Check every event of a log against its digest; `head` is the last digest as it was noted at some time.
 
     A GenaipaError where the log can't be read.
     """
-    state = store.chained()
+    state = store.log_state()
     breaks: list[str] = []
     count, before, noted = 0, CHAIN_START, not head
-    for link in store.links():
+    for link in store.log_rows():
         breaks += _find_breaks(link, before)
         count, before = count + 1, link.digest
         noted = noted or link.digest == head
         if count == state.events and link.digest != state.head:
             breaks.append(f"event {link.number} is not the one that was written last: some were taken out or put in.")
-    last = store.chained()
+    last = store.log_state()
     if count > last.events:
         extra = count - last.events
         breaks.append(f"{extra:,} of {count:,} events {'was' if extra == 1 else 'were'} put in by something else.")
@@ -325,14 +325,14 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
         breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made again since.")
-    if lost := store.unguarded():
+    if lost := store.list_lost_triggers():
         gone = " and ".join(lost)
         breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
     return VerifiedLog(count, before, breaks)
 
 
 def find_tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """Problems of the last events of a log.
+    """Yield the problems of the last events of a log.
 
     `rows` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of the log; where
     there is no event, one row of the head alone.

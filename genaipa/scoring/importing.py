@@ -23,14 +23,14 @@ from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import LASTING, Event, event_decoder, find_event_problem, find_reference_problem
 from genaipa.scoring.tables import (
     DIGEST,
-    SHOWN,
+    SHEET_COLUMNS,
     ReadTable,
-    columns,
-    event_of,
-    is_scored,
+    check_time,
+    has_values,
+    parse_event,
     read_table,
-    simplified,
-    time_of,
+    score_columns,
+    simplify_column_name,
 )
 from genaipa.words import some
 
@@ -83,7 +83,7 @@ def import_sources(
     `analyst` is who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
     """
     scorers = {event.analyst for _, event in store.events()}
-    reader = ScoresReader(functools.cache(lambda name: people.who(name, scorers)), store.rubric, analyst)
+    reader = ScoresReader(functools.cache(lambda name: people.resolve_name(name, scorers)), store.rubric, analyst)
     for source in sources:
         reader.read(source)
     remedy = "" if unknown_answers else "; --unknown-answers lets it in all the same"
@@ -130,7 +130,7 @@ class _EventSorter:
         self._unknown_answers = unknown_answers
 
     def sort_event(self, read_event: ReadEvent) -> None:
-        """Put an event where it belongs."""
+        """Add an event to the new, the known or the replaced ones, or its problem to the problems."""
         event = read_event.event
         content = event_content(event)
         existing = self._events.get(event.id) if read_event.has_id else self._events_by_content.get(content)
@@ -201,7 +201,7 @@ class _Valued(msgspec.Struct):
 
 @dataclass(frozen=True)
 class ReadEvent:
-    """An event in a file, and where; `itself` if it has an id of its own there."""
+    """An event in a file, and where; `has_id` if it has an id of its own there."""
 
     event: Event
     path: Path
@@ -226,11 +226,13 @@ class ScoresReader:
 
     def __post_init__(self) -> None:
         # Column as people may write it → column.
-        self._columns_by_name = {simplified(name): name for name in (*columns(self.rubric, ticked=True), *SHOWN)}
+        self._columns_by_name = {
+            simplify_column_name(name): name for name in (*score_columns(self.rubric, ticked=True), *SHEET_COLUMNS)
+        }
         self._required_columns = (DIGEST, *self.rubric.metrics)
 
     def read(self, source: Path | ReadTable) -> None:
-        """Take in a file, or a table of scores; a DataError or UsageError if it can't be read at all."""
+        """Read a file or a table of scores; a DataError or UsageError if it can't be read at all."""
         if isinstance(source, ReadTable):
             self._read_rows(source)
             return
@@ -255,7 +257,7 @@ class ScoresReader:
             try:
                 event = decode(line)
                 if event.values is not None:
-                    event = msgspec.structs.replace(event, values=self.rubric.given(event.values))
+                    event = msgspec.structs.replace(event, values=self.rubric.make_values(event.values))
             except (*DAMAGE, ValueError):
                 inner, problem = _why_undecodable(line, self.rubric)
                 self._add_problem(path, f"{entry}, {inner}" if inner else entry, problem)
@@ -279,11 +281,11 @@ class ScoresReader:
         for row, texts in table.rows if columns.keys() >= set(self._required_columns) else ():
             cells = {column: texts[index] for column, index in columns.items() if index < len(texts)}
             cells = dict.fromkeys(self._required_columns, "") | cells
-            if not is_scored(cells, self.rubric):
+            if not has_values(cells, self.rubric):
                 self.unscored += 1
                 continue
             scorer = self._resolve_scorer(table.path, row, cells)
-            event, problems = event_of(cells, scorer, self.rubric)
+            event, problems = parse_event(cells, scorer, self.rubric)
             for column, problem in problems:
                 self._add_problem(table.path, f"row {row}, {column}", problem)
             if not scorer:
@@ -310,14 +312,14 @@ class ScoresReader:
     def _match_columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
         matched: set[str] = set()
         for index, name in enumerate(table.names):
-            column = self._columns_by_name.get(simplified(name))
+            column = self._columns_by_name.get(simplify_column_name(name))
             if column in matched:
                 self._add_problem(table.path, "row 1", f"the column '{column}' appears twice.")
             elif column is not None:
                 matched.add(column)
                 yield column, index
             elif name.strip():
-                problem = f"unknown column '{name.strip()}'{nearest(simplified(name), self._columns_by_name)}"
+                problem = f"unknown column '{name.strip()}'{nearest(simplify_column_name(name), self._columns_by_name)}"
                 self._add_problem(table.path, "row 1", problem)
             elif filled := [row for row, texts in table.rows if index < len(texts) and texts[index].strip()]:
                 problem = (
@@ -341,11 +343,11 @@ class ScoresReader:
 
 
 def find_imported_event_problem(event: Event, rubric: Rubric) -> str:
-    """Return the problem of an event that a file has with its id, by itself; empty if none."""
+    """Return what is wrong with an event that has an id in its file; empty if nothing."""
     if not (event.id and event.analyst.strip() and event.answer):
         return "id, analyst and answer must not be empty."
     try:
-        time_of(event.time)
+        check_time(event.time)
     except ValueError as error:
         return f"{error}."
     return find_event_problem(event, rubric)
@@ -357,7 +359,7 @@ def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
         raw = msgspec.json.decode(line)
         values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}
         convert(raw, Event, "")
-        rubric.given(convert(values, _Valued, "").values)
+        rubric.make_values(convert(values, _Valued, "").values)
     except DataError as error:
         return error.entry, error.problem
     except DAMAGE as error:

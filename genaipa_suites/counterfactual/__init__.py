@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec.structs import replace
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.scoring.evidence.quotations import literal
+from genaipa.scoring.evidence.quotations import match_literally
 from genaipa.systems.base import Message
 from genaipa_suites.asking import PROBE
 from genaipa_suites.baseline import Baseline, of_item
@@ -210,7 +210,7 @@ class CounterfactualEdits(Suite):
         gold = item.gold
         said = values.said(found["answer"], gold["before"], gold["after"])
         text = self.material.documents.get(item.document, "")
-        there = literal(found["quote"].strip(), text) is not None
+        there = match_literally(found["quote"].strip(), text) is not None
         happened = score.outcome(said, gold["version"], gold["kind"])
         return Given({**found, "outcome": happened, "quote is there": there})
 

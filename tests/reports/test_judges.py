@@ -457,7 +457,7 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     desk = desk_here(per_answer=3)
     snapshot = cache_of(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = view(snapshot, ResultsChoice(), snapshot.hidden(desk.queue.ahead_of("ada")))
+    ada = view(snapshot, ResultsChoice(), snapshot.hidden(desk.queue.answers_ahead("ada")))
     assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]

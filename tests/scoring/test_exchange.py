@@ -35,7 +35,14 @@ from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables import DIGEST, MOST_CHARACTERS, columns, given, read_table, write_scores
+from genaipa.scoring.tables import (
+    DIGEST,
+    MOST_CHARACTERS,
+    read_table,
+    score_columns,
+    select_effective_scores,
+    write_scores,
+)
 from rubrics import METRICS, PAPER, typed
 
 if TYPE_CHECKING:
@@ -78,9 +85,13 @@ def test_the_log_comes_back_byte_for_byte(store: Store, take: Import) -> None:
 def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     """One row for each standing score and adjudication; machines only where they are wanted."""
     rows = list(
-        csv.DictReader(io.StringIO(exported(".csv", given(HISTORY, machines=False)).decode("utf-8-sig"), newline=""))
+        csv.DictReader(
+            io.StringIO(
+                exported(".csv", select_effective_scores(HISTORY, machines=False)).decode("utf-8-sig"), newline=""
+            )
+        )
     )
-    assert list(rows[0]) == list(columns(PAPER))
+    assert list(rows[0]) == list(score_columns(PAPER))
     assert [row["id"] for row in rows] == ["id4", "id6", "id7", "id10"]
     assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
     assert [rows[0][metric] for metric in METRICS] == ["0.5"] * 5
@@ -89,7 +100,7 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     about = {name: rows[0][name] for name in ("run", "system", "document", "question", "initialization", "repetition")}
     assert list(about.values()) == ["run-1", "extractive", "acme", "Q1", "document", "1"]
     assert rows[2]["kind"] == "adjudication"
-    assert [e.analyst for e in given(HISTORY, machines=True)][-2:] == ["judge", "Dee"]
+    assert [e.analyst for e in select_effective_scores(HISTORY, machines=True)][-2:] == ["judge", "Dee"]
 
 
 def test_an_answer_that_came_back_twice_names_both_places() -> None:
@@ -160,7 +171,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_table_comes_back_as_the_events_that_it_shows(suffix: str, store: Store, take: Import) -> None:
     """Every field of a standing event survives a table: notes with formulas, flags, suggestions, ids."""
-    events = given(HISTORY, machines=True)
+    events = select_effective_scores(HISTORY, machines=True)
     table = written(f"scores{suffix}", exported(suffix, events))
     assert take(table) == ImportedScores(len(events), 0, 0, [], [])
     assert kept(store) == events

@@ -51,17 +51,17 @@ def test_an_empty_list_is_open_to_nobody():
 def test_one_person_has_one_name():
     """Blanks and capitals don't make another analyst: who has scored keeps their name, else the file's counts."""
     people = people_of("analysts: [Anna Bell, Bo]\n")
-    assert people.who("  anna   bell ") == "Anna Bell"
-    assert people.who("Dee") == "Dee"
-    assert people.who("dee", known=["Dee"]) == "Dee"
-    assert people.who("BO", known=["bo"]) == "bo"
+    assert people.resolve_name("  anna   bell ") == "Anna Bell"
+    assert people.resolve_name("Dee") == "Dee"
+    assert people.resolve_name("dee", scorer_names=["Dee"]) == "Dee"
+    assert people.resolve_name("BO", scorer_names=["bo"]) == "bo"
 
 
 @pytest.mark.parametrize("given", ["", "   ", "x" * 101, "An\x00na", "An\u202ena"])
 def test_what_is_no_name(given):
     """An empty, an endless and an invisible name are refused with a sentence."""
     with pytest.raises(UsageError, match="name"):
-        People().who(given)
+        People().resolve_name(given)
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from genaipa.files.text import digest
 from genaipa.scoring.current import CurrentScores, independent_scores, select_effective_events
 from genaipa.scoring.events import Event, Pin, new_id, verify_log
 from genaipa.scoring.importing import import_sources
-from genaipa.scoring.objections import filed
+from genaipa.scoring.objections import collect_objections
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.tables import given, write_scores
+from genaipa.scoring.tables import select_effective_scores, write_scores
 
 if TYPE_CHECKING:
     from genaipa.scoring.store import Store
@@ -46,7 +46,7 @@ def pinned(store: Store) -> Event | None:
     """The pin in effect for the first question."""
     current = CurrentScores(store.events)
     current.refresh()
-    assert filed(current.objections()) == [], "a pin is no objection"
+    assert collect_objections(current.objections()) == [], "a pin is no objection"
     return current.pin(ABOUT)
 
 
@@ -63,9 +63,11 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
     assert pinned(store) is None
     assert verify_log(store).breaks == []
     everything = kept(store)
-    assert [select_effective_events(everything), given(everything, machines=True), independent_scores(everything)] == [
-        [scored]
-    ] * 3
+    assert [
+        select_effective_events(everything),
+        select_effective_scores(everything, machines=True),
+        independent_scores(everything),
+    ] == [[scored]] * 3
     for events, there in ((before, second), (everything, None)):
         log = tmp_path / f"{len(events)}.jsonl"
         with log.open("wb") as file:

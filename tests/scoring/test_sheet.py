@@ -16,7 +16,7 @@ from genaipa.scoring.answers import Case
 from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables import MOST_CHARACTERS, blind_order, write_sheet
+from genaipa.scoring.tables import MOST_CHARACTERS, shuffle_answers, write_sheet
 from rubrics import METRICS, PAPER
 
 
@@ -114,10 +114,10 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
 def test_every_analyst_has_an_order_of_their_own() -> None:
     """Documents stay together, nothing is lost, and the same analyst gets the same order again."""
     answers = [replace(ANSWERS[digest(n)], document_digest=str(n % 3)) for n in range(1, 10)]
-    ann, bo = blind_order(answers, "Ann"), blind_order(answers, "Bo")
+    ann, bo = shuffle_answers(answers, "Ann"), shuffle_answers(answers, "Bo")
     assert sorted(ann) == sorted(bo) == sorted(ANSWERS)
     assert ann != bo
-    assert ann == blind_order(reversed(answers), "Ann")
+    assert ann == shuffle_answers(reversed(answers), "Ann")
     of = {answer.digest: answer.document_digest for answer in answers}
     assert len(list(groupby(ann, of.get))) == 3
 

@@ -54,7 +54,7 @@ def test_a_database_is_made_anew_once(url: str) -> None:
 
 def forward(store: Store, *further: tuple[str, ...]) -> int:
     """Bring a database forward by steps that a later genaipa may have; the version it has then."""
-    with store._writing() as connection:
+    with store._open_transaction() as connection:
         migrate_schema(connection, (*SCHEMA_STEPS, *further))
         return schema_version(connection)
 
@@ -74,7 +74,7 @@ def test_an_older_database_is_brought_forward(each_store: Store) -> None:
 def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: Store) -> None:
     """The drafts of an answer are looked up in an index, whichever analysts they are of."""
     question = "SELECT draft FROM score_drafts WHERE answer = 'a1'"
-    with each_store._reading() as connection:
+    with each_store._open_connection() as connection:
         if each_store._engine.dialect.name == "sqlite":
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {question}")
         else:
@@ -114,7 +114,7 @@ def test_a_sqlite_file_is_private_and_durable(tmp_path: Path) -> None:
         files = sorted(tmp_path.glob("scores.db*"))
         assert [path.name for path in files] == ["scores.db", "scores.db-shm", "scores.db-wal"]
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-        with store._reading() as connection:
+        with store._open_connection() as connection:
             assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
@@ -138,8 +138,8 @@ def test_readers_do_not_wait_for_a_writer(each_store: Store) -> None:
     """While a transaction is under way, others read what was there before it."""
     event = score("ana", "a1")
     each_store.append([event])
-    with each_store._writing() as connection:
-        each_store._keep(connection, [score("ana", "a2")])
+    with each_store._open_transaction() as connection:
+        each_store._append_batch(connection, [score("ana", "a2")])
         assert kept(each_store) == [event]
         connection.rollback()
 
@@ -151,7 +151,7 @@ def test_a_reader_waits_for_nobody(tmp_path: Path) -> None:
         store.append([score("Ada", "a")])
     with contextlib.closing(sqlite3.connect(tmp_path / "scores.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with contextlib.closing(Store.open(url, reading=True)) as store:
+        with contextlib.closing(Store.open(url, read_only=True)) as store:
             assert len(list(store.events())) == 1
             assert verify_log(store).breaks == []
         other.execute("ROLLBACK")
@@ -314,7 +314,7 @@ def test_a_password_is_never_told(url: str, says: str) -> None:
 @pytest.mark.full
 def test_what_a_transaction_holds_is_given_back(request: pytest.FixtureRequest) -> None:
     """Each connection asks the server to end its turn if it should vanish in the middle of one."""
-    with opened(postgres.database(request.config)) as store, store._reading() as connection:
+    with opened(postgres.database(request.config)) as store, store._open_connection() as connection:
         shown = [
             connection.exec_driver_sql(f"SHOW {name}").scalar()
             for name in ("idle_in_transaction_session_timeout", "lock_timeout")

@@ -36,16 +36,16 @@ def test_older_events_are_read_and_verified(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     with opened(url) as store:
         store.append([score("ana", "a1")])
-        before = [row.event for row in store.links()]
+        before = [row.event for row in store.log_rows()]
         assert "shown" not in before[0]
-        with store._writing() as connection:
+        with store._open_transaction() as connection:
             connection.exec_driver_sql(f"UPDATE score_schema SET version = {len(SCHEMA_STEPS) - 1}")
     with opened(url) as store:
         store.append([score("ana", "a2", shown=BESIDE)])
-        assert [row.event for row in store.links()][:1] == before
+        assert [row.event for row in store.log_rows()][:1] == before
         assert [event.shown for event in kept(store)] == [None, BESIDE]
         assert verify_log(store).breaks == []
-        with store._reading() as connection:
+        with store._open_connection() as connection:
             assert connection.exec_driver_sql("SELECT version FROM score_schema").scalar() == len(SCHEMA_STEPS)
         with pytest.raises(DataError, match="another event"):
             store.append([msgspec.structs.replace(kept(store)[1], shown=HELD)])
@@ -155,7 +155,7 @@ def test_with_and_without_on_page_and_in_report() -> None:
     assert "suggested" not in genaipa.report().tables
     for who, id_ in (("Anna", "one"), ("Bo", "two")):
         assert "agreement suggested" not in Page("agreement", desk).components()
-        desk.queue.save(who, answer, typed("11111"), id=id_, suggested={"reference": 1.0}, shown=BESIDE, **given)
+        desk.queue.save_score(who, answer, typed("11111"), id=id_, suggested={"reference": 1.0}, shown=BESIDE, **given)
     page = Page("agreement", desk)
     assert page.rows("agreement suggested") == [["reference", "1.00", "-", "-", "-", "100%", "-", "1 and 0"]]
     table = genaipa.report().tables["suggested"].data

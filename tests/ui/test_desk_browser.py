@@ -279,8 +279,8 @@ def test_calibration() -> None:
         anna.page.reload()
         assert anna.wait("screen?.compared.length").compared == compared.compared
         table = "\n".join(compared.compared)
-        assert PAPER.words("clarity", 1.0) in table
-        assert PAPER.words("clarity", -1.0) in table
+        assert PAPER.meaning("clarity", 1.0) in table
+        assert PAPER.meaning("clarity", -1.0) in table
         assert "what the reference thought" in table
         assert anna.page.locator(".comparison tr.differs th").all_text_contents() == ["clarity"]
         anna.keys("1")

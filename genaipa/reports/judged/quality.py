@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.judging.name import akin
+from genaipa.judging.name import are_akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
 from genaipa.reports.crossed import crossed, why
@@ -410,7 +410,7 @@ def _own(frame: pd.DataFrame, model: str) -> set[str]:
     """The systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
     both = named.itertuples(index=False, name=None)
-    return {system for system, served in both if akin(system, model) or (served and akin(served, model))}
+    return {system for system, served in both if are_akin(system, model) or (served and are_akin(served, model))}
 
 
 def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:

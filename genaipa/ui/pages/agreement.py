@@ -227,7 +227,7 @@ def _answers(desk: Desk, user: User) -> None:
     columns = ["question", "answer begins", "document", "analysts", *_heads(desk.rubric), "settled"]
 
     def expose(page: Sequence[Dispute]) -> None:
-        desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
+        desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
     long_table(

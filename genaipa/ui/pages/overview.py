@@ -67,7 +67,7 @@ class Visibility:
     @classmethod
     def of(cls, desk: Desk, user: User) -> Visibility:
         """The visibility for this user now."""
-        ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset()
+        ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset()
         return cls(user, ahead, desk.queue.plan.blind)
 
     def system(self, digest: str) -> bool:
@@ -216,7 +216,7 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
 
     def expose(page: Sequence[PooledAnswer]) -> None:
         shown_of = [answer.digest for answer in page if visible.system(answer.digest)]
-        desk.queue.expose(visible.user.name, shown_of, system=True)
+        desk.queue.record_exposures(visible.user.name, shown_of, system=True)
 
     long_table(
         "overview answers",
@@ -275,7 +275,7 @@ def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRow:
         )
     given = len(desk.current.scores(answer.digest))
     asked = is_requested(desk.queue.plan, answer.digest)
-    scores = f"{given} of {desk.queue.wanted(answer.digest)}" if asked else f"{given}, not in the wave"
+    scores = f"{given} of {desk.queue.count_wanted_scores(answer.digest)}" if asked else f"{given}, not in the wave"
     about = (answer.question, words_of(desk, answer.digest)[1], answer.wording, answer.document, answer.status)
     return ListRow((*about, scores, *whose), id=answer.digest)
 
@@ -319,7 +319,7 @@ def _conversation(
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", ["", ""], _facts(where, record))
     before, digests = _before(visible, messages[:-2])
-    desk.queue.expose(visible.user.name, [answer.digest, *digests], system=True)
+    desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
             texts("overview before", before)

@@ -21,7 +21,7 @@ from genaipa.runs.procedure import coordinates_of
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.ui.view.movement import Movements
 from genaipa.words import some
 
@@ -219,7 +219,7 @@ class Index:
         self.scores: dict[str, ShownScores] = {}
         events: list[Event] = []
         try:
-            with existing_store(self.workspace) as store:
+            with open_existing_store(self.workspace) as store:
                 events = [event for _, event in store.events()] if store is not None else []
         except GenaipaError as error:
             self.problems.append(f"Scores are not shown: {error}")
