@@ -177,9 +177,7 @@ def _check_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
     system = resolve(name, workspace)
     if system.manual:
-        raise UsageError(
-            f"{name} is a web chat that a person carries the messages of; people score with: genaipa score"
-        )
+        raise UsageError(f"{name} is a web chat whose messages a person copies; people score with: genaipa score")
     words = system.record.words if system.record else "own"
     if words != "own":
         reason = "repeats the recorded answers of a study" if words == "recording" else "only quotes the document"
@@ -263,7 +261,11 @@ def _choose_anchors(workspace: Workspace, answers: JudgedAnswers, done: set[tupl
 def _describe_anchors(wanted: Wanted) -> str:
     """Return a sentence on the anchors that judges are asked for; empty without any."""
     anchors = len({digest for pairs in wanted.values() for digest, passed in pairs if passed >= FIRST_DAY})
-    return f"with {number(anchors, 'answer')} of the first day again, to see whether the judge moved" if anchors else ""
+    return (
+        f"with {number(anchors, 'answer')} of the first day again, to see whether the judge has changed"
+        if anchors
+        else ""
+    )
 
 
 def _find_stored_judgements(workspace: Workspace, prompt: str, served: Mapping[str, set[str]]) -> Wanted:

@@ -372,7 +372,7 @@ def load_templates(workspace: Workspace) -> Prompts:
     basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:
         raise UsageError(
-            f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed whole, install it again."
+            f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed completely; install it again."
         )
     loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
     for name, variables in TEMPLATES.items():

@@ -169,7 +169,7 @@ def _explain_cut(reply: Reply) -> str:
     if loop and loop.end() >= _LOOPED:
         return f"it repeats itself, and was cut off{after}; another model may do better"
     only_thought = not reply.text.strip() and (reply.thoughts or (reply.usage and reply.usage.reasoning))
-    reasoned = ", all of which went into reasoning" if output else ", and had only reasoned till then"
+    reasoned = ", all of which went into reasoning" if output else ", and had only reasoned until then"
     thought = reasoned if only_thought else ""
     return f"it was cut off{after}{thought}; allow it more (the option `max_tokens`)"
 

@@ -336,7 +336,7 @@ class Pool:
         if not count:
             return unreadable
         things = "1 thing" if count == 1 else f"{count:,} things"
-        return [*unreadable, f"In the runs, {things} can't be read; what it is says: genaipa validate --data"]
+        return [*unreadable, f"In the runs, {things} can't be read; for details: genaipa validate --data"]
 
     def refresh(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""

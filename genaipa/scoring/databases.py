@@ -32,8 +32,8 @@ _WAIT_SECONDS = 30
 """Seconds that a writer waits for its turn."""
 _REMEDIES = {
     "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
-    "readonly": "the file and its folder have to be writable.",
-    "unable to open": "the file and its folder have to be writable; a copy of the folder elsewhere may be.",
+    "readonly": "make the file and its folder writable.",
+    "unable to open": "make the file and its folder writable, or work on a copy of the folder.",
     "locked": "another program is writing to it; close that and try again.",
     "full": "make room and try again.",
 }
@@ -56,7 +56,7 @@ def connect(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
     if path is None:
         return _connect_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
-        raise DataError(path, f"is empty and no database; name one that ends in {' or '.join(_SUFFIXES)}.")
+        raise DataError(path, f"is empty and not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
     if read_only and _is_read_only(path):
         return _connect_read_only(path), str(path)
     return _connect_sqlite(path), str(path)
@@ -68,7 +68,7 @@ def sqlite_path(url: str) -> Path | None:
         return None
     named = url.removeprefix(_SQLITE)
     if named in {"", ":memory:"}:
-        raise UsageError(f"{VARIABLE} names no file; write sqlite:///scores.db or the like.")
+        raise UsageError(f"{VARIABLE} names no file; write one such as sqlite:///scores.db.")
     return Path(named).expanduser().absolute()
 
 
@@ -109,7 +109,7 @@ def _connect_sqlite(path: Path) -> Engine:
             # Another process was first. To open and close the file now would take that one's locks away.
             pass
         except OSError as error:
-            raise DataError(path, f"can't be made ({error.strerror}).") from None
+            raise DataError(path, f"can't be created ({error.strerror}).") from None
     engine = sqlalchemy.create_engine(
         sqlalchemy.URL.create("sqlite", database=str(path)),
         # Transactions begin where `Store` says so; a statement outside one is its own.

@@ -237,7 +237,7 @@ def _find_annotation_problem(event: Event) -> str:
     """
     annotation = event.annotation
     if event.kind == SEND_BACK and not event.note.strip():
-        return "whoever sends an answer back says what to look at."
+        return "an answer that is sent back needs a note that says what to look at."
     if _ABOUT.get(type(annotation)) != (event.kind if event.kind in _ABOUT.values() else None):
         return (
             f"the {event.kind} must say {'its own' if event.kind in _ABOUT.values() else 'nothing'} of an annotation."
@@ -245,7 +245,7 @@ def _find_annotation_problem(event: Event) -> str:
     if isinstance(annotation, Pin):
         placed = annotation.at is not None and 0 <= annotation.at[0] < annotation.at[1] and bool(annotation.sha256)
         none = annotation.at is None and not annotation.sha256
-        return "" if placed or none else "its passage wants a place in the text (at) and these characters' sha256."
+        return "" if placed or none else "its passage needs a place in the text (at) and the sha256 of its characters."
     flaw = next(flaws(annotation.correction), "") if annotation and annotation.correction else ""
     return f"its correction {flaw}" if flaw else ""
 
@@ -257,7 +257,7 @@ def find_reference_problem(event: Event, earlier: Event | None) -> str:
         return "" if has_objection else f"there is no objection '{event.refers_to}' to settle."
     if earlier and earlier.kind not in LASTING and (earlier.analyst, earlier.answer) == (event.analyst, event.answer):
         return ""
-    return f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
+    return f"{event.analyst} has no event '{event.undoes}' about this answer to undo."
 
 
 CHAIN_START = ""
@@ -315,7 +315,7 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
         count, before = count + 1, link.digest
         noted = noted or link.digest == head
         if count == state.events and link.digest != state.head:
-            breaks.append(f"event {link.number} is not the one that was written last: some were taken out or put in.")
+            breaks.append(f"event {link.number} is not the one that was written last: events were removed or added.")
     last = store.log_state()
     if count > last.events:
         extra = count - last.events
@@ -324,7 +324,7 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
-        breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made again since.")
+        breaks.append(f"the head that was noted ({head[:12]}…) is not in the log: the log was rebuilt since.")
     if lost := store.list_lost_triggers():
         gone = " and ".join(lost)
         breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")

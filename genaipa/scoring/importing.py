@@ -86,7 +86,7 @@ def import_sources(
     reader = ScoresReader(functools.cache(lambda name: people.resolve_name(name, scorers)), store.rubric, analyst)
     for source in sources:
         reader.read(source)
-    remedy = "" if unknown_answers else "; --unknown-answers lets it in all the same"
+    remedy = "" if unknown_answers else "; --unknown-answers imports it anyway"
     result = add_events(store, reader.events, answers, reader.problems, unknown_answers=unknown_answers, remedy=remedy)
     result.unscored = reader.unscored
     return result
@@ -158,14 +158,18 @@ class _EventSorter:
         if read_event.event.id not in self._events:
             return ""
         hint = "; to correct a score, clear the cell with the id" if read_event.entry.startswith("row") else ""
-        return f"the event '{read_event.event.id}' is here already and says something else{hint}."
+        return f"the event '{read_event.event.id}' already exists with other content{hint}."
 
     def _find_answer_problem(self, read_event: ReadEvent) -> str:
         answer = read_event.event.answer
         if answer in self._answers:
             return ""
         if read_event.has_id and self._unknown_answers:
-            return "" if _DIGEST.fullmatch(answer) else f"'{answer}' is no answer's digest (64 characters 0-9, a-f)."
+            return (
+                ""
+                if _DIGEST.fullmatch(answer)
+                else f"'{answer}' is not the digest of an answer (64 characters 0-9, a-f)."
+            )
         remedy = self._remedy if read_event.has_id else ""
         return f"unknown answer '{answer}': no run of this workspace holds it{remedy}."
 
@@ -176,7 +180,7 @@ class _EventSorter:
             return ""
         undone = self._events.get(event.undoes)
         if undone is None:
-            return f"undoes the event '{event.undoes}', which is neither here nor earlier in the files."
+            return f"undoes the event '{event.undoes}', which is neither in the store nor earlier in the files."
         if (undone.analyst, undone.answer) != (event.analyst, event.answer):
             return f"undoes the event '{event.undoes}', which is another analyst's or about another answer."
         if undone.kind in LASTING:
@@ -305,7 +309,7 @@ class ScoresReader:
                 self.events.append(ReadEvent(event, table.path, f"row {row}", has_id=has_id))
         if nameless:
             row_problem = (
-                f"nobody is named in row {some(nameless, _NAMED)}; say who filled the file with --analyst NAME."
+                f"no analyst is named in row {some(nameless, _NAMED)}; say who filled the file with --analyst NAME."
             )
             self._add_problem(table.path, "analyst", row_problem)
 
@@ -322,9 +326,7 @@ class ScoresReader:
                 problem = f"unknown column '{name.strip()}'{nearest(simplify_column_name(name), self._columns_by_name)}"
                 self._add_problem(table.path, "row 1", problem)
             elif filled := [row for row, texts in table.rows if index < len(texts) and texts[index].strip()]:
-                problem = (
-                    f"column {index + 1} has no name in the first row, and something in row {some(filled, _NAMED)}."
-                )
+                problem = f"column {index + 1} has no name in the first row, but content in row {some(filled, _NAMED)}."
                 self._add_problem(table.path, "row 1", problem)
         for name in self._required_columns:
             if name not in matched:
@@ -366,4 +368,4 @@ def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
         return "", f"is not JSON ({why(error)})."
     except ValueError as error:
         return "values", f"{error}."
-    return "", "is no event, though each of its fields could be; is a key there twice?"
+    return "", "is not a valid event (duplicate key?)."

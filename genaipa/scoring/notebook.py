@@ -174,7 +174,7 @@ def sample(
         draw_notes = ["Nothing was drawn: by the plan in desk.yaml (sample: all) people are asked for all answers."]
     notes = [*draw_notes, *_describe_deviations(groups, waves, stratify, missing)]
     if size and plan.size and plan.size != size:
-        notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk goes by when it is next opened.")
+        notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk follows when it is next opened.")
     return Sample(groups, waves, len(requested), unscored, tuple(notes))
 
 

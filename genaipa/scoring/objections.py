@@ -107,7 +107,7 @@ def check_silence(silent: Silent | None, annotated: Silent | None) -> None:
     """
     if annotated == "yes" and silent in (None, "yes"):
         raise UsageError(
-            "by the annotated answer the document is silent, and this passage is to show that it is not: say whether "
+            "the annotated answer says that the document is silent, but this passage shows that it is not: say whether "
             "the document answers the question (no) or only some of it (partly)."
         )
 
@@ -135,7 +135,7 @@ def make_correction(
     # What is pasted from the company's own page has no marks of links and emphasis.
     span = span or ((match := sought.search(reading.text)) and reading.span(*match.span()))
     if span is None:
-        raise UsageError(f"the document does not have these words in a row: '{clipped(' '.join(words))}'.")
+        raise UsageError(f"the document does not contain this passage: '{clipped(' '.join(words))}'.")
     if silent is None and not answer.strip():
         raise UsageError("what should the annotated answer say? Write it, or say whether the document is silent.")
     if not why.strip():

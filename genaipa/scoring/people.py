@@ -173,12 +173,14 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """
         name = self.resolve_name(typed_name, scorer_names)
         if why := self.exclusion_reason(name):
-            raise UsageError(f"the scores of {name} are left out of this study ({why}), so that more would be lost.")
+            raise UsageError(
+                f"the scores of {name} are left out of this study ({why}), so new ones would not count either."
+            )
         if self.listed_reference is None and _fold_name(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.
             raise UsageError(
-                f"{name} is whose scores new analysts compare theirs with; take another name, or list it in {FILE}: "
-                f"reference: [{name}]"
+                f"{name} is the reference that new analysts compare their scores with; take another name, or list it "
+                f"in {FILE}: reference: [{name}]"
             )
         scores = _is_admitted(name, self.analysts, login=login) or _is_admitted(name, self.reference, login=login)
         user = User(name, scores, adjudicates=_is_admitted(name, self.adjudicators, login=login))
@@ -227,12 +229,12 @@ def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in listed names, in the reasons of those left out, in keys, rate and plan."""
     yield from _find_key_problems(path, people)
     if people.rate is not None and not math.isfinite(people.rate):
-        yield DataError(path, "is no price; write a number.", "rate")
+        yield DataError(path, "is not a price; write a number.", "rate")
     for name, problem in find_plan_problems(people.plan):
         yield DataError(path, problem, f"plan.{name}")
     for name, reason in people.left_out.items():
         if not reason.strip():
-            yield DataError(path, f"says no reason for '{clipped(name)}'; write one.", "left_out")
+            yield DataError(path, f"gives no reason for '{clipped(name)}'; write one.", "left_out")
     yield from _find_assignment_problems(path, people)
     for entry in ("analysts", "adjudicators", "reference", "left_out", "assign"):
         folded_names = set()
@@ -252,7 +254,7 @@ def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
     """Yield the name of each value that no plan has, and what is wrong with it."""
     for name in ("per_answer", "target"):
         if not math.isfinite(getattr(plan, name)):
-            yield name, "is no number that can be counted to; write one such as 1.5."
+            yield name, "must be a finite number such as 1.5."
     if isinstance(plan.sample, str) and plan.sample != "all":
         yield "sample", f"'{clipped(plan.sample)}' is neither a number of answers nor all."
     if plan.due:
@@ -261,7 +263,7 @@ def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
         except ValueError:
             readable = False
         if not readable:
-            yield "due", f"'{clipped(plan.due)}' is no day; write it as 2026-12-18."
+            yield "due", f"'{clipped(plan.due)}' is not a day; write it like 2026-12-18."
 
 
 def _find_key_problems(path: Path, people: People) -> Iterator[DataError]:
@@ -276,13 +278,15 @@ def _find_key_problems(path: Path, people: People) -> Iterator[DataError]:
     for act, key in people.keys.items():
         rivals = [rival for rival, used in people.key_bindings.items() if used == key and rival != act]
         if act in KEYS and rivals and (rivals[0] not in people.keys or act < rivals[0]):
-            yield DataError(path, f"'{clipped(key)}' is {rivals[0]}, too; give each its own key.", f"keys.{act}")
+            yield DataError(
+                path, f"'{clipped(key)}' is also the key of {rivals[0]}; give each its own key.", f"keys.{act}"
+            )
 
 
 def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
     for name, targets in people.assign.items():
         if people.analysts is not None and _fold_name(name) not in map(_fold_name, people.analysts):
-            problem = f"'{clipped(name)}' is none of the analysts{nearest(name, people.analysts)}"
+            problem = f"'{clipped(name)}' is not one of the analysts{nearest(name, people.analysts)}"
             yield DataError(path, problem, "assign")
         if not targets:
             yield DataError(

@@ -341,7 +341,7 @@ class Queue:
         self._refresh_coverage()
         names = sorted(set(self.current.scores(digest)).difference({analyst}, self.plan.reference))
         if not names:
-            raise UsageError("nobody else has scored this answer, whom it could be sent back to.")
+            raise UsageError("nobody else has scored this answer, so it can't be sent back.")
         if not word.strip():
             raise UsageError("what should they look at? Write it into the note.")
         if mentioned := next(filter(None, (_find_mention(name, word) for name in names)), ""):
@@ -356,7 +356,9 @@ class Queue:
         coverage = self._refresh_coverage()
         dispute = coverage.disputes.get(digest)
         if dispute is None or not self.is_close(dispute):
-            raise UsageError(f"the mean is for scores that are at most {self.smallest_step:g} apart on every metric.")
+            raise UsageError(
+                f"the mean is only for scores that are at most {self.smallest_step:g} apart on every metric."
+            )
         return self._append_event(self._make_event(MEAN, analyst, digest, seconds=seconds, independent=False))
 
     @property

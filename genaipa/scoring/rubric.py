@@ -215,10 +215,10 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def _check_values(self, by_metric: Mapping[str, float]) -> None:
         if by_metric.keys() != self.metrics.keys():
             received, wanted = (", ".join(names) or "none" for names in (by_metric, self.metrics))
-            raise ValueError(f"the metrics are {received}, and the rubric '{self.title}' has {wanted}")
+            raise ValueError(f"the metrics are {received}, but the rubric '{self.title}' has {wanted}")
         for metric, value in by_metric.items():
             if value not in self.values:
-                raise ValueError(f"{metric} is {value:g}, and can be {', '.join(map(format_value, self.values))} only")
+                raise ValueError(f"{metric} is {value:g}, but can only be {', '.join(map(format_value, self.values))}")
 
     def parse_keys(self, keys: str) -> Values:
         """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
@@ -306,9 +306,9 @@ def _read_rubric_name(workspace: Workspace) -> str:
     try:
         name = tomllib.loads(read_text(path)).get("rubric", SHIPPED)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(path, f"is no TOML: {error}.") from None
+        raise DataError(path, f"is not TOML: {error}.") from None
     if not isinstance(name, str):
-        raise DataError(path, "wants the name of a rubric.", "rubric")
+        raise DataError(path, "must be the name of a rubric.", "rubric")
     return name
 
 
@@ -316,31 +316,31 @@ def find_rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
     """Check a rubric: its problems, entry by entry."""
     values = rubric.values
     if not 1 < len(values) <= _MOST_VALUES or list(values) != sorted(set(values), reverse=True):
-        yield DataError(path, f"wants two to {_MOST_VALUES} different numbers, from best to worst.", "values")
+        yield DataError(path, f"must be two to {_MOST_VALUES} different numbers, from best to worst.", "values")
     elif (values[0], values[-1]) != (1.0, -1.0):
-        yield DataError(path, "the best value has to be 1 and the worst -1, as in M_all and its bands.", "values")
+        yield DataError(path, "the best value must be 1 and the worst -1, as M_all and its bands assume.", "values")
     if not rubric.metrics:
-        yield DataError(path, "wants at least one metric.", "metrics")
+        yield DataError(path, "needs at least one metric.", "metrics")
     for name, metric in rubric.metrics.items():
         entry = f"metrics.{name}"
         if not name.isidentifier() or not name.islower():
-            yield DataError(path, "wants small letters, digits and _ as a key; its `name` may have others.", entry)
+            yield DataError(path, "a key has only small letters, digits and _; its `name` may have others.", entry)
         elif name in _RESERVED:
             yield DataError(path, "is the name of another column; choose another key, and give it this `name`.", entry)
         if len(metric.words) != len(values) or not all(metric.words):
-            yield DataError(path, f"wants words for each of the {len(values)} values.", f"{entry}.words")
+            yield DataError(path, f"needs words for each of the {len(values)} values.", f"{entry}.words")
         if not 0 < metric.weight < float("inf"):
-            yield DataError(path, "wants a number above 0.", f"{entry}.weight")
+            yield DataError(path, "must be above 0.", f"{entry}.weight")
         yield from _find_rule_problems(path, metric.points, len(values), f"{entry}.points")
     if len(ruled := [name for name, metric in rubric.metrics.items() if metric.points]) > 1:
-        yield DataError(path, f"one metric can follow from points, and {' and '.join(ruled)} do.", "metrics")
+        yield DataError(path, f"only one metric can follow from points, but {' and '.join(ruled)} do.", "metrics")
 
 
 def _find_rule_problems(path: Path, rule: tuple[PointShares, ...], values: int, entry: str) -> Iterator[DataError]:
     if rule and len(rule) != values - 1:
-        yield DataError(path, f"wants the needs of each value but the worst: {values - 1}.", entry)
+        yield DataError(path, f"needs an entry for each value but the worst: {values - 1}.", entry)
     if not all(0 <= share <= 1 for needed in rule for share in (needed.vital, needed.okay)):
-        yield DataError(path, "wants shares from 0 to 1.", entry)
+        yield DataError(path, "shares must be from 0 to 1.", entry)
     if any(worse.vital > better.vital or worse.okay > better.okay for better, worse in pairwise(rule)):
         yield DataError(path, "a worse value can't need more than a better one.", entry)
 
@@ -375,9 +375,9 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
         metric = match[1]
         if metric not in rubric.metrics:
             hint = nearest(metric, rubric.metrics)
-            raise DataError(path, f"'{clipped(metric)}' is no metric of the rubric{hint}", f"## {clipped(metric)}")
+            raise DataError(path, f"'{clipped(metric)}' is not a metric of the rubric{hint}", f"## {clipped(metric)}")
         if metric in sections:
-            raise DataError(path, "there are two sections of that heading; make one of them.", f"## {metric}")
+            raise DataError(path, "there are two sections with this heading; merge them.", f"## {metric}")
         sections[metric] = text[match.end() : end].strip()
     return Guidelines(text.strip(), sections)
 

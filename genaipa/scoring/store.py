@@ -341,7 +341,7 @@ class Store:
         try:
             event = event_decoder().decode(text)
         except msgspec.DecodeError:
-            message = "the log of scores has an event that can't be read; which one it is says: genaipa scores verify"
+            message = "the log of scores has an event that can't be read; to find it: genaipa scores verify"
             raise GenaipaError(message) from None
         if self._allow_damaged:
             return event

@@ -56,7 +56,7 @@ _PARAGRAPH = 2000
 """Characters of a document's line that are shown in one cell: a row of a spreadsheet can't be higher than a screen."""
 _HOW = (
     "On the sheet 'scores', give each answer one of the values on each metric.",
-    "Add a note if you like. Leave a row empty that you have not scored. Your name belongs into the column 'analyst'.",
+    "Add a note if you like. Leave a row empty that you have not scored. Your name goes into the column 'analyst'.",
     "A text that a spreadsheet would take for a formula has an apostrophe in front of it, which is not part of it.",
     "Then save the file and give it back: genaipa scores import FILE",
 )
@@ -118,7 +118,7 @@ def _make_sheet_row(case: Case) -> list[str | None]:
 
 def _fit_cell(text: str) -> str:
     """Cut the text, with a mark, where a cell of a spreadsheet can't hold it."""
-    mark = f"\n\n[cut here: the whole text has {len(text):,} characters, and a cell can't hold them]"
+    mark = f"\n\n[cut here: the whole text has {len(text):,} characters, more than a cell can hold]"
     # One character of room for the apostrophe of a text that looks like a formula.
     return text if len(text) < MOST_CHARACTERS else text[: MOST_CHARACTERS - len(mark) - 1] + mark
 
@@ -229,7 +229,7 @@ def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[
     # All of them before the first is written: a workbook that is left half-written can't be closed.
     checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if len(checked) >= MOST_ROWS:
-        raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows, and these are more; write .csv or .jsonl.")
+        raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows at most; write .csv or .jsonl.")
     book = library.Workbook(write_only=True)
     sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
@@ -448,7 +448,7 @@ def parse_event(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple
                 problems.append((column, f"{error}."))
     digest = cells[DIGEST].strip()
     if not digest:
-        problems.append((DIGEST, "is empty, so that nobody can say which answer this is."))
+        problems.append((DIGEST, "is empty, so the answer is unknown."))
     values = {}
     for metric in rubric.metrics:
         try:
@@ -468,7 +468,7 @@ def has_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
 
 def _parse_value(text: str, rubric: Rubric) -> float:
     if not text:
-        raise ValueError("has no value, and other metrics of the row have")
+        raise ValueError("has no value, while other metrics of the row have one")
     with contextlib.suppress(ValueError):
         if (value := parse_number(text)) in rubric.values:
             return value
@@ -485,7 +485,7 @@ def check_time(text: str) -> str:
 def _parse_seconds(text: str) -> float:
     seconds = parse_number(text)
     if seconds < 0:
-        raise ValueError(f"'{text}' is less than no time")
+        raise ValueError(f"'{text}' is a negative time")
     return seconds
 
 

@@ -476,5 +476,5 @@ def _check_origin(workspace: Workspace, waves: Waves, answers: Iterable[PooledAn
     if not source_answers.isdisjoint(short_digest(answer.digest) for answer in answers):
         return
     if source_answers.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):
-        problem = f"is of another workspace: none of the {len(source_answers):,} answers that it was drawn from is here"
+        problem = f"belongs to another workspace: none of the {len(source_answers):,} answers it was drawn from is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

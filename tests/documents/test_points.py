@@ -141,8 +141,8 @@ def test_ticks_are_a_scores_and_old_events_keep_their_bytes() -> None:
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"a": (PointShares(1),)}, "wants the needs of each value but the worst: 2."),
-        ({"a": (PointShares(1.5), PointShares(0.5))}, "wants shares from 0 to 1."),
+        ({"a": (PointShares(1),)}, "needs an entry for each value but the worst: 2."),
+        ({"a": (PointShares(1.5), PointShares(0.5))}, "shares must be from 0 to 1."),
         ({"a": (PointShares(0.5), PointShares(1))}, "a worse value can't need more than a better one."),
         (
             {"a": (PointShares(1), PointShares(0.5)), "b": (PointShares(1), PointShares(0.5))},

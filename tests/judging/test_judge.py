@@ -87,14 +87,20 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
         f"{verdict()} {verdict(2)}": "2 verdicts, which differ",
         verdict(verdicts=entries[:4]): "no verdict on reference",
         verdict(verdicts=[*entries, entries[0]]): "two verdicts on relevance",
-        verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is no metric",
-        verdict(verdicts=[entries[0] | {"value": "excellent"}, *entries[1:]]): "'excellent' is no value of relevance",
-        verdict(verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]): "'incorrect' is no value of relevance",
-        verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "no value of relevance",
+        verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is not a metric",
+        verdict(
+            verdicts=[entries[0] | {"value": "excellent"}, *entries[1:]]
+        ): "'excellent' is not a value of relevance",
+        verdict(
+            verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]
+        ): "'incorrect' is not a value of relevance",
+        verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "not a value of relevance",
         verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]): "no evidence on relevance",
-        verdict(verdicts=[{"metric": "relevance", "value": "relevant"}, *entries[1:]]): "no object of metric, evidence",
+        verdict(
+            verdicts=[{"metric": "relevance", "value": "relevant"}, *entries[1:]]
+        ): "not an object with metric, evidence",
         verdict(right_answer=""): "no right answer",
-        json.dumps({"verdicts": entries}): "no object of right_answer and verdicts",
+        json.dumps({"verdicts": entries}): "not an object with right_answer and verdicts",
         verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields of one name",
     }
     for text, said in flaws.items():

@@ -76,21 +76,21 @@ REFUSED = {
     "a list of two": (f"[{WHOLE}, {annotated(0)}]", "2 verdicts, which differ"),
     "one beside a broken one": (f'I read {WHOLE}. {WHOLE[:-40]} and "so" on', "no JSON|cut off"),
     "one in a broken one": (f'{{"draft": {WHOLE}, "final": {{"verdicts": [{{"metric": relev', "no JSON|cut off"),
-    "one quoted in a string": (json.dumps({"thought": f"The answer says {WHOLE}"}), "no object of verdicts"),
-    "one beside a wrong one": (f"{WHOLE} {having(value='superb')}", "'superb' is no value of relevance"),
+    "one quoted in a string": (json.dumps({"thought": f"The answer says {WHOLE}"}), "not an object with verdicts"),
+    "one beside a wrong one": (f"{WHOLE} {having(value='superb')}", "'superb' is not a value of relevance"),
     "cut off": (WHOLE[:-3], "cut off|no JSON"),
     "cut off in a string": (WHOLE[: WHOLE.rindex("Seen") + 9], "cut off|no JSON"),
     "thoughts alone": ("<think>Well.</think> It is fine.", "no JSON"),
     "twice the same metric": (json.dumps({"verdicts": [*ENTRIES, ENTRIES[0]]}), "two verdicts on relevance"),
     "one key in two spellings": (WHOLE[:-1] + ', "Verdicts": []}', "two fields of one name"),
     "one field twice": (WHOLE.replace('"value":', '"value": "relevant", "value":', 1), "two fields of one name"),
-    "a value with a but": (having(value="relevant, but partially"), "no value of relevance"),
-    "a value with another's word": (having(value="relevant. Partially, that is"), "no value of relevance"),
-    "a value within a sentence": (having(value="it is not partially relevant"), "no value of relevance"),
-    "a part of a value": (having(value="partially"), "no value of relevance"),
-    "two values": (having(value="relevant / partially relevant"), "no value of relevance"),
-    "the template": (having(value="relevant|partially relevant|not relevant"), "no value of relevance"),
-    "a number that nobody asked for": (having(value=0.5), "no value of relevance"),
+    "a value with a but": (having(value="relevant, but partially"), "not a value of relevance"),
+    "a value with another's word": (having(value="relevant. Partially, that is"), "not a value of relevance"),
+    "a value within a sentence": (having(value="it is not partially relevant"), "not a value of relevance"),
+    "a part of a value": (having(value="partially"), "not a value of relevance"),
+    "two values": (having(value="relevant / partially relevant"), "not a value of relevance"),
+    "the template": (having(value="relevant|partially relevant|not relevant"), "not a value of relevance"),
+    "a number that nobody asked for": (having(value=0.5), "not a value of relevance"),
     "a list for a value": (having(value=["relevant"]), "no value of relevance"),
     "a key for a value": (having(value={"relevant": True}), "no value of relevance"),
     "without quotes": (WHOLE.replace('"value": "partially relevant"', '"value": partially relevant'), "no JSON"),
@@ -133,7 +133,7 @@ def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
     rubric = load_rubric(find_workspace())
     entries = [{"metric": "use", "evidence": "x", "value": 2}, {"metric": "tone", "evidence": "x", "value": " 3. "}]
     assert read_verdict(rubric, json.dumps({"verdicts": entries}), annotated=True).values == {"use": 0, "tone": 1}
-    with pytest.raises(ValueError, match=r"'2\.5' is no value of use"):
+    with pytest.raises(ValueError, match=r"'2\.5' is not a value of use"):
         read_verdict(rubric, json.dumps({"verdicts": [entries[0] | {"value": 2.5}, entries[1]]}), annotated=True)
 
 

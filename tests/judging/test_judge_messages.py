@@ -214,7 +214,7 @@ def test_a_verdict_is_read_in_any_order_and_spelling_of_blanks() -> None:
         made = read_verdict(RUBRIC, text, annotated=True)
         assert list(made.values.items()) == [(metric, -1.0) for metric in RUBRIC.metrics]
         assert list(made.evidence) == list(RUBRIC.metrics)
-    with pytest.raises(ValueError, match="no object of right_answer and verdicts"):
+    with pytest.raises(ValueError, match="not an object with right_answer and verdicts"):
         read_verdict(RUBRIC, annotated(), annotated=False)
 
 

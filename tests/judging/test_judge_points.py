@@ -80,18 +80,16 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
         return json.dumps({"points": points, "verdicts": verdicts})
 
     flaws = {
-        of(ticks[:2]): "it does not speak of the points cost",
-        of([*ticks, ticks[0]]): "it speaks of the point ways twice",
-        of([*ticks, ticks[0] | {"point": "why"}]): "'why' is no point",
-        of(
-            [ticks[0] | {"said": "partly"}, *ticks[1:]]
-        ): "'partly' on the point ways is none of yes, no and contradicted",
+        of(ticks[:2]): "it leaves out the points cost",
+        of([*ticks, ticks[0]]): "it has the point ways twice",
+        of([*ticks, ticks[0] | {"point": "why"}]): "'why' is not a point",
+        of([ticks[0] | {"said": "partly"}, *ticks[1:]]): "'partly' on the point ways is not yes, no or contradicted",
         of([ticks[0] | {"said": True}, *ticks[1:]]): "it has no word on the point ways",
         of([ticks[0] | {"evidence": ""}, *ticks[1:]]): "it has no evidence on the point ways",
-        of([{"point": "ways"}, *ticks[1:]]): "an entry of points is no object of point, evidence and said",
-        of("all"): "its points are no list",
+        of([{"point": "ways"}, *ticks[1:]]): "an entry of points is not an object with point, evidence and said",
+        of("all"): "its points are not a list",
         of(ticks, whole): "'completeness' is not asked for: it follows from the points",
-        annotated(): "it is no object of points and verdicts",
+        annotated(): "it is not an object with points and verdicts",
     }
     for text, said in flaws.items():
         assert find_flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said

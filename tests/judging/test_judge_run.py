@@ -256,7 +256,7 @@ def test_verdicts_by_another_rubric_are_another_judges(genaipa):
     write("rubrics/genaipabench.yaml", shipped.replace("entirely correct", "all right"))
     refused = genaipa("judge", "--judge", judge)
     assert refused.code == 3, refused.err
-    assert "'entirely correct' is no value of accuracy" in refused.err
+    assert "'entirely correct' is not a value of accuracy" in refused.err
     worded = verdict().replace("entirely correct", "all right")
     assert genaipa("judge", "--judge", script("other.yaml", default=worded)).code == 0
     with closing(open_store(find_workspace())) as store:

@@ -77,9 +77,9 @@ def test_what_writes_says_what_it_wants(archived: Callable[[], Path], monkeypatc
     with open_existing_store(find_workspace(place)) as store:
         assert store is not None
         assert [event.id for event in kept(store)] == ids
-        with pytest.raises(GenaipaError, match="have to be writable"):
+        with pytest.raises(GenaipaError, match="folder writable"):
             store.append([score("Ben", "x")])
-    with pytest.raises(GenaipaError, match="have to be writable"):
+    with pytest.raises(GenaipaError, match="folder writable"):
         Store.open(f"sqlite:///{place / 'scores.db'}")
 
 

@@ -194,7 +194,7 @@ def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
     )
     (told,) = verify_log(store).breaks
     assert "no longer refuses" in told
-    assert "made again" in verify_log(store, head).breaks[0]
+    assert "was rebuilt" in verify_log(store, head).breaks[0]
 
 
 def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:

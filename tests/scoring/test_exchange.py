@@ -160,7 +160,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
     assert take(written("plain.csv", plain)) == ImportedScores(0, 3, 0, [], [])
     assert "ticks" not in plain.decode()
     (said,) = take(written("other.csv", text.replace("contradicted=sale", "contradicted=other").encode())).problems
-    assert "the event 'id1' is here already and says something else" in said
+    assert "the event 'id1' already exists with other content" in said
     for wrong, why in (("said=sale ", "is not of the form"), ("points=0 said=sale ", "both said and contradicted")):
         bad = text.replace("points=0123456789ab said=ways,kept ", wrong).encode()
         (said,) = take(written("bad.csv", bad)).problems
@@ -367,7 +367,7 @@ def test_scores_of_answers_that_are_elsewhere_need_to_be_let_in(store: Store, ta
     sheet = written("s.csv", "\n".join([HEAD, filled(79, 1, 1, 1, 1, 1)]))
     check_problems(take(sheet, unknown_answers=True).problems, ("s.csv: row 2", f"'{digest(79)}'"))
     nonsense = written("x.jsonl", exported(".jsonl", [event(1, id="x", answer="Q1")]))
-    assert "'Q1' is no answer's digest" in take(nonsense, unknown_answers=True).problems[0]
+    assert "'Q1' is not the digest of an answer" in take(nonsense, unknown_answers=True).problems[0]
     assert len(kept(store)) == 2
 
 
@@ -404,7 +404,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         ("line 10:", "undo"),
         ("line 11:", "machine", "adjudication"),
         *((f"line {number}:", "JSON") for number in (15, 16, 17)),
-        ("line 18:", "twice"),
+        ("line 18:", "duplicate key"),
         ("line 8:", "'nothing'"),
         ("line 9:", "'id1'", "another analyst's"),
         ("line 13:", "'l'", "look"),

@@ -136,7 +136,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     ("before", "after", "entry", "problem"),
     [
         ("[1, 0.5, -1]", "[1, -1, 0.5]", "values", "from best to worst"),
-        ("[1, 0.5, -1]", "[5, 3, 1]", "values", "the best value has to be 1"),
+        ("[1, 0.5, -1]", "[5, 3, 1]", "values", "the best value must be 1"),
         ("[1, 0.5, -1]", "[1, -1]", "metrics.relevance.words", "words for each of the 2 values"),
         ("  relevance:", "  Relevance:", "metrics.Relevance", "small letters"),
         ("  relevance:", "  status:", "metrics.status", "name of another column"),

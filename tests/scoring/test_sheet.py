@@ -95,7 +95,7 @@ def test_an_answer_that_no_cell_can_hold_is_cut_with_a_mark() -> None:
     ((_, _, _, answer, *_),) = sheet_of(case(1, "=" + "a" * 200_000))["scores"].iter_rows(min_row=2, values_only=True)
     assert len(answer) <= MOST_CHARACTERS
     assert answer.startswith("'=a")
-    assert answer.endswith("[cut here: the whole text has 200,001 characters, and a cell can't hold them]")
+    assert answer.endswith("[cut here: the whole text has 200,001 characters, more than a cell can hold]")
 
 
 def test_a_sheet_that_was_filled_comes_back() -> None:

@@ -93,12 +93,12 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
         "a machine gives scores, and no adjudication": [
             Event(new_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
         ],
-        "nothing by bob about this answer": [undo(first, analyst="bob")],
-        f"with the id '{first.id}' to undo": [undo(first, answer="a2")],
-        "with the id 'nowhere' to undo": [undo(first, undoes="nowhere")],
-        f"with the id '{withdrawn.id}' to undo": [undo(withdrawn)],
-        f"with the id '{look.id}' to undo": [undo(look)],
-        f"with the id '{later.id}' to undo": [undo(later), later],
+        "bob has no event": [undo(first, analyst="bob")],
+        f"has no event '{first.id}' about this answer": [undo(first, answer="a2")],
+        "has no event 'nowhere' about this answer": [undo(first, undoes="nowhere")],
+        f"has no event '{withdrawn.id}' about this answer": [undo(withdrawn)],
+        f"has no event '{look.id}' about this answer": [undo(look)],
+        f"has no event '{later.id}' about this answer": [undo(later), later],
     }
     for sentence, events in refused.items():
         with pytest.raises(DataError, match=sentence):

@@ -234,20 +234,20 @@ def test_a_folder_that_cant_be_written_is_said(locked_folder: Path, tmp_path: Pa
     path = locked_folder / "scores.db"
     with opened(f"sqlite:///{tmp_path / 'other.db'}"):
         pass  # what is imported on use is imported now, while everything can be read
-    with as_a_guest(), pytest.raises(DataError, match=r"scores\.db: can't be made \(Permission denied\)"):
+    with as_a_guest(), pytest.raises(DataError, match=r"scores\.db: can't be created \(Permission denied\)"):
         Store.open(f"sqlite:///{path}")
     locked_folder.chmod(0o755)
     with opened(f"sqlite:///{path}") as store:
         store.append([score("ana", "a1")])
     path.chmod(0o444)
     locked_folder.chmod(0o555)
-    with as_a_guest(), pytest.raises(GenaipaError, match="the file and its folder have to be writable"):
+    with as_a_guest(), pytest.raises(GenaipaError, match="make the file and its folder writable"):
         Store.open(f"sqlite:///{path}")
 
 
 def test_a_folder_that_isnt_there_is_said(tmp_path: Path) -> None:
     """A file in a folder that doesn't exist, a folder, and no name at all are each refused with a sentence."""
-    with pytest.raises(DataError, match=r"scores\.db: can't be made \(No such file or directory\)"):
+    with pytest.raises(DataError, match=r"scores\.db: can't be created \(No such file or directory\)"):
         Store.open(f"sqlite:///{tmp_path / 'missing' / 'scores.db'}")
     with pytest.raises(GenaipaError, match="can't be used"):
         Store.open(f"sqlite:///{tmp_path}")
@@ -356,7 +356,7 @@ def test_a_missing_package_names_its_extra(package: str, url: str, extra: str) -
 def test_an_empty_file_of_another_kind_stays_what_it_is() -> None:
     """An address with a slip makes no database of a settings file."""
     Path("genaipa.toml").touch()
-    with pytest.raises(DataError, match=r"genaipa\.toml: is empty and no database; name one that ends in \.db"):
+    with pytest.raises(DataError, match=r"genaipa\.toml: is empty and not a database; name a file that ends in \.db"):
         Store.open("sqlite:///genaipa.toml")
     assert Path("genaipa.toml").stat().st_size == 0
     Path("new.db").touch()

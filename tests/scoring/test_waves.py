@@ -337,7 +337,7 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
         (good[:-20], "is not as genaipa wrote it"),
         (b"", "is not as genaipa wrote it"),
         (newer, "was written by a newer genaipa (format 9; this one reads 1); upgrade genaipa."),
-        (other, "is of another workspace: none of the 4 answers that it was drawn from is here"),
+        (other, "belongs to another workspace: none of the 4 answers it was drawn from is here"),
     ):
         file.write_bytes(content)
         for command in (("sample",), ("score", "--no-browser"))[: 1 + (content == other)]:
