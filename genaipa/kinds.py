@@ -113,7 +113,7 @@ class Kind(Generic[P]):
     people: ClassVar[bool] = False
     """Whether people score its answers: these have their place at the desk and in the tidy table."""
     documents: ClassVar[bool] = False
-    """Whether a run names documents, which may be a corpus and may be cut into shards."""
+    """Whether a run names documents, which may be a corpus."""
     on_answers: ClassVar[bool] = False
     """Whether its questions are the answers of other runs: its runs are meant by their own names alone."""
     keeps: ClassVar[bool] = False
@@ -213,7 +213,7 @@ def missing() -> str:
 
 
 def as_plan(kind: str, plan: Any) -> Plan:
-    """A plan in the struct of its kind; one with the same fields, if the kind is not here. A ValueError if it is none.
+    """Convert a plan to the struct of its kind, or of its fields if the kind is absent; a ValueError otherwise.
 
     `plan` may be the fields by name, as a file has them.
     """

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.answers.fact import metric_problems
-from genaipa.datasets.base import offering
+from genaipa.datasets.base import find_offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
 from genaipa.files.text import DAMAGE, read_text, why
@@ -29,11 +29,11 @@ from genaipa.questions.annotations import (
     Corrections,
     annotation_problems,
     correction_problems,
-    filled,
+    drop_blank_answers,
     find_annotations,
+    find_question_set,
+    find_unproved,
     is_about,
-    question_set,
-    unproved,
     why_unused,
 )
 from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
@@ -44,6 +44,7 @@ from genaipa.runs.journal import is_as_written
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.runs.selection import is_run
+from genaipa.runs.slices import group_slices
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
@@ -242,6 +243,7 @@ def _check_workspace(
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
+    findings += _check_studies(workspace, runs)
     try:
         load_waves(workspace)
     except GenaipaError as error:
@@ -274,7 +276,7 @@ def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Fi
 
 
 def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
-    """The file that makes a folder a workspace: its name is in it, and that of its rubric."""
+    """Yield the file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
         yield FileProblem(str(path), "", "is a folder; a workspace is marked by a file of that name.")
@@ -327,7 +329,7 @@ def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]
             document = load_document(name, workspace)
         except GenaipaError:
             document = None
-        yield from _check_answers(workspace, name, filled(annotated), document)
+        yield from _check_answers(workspace, name, drop_blank_answers(annotated), document)
 
 
 def _check_answers(
@@ -337,7 +339,7 @@ def _check_answers(
     layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
-        dataset = offering(name)
+        dataset = find_offering(name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
         yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
@@ -349,7 +351,7 @@ def _check_answers(
         yield FileProblem(*own, why_unused(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
-    if (asked := question_set(workspace, annotated.questions, layer)) is None:
+    if (asked := find_question_set(workspace, annotated.questions, layer)) is None:
         yield FileProblem(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return
     ids = [question.id for question in asked.questions]
@@ -377,7 +379,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
                 said = f"there is no document '{name}' here with the text of that digest; they are not used."
                 yield FileProblem(str(path), "digest", said, "warning")
             continue
-        yield from as_findings(unproved(path, found, document.text))
+        yield from as_findings(find_unproved(path, found, document.text))
         held = find_annotations(workspace, document)
         known = held.annotations.answers if held and held.annotations.questions == found.questions else None
         for question in found.corrections:
@@ -433,10 +435,15 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
             yield FileProblem(str(found.path), found.where, found.problem)
 
 
+def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileProblem]:
+    """Warn of slices that are lost or were never begun, and of runs that only bear a study's name."""
+    studies = group_slices(RunFolder(path) for path in runs if is_run(path))
+    for problem in (problem for study in studies.values() for problem in study.problems):
+        yield FileProblem(str(workspace.home / RUNS), "", problem, "warning")
+
+
 def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     path = folder.path
-    for shard in _shards(folder):
-        yield from _check_folder(shard)
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
@@ -448,25 +455,6 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
-    if folder.answers.name != ANSWERS:
-        yield from _check_seal(folder)
-
-
-def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
-    """The sealed answers of a shard, if they can't be read."""
-    try:
-        for _ in folder.entries(Record):
-            pass
-    except GenaipaError as error:
-        yield from as_findings([error], folder.answers)
-
-
-def _shards(folder: RunFolder) -> list[RunFolder]:
-    """The shards of a run as run folders."""
-    try:
-        return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
-    except GenaipaError:
-        return []  # told by whoever reads the manifest
 
 
 def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:

@@ -21,7 +21,7 @@ import pandas as pd
 from markupsafe import Markup
 
 import genaipa
-from genaipa.files.html import without_steering
+from genaipa.files.html import strip_control_characters
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
@@ -103,6 +103,8 @@ def front(report: Report) -> Front:
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
+    # They stand above everything else.
+    said = [sentence for sentence in said if sentence not in report.study.lost]
     needed = part.board_level(report.frame)
     if means:  # said above them
         said = [sentence for sentence in said if sentence != str(needed)]
@@ -422,6 +424,7 @@ def _words(report: Report) -> dict[str, Any]:
         "scale": study.rubric.scale_description,
         "intervals": INTERVALS,
         "problems": report.problems,
+        "lost": study.lost,
         "parts": report.chapters,
         "every_absent": report.absent,
     }
@@ -439,7 +442,7 @@ def _environment(package: str) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     # Whatever a page shows, a model's name as served and a reply among it.
-    environment.finalize = without_steering
+    environment.finalize = strip_control_characters
     environment.filters["prose"] = lambda text: Markup(prose(text))  # noqa: S704 - escaped
     return environment
 

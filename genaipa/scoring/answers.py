@@ -28,6 +28,7 @@ from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
 from genaipa.runs.procedure import coordinates_of, procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
+from genaipa.runs.selection import study_problems
 from genaipa.scoring.evidence.asked import AskedQuestion
 from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, providers
@@ -154,7 +155,7 @@ _decode = msgspec.json.Decoder(RecordHead).decode
 
 
 class _RunAnswers:
-    """The answers of one run, read on as its files grow. A DataError if its manifest can't be used."""
+    """The answers of one run, read on as its file grows. A DataError if its manifest can't be used."""
 
     def __init__(self, workspace: Workspace, folder: RunFolder, source: Source | None, *, excluded: bool) -> None:
         self.folder = folder
@@ -173,36 +174,33 @@ class _RunAnswers:
         """Whether nothing that was read before holds."""
         self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
         self._withheld = folder.is_withheld
-        self._files: dict[int, Followed] = {}
-        self._changed: list[Followed] = []
+        self._file = Followed(folder)
+        self._changed = False
 
     def has_changed(self) -> bool:
-        """Whether a file has changed since the last call; quick where none has."""
-        for base, part in self.folder.parts():
-            if base not in self._files:
-                self._files[base] = Followed(base, part)
-        self._changed = [file for file in self._files.values() if file.has_changed()]
-        if not all(file.goes_on() for file in self._changed):
-            self._files = {base: Followed(base, file.part) for base, file in self._files.items()}
-            self._changed = [file for file in self._files.values() if file.has_changed()]
-            self.starts_over = True
-        return bool(self._changed)
+        """Tell whether the file has changed since the last call; quick where it has not."""
+        self._changed = self._file.has_changed()
+        if self._changed and not self._file.goes_on():
+            self._file = Followed(self.folder)
+            self._changed, self.starts_over = self._file.has_changed(), True
+        return self._changed
 
     def read_new_records(self) -> Iterator[tuple[int, RecordHead]]:
         """Yield (offset, record) of each whole line since the last time; damaged and lost lines become problems."""
         if self.starts_over and (lack := self.folder.lack(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
-        for file in self._changed:
-            try:
-                for offset, line in file.read_on():
-                    if (record := self._decode_record(file, line)) is not None:
-                        yield offset, record
-            except OSError as error:
-                path = file.part.answers
-                self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
+        if not self._changed:
+            return
+        try:
+            for offset, line in self._file.read_on():
+                if (record := self._decode_record(line)) is not None:
+                    yield offset, record
+        except OSError as error:
+            path = self.folder.answers
+            self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
-    def _decode_record(self, file: Followed, line: bytes) -> RecordHead | None:
+    def _decode_record(self, line: bytes) -> RecordHead | None:
         try:
             record = _decode(line)
         except DAMAGE as error:
@@ -212,8 +210,8 @@ class _RunAnswers:
             if not change:
                 return record
             problem = f"was changed ({change})"
-        path = file.part.answers
-        self.problems.append(f"{path}: line {file.lines} {problem}, so it can't be scored; restore the file.")
+        path = self.folder.answers
+        self.problems.append(f"{path}: line {self._file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 
     def is_selected(self, line: RecordHead) -> bool:
@@ -254,7 +252,7 @@ class _RunAnswers:
                 if record.digest == digest == answer_digest(document, record.asked, record.reply or ""):
                     return record
         raise DataError(
-            self.folder.near(occurrence.document).answers,
+            self.folder.answers,
             f"no longer holds the answer '{occurrence.key}' as it was; restore the file, then open the desk again.",
         )
 
@@ -294,6 +292,7 @@ class Pool:
                 )
             except GenaipaError as error:
                 self._unusable_runs.append(f"{error} The run is left out.")
+        self._lost = study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
         self.refresh()
 
     @property
@@ -318,7 +317,7 @@ class Pool:
             for question_set in question_sets
             if question_set
             for name in question_set.categories
-            for q in question_set.in_category(name)
+            for q in question_set.category_questions(name)
         ]
         return dict(categories)
 
@@ -326,13 +325,13 @@ class Pool:
     def problems(self) -> list[str]:
         """Sentences on answers that can't be used, and why."""
         run_problems = (problem for run in self._runs.values() for problem in (*run.problems, *run.inputs.problems))
-        return [*self._unusable_runs, *self._unreadable.values(), *run_problems]
+        return [*self._lost, *self._unusable_runs, *self._unreadable.values(), *run_problems]
 
     @property
     def blind_problems(self) -> list[str]:
         """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
         unreadable = list(self._unreadable.values())
-        count = len(self.problems) - len(unreadable)
+        count = len(self.problems) - len(unreadable) - len(self._lost)
         if not count:
             return unreadable
         things = "1 thing" if count == 1 else f"{count:,} things"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from genaipa.questions.annotations import Correction, flaws
+from genaipa.questions.annotations import Correction, correction_flaws
 from genaipa.questions.points import Ticks
 from genaipa.scoring.rubric import Values
 
@@ -246,7 +246,7 @@ def _find_annotation_problem(event: Event) -> str:
         placed = annotation.at is not None and 0 <= annotation.at[0] < annotation.at[1] and bool(annotation.sha256)
         none = annotation.at is None and not annotation.sha256
         return "" if placed or none else "its passage needs a place in the text (at) and the sha256 of its characters."
-    flaw = next(flaws(annotation.correction), "") if annotation and annotation.correction else ""
+    flaw = next(correction_flaws(annotation.correction), "") if annotation and annotation.correction else ""
     return f"its correction {flaw}" if flaw else ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import hashlib
 import random
@@ -15,17 +14,16 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.files.text import digest, read_text
-from genaipa.languages.catalog import named_language
+from genaipa.languages.catalog import language_from_name
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_parts
-from genaipa.questions.annotations import annotated_texts, find_annotations
+from genaipa.questions.annotations import find_annotations, index_annotated_texts
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import kept_lines
 from genaipa.runs.procedure import (
     Coordinates,
     Initialization,
     ProcedurePlan,
-    ask_about,
     conversation_of,
     procedure_plan,
 )
@@ -35,9 +33,8 @@ from genaipa.tasks.base import Call, Task
 from genaipa.tasks.prompts import Script, Step, load_prompts, opening
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
-    from genaipa.policies.document import Document
     from genaipa.runs.records import RecordKind
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.workspace import Workspace
@@ -152,8 +149,10 @@ class Procedure(Task):
         self._sets = {name: load_question_set(name, workspace) for name in sets}
         self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
         self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
-        self._texts = annotated_texts(workspace) if workspace.held else None
-        self.load_documents()
+        self._texts = index_annotated_texts(workspace) if workspace.held else None
+        self.documents = {name: load_document(name, workspace) for name in self.plan.documents}
+        self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
+        self._annotated, self._notes = self._find_annotated()
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
 
@@ -167,27 +166,6 @@ class Procedure(Task):
         """As the plan has it."""
         return self.plan.part_tokens
 
-    def load_documents(self) -> None:
-        """Load the documents of the spec, and the annotated answers about them."""
-        self.documents = {name: load_document(name, self.workspace) for name in self.plan.documents}
-        self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
-        self._annotated, self._notes = self._find_annotated()
-
-    def about(self, documents: Mapping[str, Document]) -> Procedure:
-        """Return the same procedure about other documents of a corpus; its questions and prompts are not loaded again.
-
-        A KeyError for a document of a kind that this one has none of.
-        """
-        sets = {document.kind: self.plan.questions[name] for name, document in self.documents.items()}
-        questions = {name: sets[document.kind] for name, document in documents.items()}
-        other = copy.copy(self)
-        for known in ("digests", "orders"):
-            other.__dict__.pop(known, None)
-        other.spec = ask_about(self.spec, documents, questions)
-        other.workspace = self.workspace.holding(documents)
-        other.load_documents()
-        return other
-
     @property
     def _of_corpus(self) -> bool:
         """Whether the documents are of a corpus, which is kept in one file."""
@@ -200,7 +178,7 @@ class Procedure(Task):
             held = find_annotations(self.workspace, document, self._texts)
             if held is None:
                 continue
-            usable = held.usable(self.questions[name], document.company)
+            usable = held.usable_answers(self.questions[name], document.company)
             if usable.answers and self._of_corpus:
                 files[name] = as_yaml(replace(usable, document=name, digest=document.digest))
             elif usable.answers:
@@ -252,13 +230,9 @@ class Procedure(Task):
             sources = {DOCUMENTS: kept_lines(every)}
         else:
             sources = {f"documents/{document.digest}.txt": document.text for document in every}
-        return sources | self.shared | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
-
-    @property
-    def shared(self) -> dict[str, str]:
-        """The sources that are the same whatever the documents: prompts and questions."""
-        shared = {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
-        return shared | {f"questions/{name}.yaml": text for name, text in self._asked.items()}
+        sources |= {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
+        sources |= {f"questions/{name}.yaml": text for name, text in self._asked.items()}
+        return sources | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
 
     @property
     def texts(self) -> dict[str, str]:
@@ -326,7 +300,7 @@ class Procedure(Task):
             messages.append(Message("assistant", said or self._no_answer(conversation), "answer"))
 
     def _no_answer(self, conversation: Conversation) -> str:
-        return named_language(conversation.prompts or self.plan.prompts[0]).no_answer
+        return language_from_name(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _branch(self, call: Call) -> Dialogue:
         yield call

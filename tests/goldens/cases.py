@@ -13,7 +13,7 @@ from commandline import call
 from judged import GPT, harsh, human, keep, make_run, noisy, truth, verdict
 from running import answers, carry_out, make_workspace, spec, write
 
-from genaipa.questions.points import Point, ticked
+from genaipa.questions.points import Point, make_ticks
 from genaipa.runs import journal
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import Record
@@ -86,7 +86,7 @@ def name_run(run: RunFolder, day: str, name: str = "test") -> RunFolder:
     """Give a run a name without the time of day, as if it had been carried out on that day."""
     path = run.path.rename(run.path.with_name(f"{day}-{name}"))
     folder = RunFolder(path)
-    manifest = folder.outline()
+    manifest = folder.manifest()
     manifest.name, manifest.created = path.name, f"{day}T10:00:00Z"
     folder.write_manifest(manifest)
     return folder
@@ -171,7 +171,7 @@ def _ticking(event: Any, n: int, record: Record) -> Any:
     points = () if silent else POINTS[: 1 + number % 3]
     said = [point.id for place, point in enumerate(points, n) if place % 2 == 0]
     denied = [point.id for place, point in enumerate(points, n) if place % 2 and place % 3 == 0]
-    return msgspec.structs.replace(event, ticks=ticked(points, said, denied)) if points else event
+    return msgspec.structs.replace(event, ticks=make_ticks(points, said, denied)) if points else event
 
 
 def make_corpus() -> None:

@@ -45,15 +45,15 @@ def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
 
 
 def _documents(here: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.datasets.base import datasets
+    from genaipa.datasets.base import load_datasets
 
-    return sorted({*here.names("policies"), *(name for known in datasets() for name in known.documents)})
+    return sorted({*here.names("policies"), *(name for known in load_datasets() for name in known.documents)})
 
 
 def _data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.datasets.base import names
+    from genaipa.datasets.base import dataset_names
 
-    return names()
+    return dataset_names()
 
 
 def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:
@@ -90,8 +90,10 @@ def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
 
 def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.runs.selection import run_folders
+    from genaipa.runs.slices import group_slices
 
-    return ["latest", *(folder.name for folder in reversed(run_folders(here)))]
+    folders = run_folders(here)
+    return ["latest", *group_slices(folders), *(folder.name for folder in reversed(folders))]
 
 
 def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
@@ -99,15 +101,15 @@ def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
     from genaipa.runs.selection import run_folders
     from genaipa.systems.provider import short_names
 
-    asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
+    asked = {name for folder in run_folders(here) for name in folder.head().spec.systems}
     return [*sorted({*asked, *short_names(asked).values()}), *_runs(here, given)]
 
 
 def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
     """The questions of the run that is named before."""
-    from genaipa.runs.selection import find_run
+    from genaipa.runs.selection import find_runs
 
-    orders = find_run(here, str(given.get("run"))).manifest().orders
+    orders = find_runs(here, str(given.get("run"))).folders[0].manifest().orders
     return sorted({question for order in orders.values() for question in order})
 
 

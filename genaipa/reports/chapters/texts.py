@@ -82,7 +82,7 @@ def _formulas(measured: Mapping[str, Statistics]) -> list[tuple[str, Readability
 def _note(formulas: list[tuple[str, Readability]]) -> str:
     """How the texts were measured."""
     words = ", ".join(f'"{one.connective}"' for _, one in formulas)
-    eases = "; ".join(f"{name}, {one.formula}: {one.in_words}" for name, one in formulas if not one.grades)
+    eases = "; ".join(f"{name}, {one.formula}: {one.formula_in_words}" for name, one in formulas if not one.grades)
     return (
         f"Unique words and connective words{f' (the word {words})' if words else ''} are shares of the words; the "
         "reading time takes 265 words of five characters a minute. "

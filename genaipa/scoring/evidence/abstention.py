@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, read_by
-from genaipa.languages.language import STOPS, expression, lower, uncased
+from genaipa.languages.catalog import ENGLISH, reading_language
+from genaipa.languages.language import STOPS, compile_lower, expression, lower
 from genaipa.policies.search import HALF, count_words
 from genaipa.scoring.evidence.refusals import answers_at_once, says_nothing
 from genaipa.scoring.evidence.word_classes import classify_words
@@ -59,11 +59,11 @@ class _SilenceReader:
 
     def search(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         """Search for a rule's expression."""
-        return uncased(pattern).search(text, start, len(text) if end is None else end)
+        return compile_lower(pattern).search(text, start, len(text) if end is None else end)
 
     def match_start(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
         """Match a rule's expression at the start."""
-        return uncased(pattern).match(text, start)
+        return compile_lower(pattern).match(text, start)
 
     def find_phrases(
         self, reply: str, quotations: Sequence[Span] = (), start: int = 0, end: int | None = None
@@ -141,7 +141,7 @@ class _SilenceReader:
         letters, places = classify_words(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return
-        silent = uncased(self.rules.silent)
+        silent = compile_lower(self.rules.silent)
         listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_no_claim(plain, match)]
         phrases = [match.span() for match in listed]
         of_oneself = self.search(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
@@ -223,7 +223,7 @@ def find_silence(
 
 
 def _find_rules(reply: str, language: str) -> SilenceRules | None:
-    language_rules = read_by(reply, language)
+    language_rules = reading_language(reply, language)
     return language_rules.silence if language_rules else None
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import LANGUAGES, read_by
+from genaipa.languages.catalog import LANGUAGES, reading_language
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import content_words, question_words
 from genaipa.scoring.evidence.word_classes import OTHER, classify_words
@@ -86,8 +86,10 @@ def denies_question(reply: str, phrases: Sequence[Span], question: AskedQuestion
 
 def _find_language(reply: str, question: AskedQuestion, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
-    language = read_by(reply, document.language)
-    return language if language and language == read_by("\n".join(question.wordings), document.language) else None
+    language = reading_language(reply, document.language)
+    return (
+        language if language and language == reading_language("\n".join(question.wordings), document.language) else None
+    )
 
 
 def _list_names(sentence: str, rules: SilenceRules) -> list[str]:

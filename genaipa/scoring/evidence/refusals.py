@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.languages.language import NEVER, STOPS, lower, uncased
+from genaipa.languages.language import NEVER, STOPS, compile_lower, lower
 from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _is_refusal(reply: str, language: Language, rules: RefusalRules) -> bool | N
     """
     refused, unknown = False, language.silence.unknown if language.silence else NEVER
     for clause in _split_clauses(reply, rules):
-        refusal = uncased(rules.refuses).search(clause)
+        refusal = compile_lower(rules.refuses).search(clause)
         if refusal and not _has_match(rules.grounded, clause) and not _has_match(unknown, clause[: refusal.start()]):
             if any(_tells_of_document(part, rules) for part in clause[refusal.end() :].split(",")[1:]):
                 return False
@@ -75,7 +75,7 @@ def _split_clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
     """Yield the clauses of a reply's sentences, without its questions."""
     for sentence in _SENTENCE.finditer(reply):
         if reply[sentence.end() : sentence.end() + 1] not in {"?", "\uff1f"}:
-            yield from uncased(f"{rules.breaks}|{_MARKS}").split(sentence.group())
+            yield from compile_lower(f"{rules.breaks}|{_MARKS}").split(sentence.group())
 
 
 def _is_side_remark(clause: str, rules: RefusalRules) -> bool:
@@ -84,4 +84,4 @@ def _is_side_remark(clause: str, rules: RefusalRules) -> bool:
 
 
 def _has_match(pattern: str, text: str) -> bool:
-    return uncased(pattern).search(text) is not None
+    return compile_lower(pattern).search(text) is not None

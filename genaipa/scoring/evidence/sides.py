@@ -11,7 +11,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, read_by
+from genaipa.languages.catalog import ENGLISH, reading_language
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import content_words
 from genaipa.scoring.evidence.abstention import find_stance
@@ -50,7 +50,7 @@ def find_side(reply: str, question: str, language: str = ENGLISH.code, status: s
             return "nothing"
         case _:
             pass
-    reply_language = read_by(reply, language)
+    reply_language = reading_language(reply, language)
     if reply_language is None or reply_language.silence is None or reply_language.sides is None:
         return "open"
     plain = reply.replace("\u2019", "'")
