@@ -334,8 +334,8 @@ class Pool:
         count = len(self.problems) - len(unreadable) - len(self._lost)
         if not count:
             return unreadable
-        things = "1 thing" if count == 1 else f"{count:,} things"
-        return [*unreadable, f"In the runs, {things} can't be read; for details: genaipa validate --data"]
+        amount = "1 thing" if count == 1 else f"{count:,} things"
+        return [*unreadable, f"In the runs, {amount} can't be read; for details: genaipa validate --data"]
 
     def refresh(self) -> bool:
         """Add the answers appended to the runs since the last time; return whether there were any."""

@@ -115,7 +115,7 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
         "its correction corrects nothing": objection("ana", correction=Correction(sentence=SENTENCE)),
         "wants its proof": objection("ana", correction=Correction(silent="no")),
         "no objection 'nowhere'": Event(new_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
-        "nothing by bob": undo(ana, analyst="bob"),
+        "bob has no event": undo(ana, analyst="bob"),
         "nothing by lee": undo(settled),
         "a machine gives scores": Event(
             new_id(), now(), "objection", "judge", "a1", scorer="machine", annotation=ana.annotation
@@ -153,7 +153,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
     assert RIGHT.find_proof(TEXT) == SENTENCE
     for said, problem in (
         ({"passage": " "}, "which passage"),
-        ({"passage": SENTENCE.replace("never", "always")}, "does not have these words in a row: 'We always sell"),
+        ({"passage": SENTENCE.replace("never", "always")}, "does not contain this passage: 'We always sell"),
         ({"silent": None, "answer": " "}, "what should the annotated answer say"),
         ({"why": ""}, "why is it wrong"),
     ):

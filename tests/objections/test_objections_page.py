@@ -50,7 +50,7 @@ def test_objections_are_settled_by_whoever_adjudicates(desk):
     assert page.text().count(f"Passage: “{SENTENCE}”") == 2
     page.test.text_area[1].input("We sell it.")
     press(page, "Accept")
-    assert "does not have these words" in page.test.text[-1].value
+    assert "does not contain this passage" in page.test.text[-1].value
     page.test.text_area[1].input(SENTENCE.replace(" ", "  "))
     page.test.text_area[0].input("It never does.")
     press(page, "Accept")
