@@ -116,7 +116,7 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
         "wants its proof": objection("ana", correction=Correction(silent="no")),
         "no objection 'nowhere'": Event(new_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
         "bob has no event": undo(ana, analyst="bob"),
-        "nothing by lee": undo(settled),
+        "lee has no event": undo(settled),
         "a machine gives scores": Event(
             new_id(), now(), "objection", "judge", "a1", scorer="machine", annotation=ana.annotation
         ),
@@ -161,7 +161,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
         with pytest.raises(UsageError, match=problem):
             make_correction(DOCUMENT, **given)
     for silent in (None, "yes"):
-        with pytest.raises(UsageError, match="this passage is to show that it is not"):
+        with pytest.raises(UsageError, match="this passage shows that it is not"):
             make_correction(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
     assert (
         make_correction(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
