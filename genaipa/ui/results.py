@@ -167,7 +167,7 @@ def cache_of(_pool: Pool) -> ResultsCache:
 
 
 def _state(pool: Pool) -> tuple[int, int]:
-    return pool.generation, len(pool.arrived)
+    return pool.generation, len(pool.arrivals)
 
 
 def sources_of(desk: Desk) -> list[Source]:
@@ -348,7 +348,7 @@ def view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> Res
 def view_without_ahead(desk: Desk, user: User) -> ResultsView | None:
     """The view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     return view(snapshot, ResultsChoice(), snapshot.hidden(ahead)) if snapshot else None
 
 
