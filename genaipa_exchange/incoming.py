@@ -42,23 +42,15 @@ from genaipa.runs.procedure import (
     coordinates_of,
     procedure_plan,
 )
-from genaipa.runs.records import (
-    FailureInfo,
-    Manifest,
-    Record,
-    RunSpec,
-    Status,
-    answer_digest,
-    key_of,
-)
+from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, key_of
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
-from genaipa.scoring.importing import ImportedScores, ReadEvents, flaw, saying, take_in
+from genaipa.scoring.importing import ImportedScores, ReadEvent, add_events, event_content, find_imported_event_problem
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import listed, number
@@ -114,7 +106,7 @@ class Incoming:
         self._notes: dict[str, None] = {}
         self._digests: set[str] = set()
         self._answers = self._known = 0
-        self._events: dict[str, ReadEvents] = {}
+        self._events: dict[str, ReadEvent] = {}
         """By the event's id: an answer that was given in several places brings its scores with each."""
         self._decode = event_decoder(self.rubric).decode
 
@@ -217,17 +209,17 @@ class Incoming:
         """
         try:
             event = self._decode(msgspec.json.encode(written_event))
-            new_values = self.rubric.given(values)
+            new_values = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
             raise DataError(path, f"is not a score by this rubric ({why(error)}).", entry) from None
         if event.answer != answer:
             raise DataError(path, "was given to another answer.", entry)
-        if problem := flaw(event, self.rubric):
+        if problem := find_imported_event_problem(event, self.rubric):
             raise DataError(path, problem, entry)
         is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(note.split()))
         if not is_unchanged:
             event = replace(event, id=new_id(), time=now(), values=new_values, note=note, ticks=None)
-        self._events.setdefault(event.id, ReadEvents(event, path, entry, itself=is_unchanged))
+        self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=is_unchanged))
 
     def add_event(self, path: Path, entry: str, event: Event) -> None:
         """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
@@ -235,7 +227,7 @@ class Incoming:
             event = replace(event, analyst=self._spell_name(event.analyst))
         except UsageError as error:
             raise DataError(path, str(error), entry) from None
-        self._events[event.id] = ReadEvents(event, path, entry, itself=False)
+        self._events[event.id] = ReadEvent(event, path, entry, has_id=False)
 
     def name_person(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
@@ -253,41 +245,46 @@ class Incoming:
             )
             raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {numbers}.")
         unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
-        given_scores, events = {saying(event) for event in history}, [read.event for read in self._events.values()]
+        given_scores, events = (
+            {event_content(event) for event in history},
+            [read.event for read in self._events.values()],
+        )
         for key, name in self._annotators.items():
             before, spelt = _name_annotator(key), self._spell_name(name)
             renamed_events = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
-            if not self._desk_people.why_left_out(before) and any(
-                saying(event) in given_scores for event in renamed_events
+            if not self._desk_people.exclusion_reason(before) and any(
+                event_content(event) in given_scores for event in renamed_events
             ):
                 raise UsageError(
-                    f"scores of {path} are here already under the name {before}, and would count twice; leave those "
-                    f"out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
+                    f"scores of {path} are here already under the name {before}, and would count twice; "
+                    f"leave those out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
                 )
         if not unnamed:
             return
         example = ",".join(f"{key}=NAME" for key in unnamed.values())
         scored = {event.analyst for event in history}
         for name in unnamed:
-            if name in scored and not all(saying(event) in given_scores for event in events if event.analyst == name):
+            if name in scored and not all(
+                event_content(event) in given_scores for event in events if event.analyst == name
+            ):
                 raise UsageError(
-                    f"{path} knows a person by number alone, and scores of {name} are here already: whether they are "
-                    f"of the same person only you know. Say who it is: --annotators {example}"
+                    f"{path} knows a person by number alone, and scores of {name} are here already: whether "
+                    f"they are of the same person only you know. Say who it is: --annotators {example}"
                 )
         names_with_counts = ", ".join(
             f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
-            f"{path} knows people by number alone, who are called {names_with_counts}; "
-            f"to name them: --annotators {example}"
+            f"{path} knows people by number alone, who are called {names_with_counts}; to name them: "
+            f"--annotators {example}"
         ] = None
 
     @cached_property
     def _spell_name(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
-        with existing_store(self.workspace) as store:
+        with open_existing_store(self.workspace) as store:
             analysts = {event.analyst for _, event in store.events()} if store else set()
-        return cache(lambda name: self._desk_people.who(name, analysts))
+        return cache(lambda name: self._desk_people.resolve_name(name, analysts))
 
     @cached_property
     def _desk_people(self) -> People:
@@ -299,7 +296,7 @@ class Incoming:
             if self._numbers or self._annotators:
                 paths = dict.fromkeys(event.path.name for event in self._events.values())
                 self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
-            scores = take_in(store, self._events.values(), self._pool.keys() | self._digests)
+            scores = add_events(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)

@@ -19,7 +19,7 @@ from genaipa.workspace import shipped
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Correction
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.workspace import Workspace
 
 _SHORT = 8
@@ -95,27 +95,29 @@ def accept(
 
     An earlier decision on it no longer counts.
     """
-    from genaipa.scoring.objections import check_silence, proved
+    from genaipa.scoring.objections import check_silence, make_correction
     from genaipa_objections.settling import export_command, find_document, find_silence
 
     workspace = current_workspace()
     objection = _find_objection(workspace, objection_id)
-    correction: Correction = objection.said.correction
+    correction: Correction = objection.objection.correction
     if not (silent is answer is passage is why is None):
-        document = find_document(workspace, objection.said)
+        document = find_document(workspace, objection.objection)
         if document is None:
-            raise UsageError(f"the text of '{objection.said.document}' is not here, so that nothing can be edited.")
-        correction = proved(
+            raise UsageError(
+                f"the text of '{objection.objection.document}' is not here, so that nothing can be edited."
+            )
+        correction = make_correction(
             document,
             correction.find_proof(document.text) if passage is None else passage,
             silent=silent or correction.silent,
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_silence(correction.silent, find_silence(workspace, objection.said))
+    check_silence(correction.silent, find_silence(workspace, objection.objection))
     _settle_objection(workspace, objection, by, correction, reason)
-    show(f"{objection.said.document} {objection.said.question}: accepted. Into a file of corrections:")
-    show(export_command(workspace, objection.said.document), exact=True)
+    show(f"{objection.objection.document} {objection.objection.question}: accepted. Into a file of corrections:")
+    show(export_command(workspace, objection.objection.document), exact=True)
 
 
 @app.command()
@@ -131,7 +133,7 @@ def reject(
     workspace = current_workspace()
     objection = _find_objection(workspace, objection_id)
     _settle_objection(workspace, objection, by, None, reason)
-    show(f"{objection.said.document} {objection.said.question}: rejected.")
+    show(f"{objection.objection.document} {objection.objection.question}: rejected.")
 
 
 @app.command()
@@ -178,21 +180,22 @@ def _refuse_shipped(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
     if output.expanduser().resolve().is_relative_to(shipped("corrections")):
         raise UsageError(
-            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a workspace ("
-            f"genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o {output.name}"
+            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a "
+            "workspace (genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o "
+            f"{output.name}"
         )
 
 
-def _list_filed(workspace: Workspace) -> list[Filed]:
+def _list_filed(workspace: Workspace) -> list[FiledObjection]:
     """List every objection; none, without making a store, where there is no store yet."""
-    from genaipa.scoring.objections import filed
-    from genaipa.scoring.store import existing_store
+    from genaipa.scoring.objections import collect_objections
+    from genaipa.scoring.store import open_existing_store
 
-    with existing_store(workspace) as store:
-        return filed(event for _, event in store.events()) if store else []
+    with open_existing_store(workspace) as store:
+        return collect_objections(event for _, event in store.events()) if store else []
 
 
-def _find_objection(workspace: Workspace, objection_id: str) -> Filed:
+def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
     matches = [
         objection for objection in _list_filed(workspace) if objection.event.id.startswith(objection_id.strip() or "-")
     ]
@@ -205,7 +208,7 @@ def _find_objection(workspace: Workspace, objection_id: str) -> Filed:
 
 
 def _settle_objection(
-    workspace: Workspace, objection: Filed, by: str, correction: Correction | None, reason: str
+    workspace: Workspace, objection: FiledObjection, by: str, correction: Correction | None, reason: str
 ) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""
     from genaipa.scoring.people import load_people
@@ -219,11 +222,11 @@ def _settle_objection(
         store.append([settle_objection(objection, user.name, correction, reason=reason)])
 
 
-def _list_facts(workspace: Workspace, objection: Filed) -> dict[str, Any]:
+def _list_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
     """Return an objection as it is listed; the passage is empty where the text is not here."""
     from genaipa_objections.settling import find_document
 
-    right, objected, ruling = objection.correction, objection.said, objection.ruling
+    right, objected, ruling = objection.correction, objection.objection, objection.ruling
     document = find_document(workspace, objected)
     return {
         "id": objection.event.id[:_SHORT],
@@ -242,13 +245,16 @@ def _list_facts(workspace: Workspace, objection: Filed) -> dict[str, Any]:
     }
 
 
-def _find_annotated(workspace: Workspace, document: Document, objection: Filed) -> str:
+def _find_annotated(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
     from genaipa.questions.annotations import find_annotations, find_question_set
 
-    held, question_set = find_annotations(workspace, document), find_question_set(workspace, objection.said.questions)
+    held, question_set = (
+        find_annotations(workspace, document),
+        find_question_set(workspace, objection.objection.questions),
+    )
     answer = (
-        held.usable_answers(question_set, document.company).answers.get(objection.said.question)
+        held.usable_answers(question_set, document.company).answers.get(objection.objection.question)
         if held and question_set
         else None
     )

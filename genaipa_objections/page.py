@@ -9,7 +9,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.objections import Status, annotated, filed, proved
+from genaipa.scoring.objections import Status, annotation_key, collect_objections, make_correction
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -29,15 +29,16 @@ if TYPE_CHECKING:
 
     from genaipa.questions.annotations import Correction, Silent
     from genaipa.scoring.answers import Case
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
 _CHOSEN = "objection chosen"
 _SETTLED = "objection settled"
 _ALONE = (
-    "While you score, you see none that could sway you. Somebody who doesn't score can settle them: named under "
-    "adjudicators, not under analysts, in desk.yaml. Or in a terminal: genaipa scores objections accept ID --by NAME"
+    "While you score, you see none that could sway you. Somebody who doesn't score can settle them: named "
+    "under adjudicators, not under analysts, in desk.yaml. Or in a terminal: genaipa scores objections accept "
+    "ID --by NAME"
 )
 _SILENT: dict[Silent | None, str] = {
     None: "as annotated",
@@ -47,9 +48,13 @@ _SILENT: dict[Silent | None, str] = {
 }
 
 
-def list_objections(desk: Desk) -> list[Filed]:
+def list_objections(desk: Desk) -> list[FiledObjection]:
     """Return the objections that were made beside answers of this desk."""
-    return [objection for objection in filed(desk.current.objections()) if objection.event.answer in desk.pool.answers]
+    return [
+        objection
+        for objection in collect_objections(desk.current.objections())
+        if objection.event.answer in desk.pool.answers
+    ]
 
 
 def page(desk: Desk, user: User) -> None:
@@ -73,7 +78,13 @@ def page(desk: Desk, user: User) -> None:
     state = st.selectbox("Which", [*get_args(Status), ANY], key="objection state", width=240)
     chosen = [objection for objection in visible if state in (ANY, objection.status)]
     # By annotated answer, and of one in the order of the log.
-    chosen.sort(key=lambda objection: (objection.said.document, objection.said.question, annotated(objection.said)))
+    chosen.sort(
+        key=lambda objection: (
+            objection.objection.document,
+            objection.objection.question,
+            annotation_key(objection.objection),
+        )
+    )
     if not chosen:
         show_notice("objections none", "There are no such objections.")
         return
@@ -85,9 +96,11 @@ def page(desk: Desk, user: User) -> None:
         "objections", "Objections", columns, chosen, _objection_row, chosen=objection.event.id, choose=_remember_choice
     )
     try:
-        case = desk.pool.case(objection.event.answer)
+        case = desk.pool.load_case(objection.event.answer)
         about_same_answer = (
-            same_answer for same_answer in visible if annotated(same_answer.said) == annotated(objection.said)
+            same_answer
+            for same_answer in visible
+            if annotation_key(same_answer.objection) == annotation_key(objection.objection)
         )
         beside = [
             same_answer
@@ -105,36 +118,38 @@ def page(desk: Desk, user: User) -> None:
         _show_form(desk, user, case, objection)
 
 
-def _select_visible(desk: Desk, user: User, objections: list[Filed]) -> list[Filed]:
+def _select_visible(desk: Desk, user: User, objections: list[FiledObjection]) -> list[FiledObjection]:
     """Select the objections except those to an annotated answer beside which this user may be asked to score."""
     if not user.scores or not objections:
         return objections
-    answers = (desk.pool.answers.get(digest) for digest in desk.queue.ahead_of(user.name))
+    answers = (desk.pool.answers.get(digest) for digest in desk.queue.answers_ahead(user.name))
     ahead = {(answer.document_digest, answer.question) for answer in answers if answer}
-    return [objection for objection in objections if (objection.said.digest, objection.said.question) not in ahead]
+    return [
+        objection for objection in objections if (objection.objection.digest, objection.objection.question) not in ahead
+    ]
 
 
-def _record_exposure(desk: Desk, user: User, objection: Filed, beside: Sequence[Filed]) -> None:
+def _record_exposure(desk: Desk, user: User, objection: FiledObjection, beside: Sequence[FiledObjection]) -> None:
     """Record that this user saw what others think of these answers: a score changed later isn't independent."""
     if any(neighbour.event.analyst != user.name for neighbour in beside):
-        about = (objection.said.digest, objection.said.question)
+        about = (objection.objection.digest, objection.objection.question)
         answers = [d for d, answer in desk.pool.answers.items() if (answer.document_digest, answer.question) == about]
-        desk.queue.expose(user.name, answers, scores=True)
+        desk.queue.record_exposures(user.name, answers, scores=True)
 
 
 def _remember_choice(objection_id: str) -> None:
     st.session_state[_CHOSEN] = objection_id
 
 
-def _objection_row(objection: Filed) -> ListRow:
-    objected = objection.said
+def _objection_row(objection: FiledObjection) -> ListRow:
+    objected = objection.objection
     return ListRow(
         (objected.document, objected.question, objection.event.analyst, objection.event.time[:10], objection.status),
         objection.event.id,
     )
 
 
-def _show_objections(case: Case, beside: Sequence[Filed]) -> None:
+def _show_objections(case: Case, beside: Sequence[FiledObjection]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
     show_texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
@@ -145,7 +160,13 @@ def _show_objections(case: Case, beside: Sequence[Filed]) -> None:
     for objection in beside:
         by = f"{objection.event.analyst}, {format_time(objection.event.time)}"
         entries.append(
-            Text(_format_objection(case, objection.said.correction), by, aside=objection.status, tone="note", fold=FOLD)
+            Text(
+                _format_objection(case, objection.objection.correction),
+                by,
+                aside=objection.status,
+                tone="note",
+                fold=FOLD,
+            )
         )
         if objection.ruling is not None:
             note = objection.ruling.note or "No reason is given."
@@ -168,7 +189,7 @@ def _format_objection(case: Case, correction: Correction) -> str:
     )
 
 
-def _show_form(desk: Desk, user: User, case: Case, objection: Filed) -> None:
+def _show_form(desk: Desk, user: User, case: Case, objection: FiledObjection) -> None:
     """Show the form with the correction as it was proposed or accepted, and the decision."""
     correction, key = objection.correction, objection.event.id
     with st.form(f"objection {key} {objection.status}"):
@@ -189,14 +210,16 @@ def _show_form(desk: Desk, user: User, case: Case, objection: Filed) -> None:
     try:
         before = case.annotated.silent if case.annotated else None
         settled = (
-            proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before) if accepts else None
+            make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
+            if accepts
+            else None
         )
         desk.store.append([settle_objection(objection, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
-        export = f" Into a file of corrections: {export_command(desk.workspace, objection.said.document)}"
-        st.session_state[_SETTLED] = f"{objection.said.question} of {objection.said.document} is " + (
+        export = f" Into a file of corrections: {export_command(desk.workspace, objection.objection.document)}"
+        st.session_state[_SETTLED] = f"{objection.objection.question} of {objection.objection.document} is " + (
             f"accepted.{export}" if accepts else "rejected."
         )
         # It stays on screen, with its new state, where the filter shows it.

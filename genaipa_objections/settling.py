@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Silent
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.workspace import Workspace
 
 
@@ -36,7 +36,9 @@ def find_silence(workspace: Workspace, objection: Objection) -> Silent | None:
     return answer.silent if answer else None
 
 
-def settle_objection(objection: Filed, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
+def settle_objection(
+    objection: FiledObjection, adjudicator: str, correction: Correction | None, *, reason: str = ""
+) -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
         raise UsageError("a rejection needs a reason, for whoever reads the log.")
@@ -75,7 +77,9 @@ def find_document(workspace: Workspace, objection: Objection) -> Document | None
     return None
 
 
-def collect_corrections(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
+def collect_corrections(
+    workspace: Workspace, name: str, objections: Iterable[FiledObjection]
+) -> tuple[Corrections, list[str]]:
     """Return the accepted corrections about the document of that name, and sentences on any left out.
 
     They are of one text (the workspace's, where one is about that) and by the ids of one question set, that of the
@@ -85,23 +89,24 @@ def collect_corrections(workspace: Workspace, name: str, objections: Iterable[Fi
     accepted = [
         filed_objection
         for filed_objection in objections
-        if filed_objection.status == "accepted" and filed_objection.said.document == name
+        if filed_objection.status == "accepted" and filed_objection.objection.document == name
     ]
     if not accepted:
         raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
-    accepted.sort(key=lambda filed_objection: filed_objection.ruled)
+    accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
     text = _choose_text(workspace, name, accepted)
     document = find_document(
-        workspace, next(filed_objection.said for filed_objection in accepted if filed_objection.said.digest == text)
+        workspace,
+        next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
     )
     if document is None:
         raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
     held = find_annotations(workspace, document)
-    questions = held.annotations.questions if held and held.of_this_text else accepted[-1].said.questions
-    chosen: dict[str, Filed] = {}
+    questions = held.annotations.questions if held and held.of_this_text else accepted[-1].objection.questions
+    chosen: dict[str, FiledObjection] = {}
     left_out = []
     for filed_objection in accepted:
-        objection = filed_objection.said
+        objection = filed_objection.objection
         question = _find_question(workspace, objection, questions, document) if objection.digest == text else ""
         if question:
             chosen[question] = filed_objection
@@ -122,9 +127,9 @@ def collect_corrections(workspace: Workspace, name: str, objections: Iterable[Fi
     ), left_out
 
 
-def _choose_text(workspace: Workspace, name: str, accepted: list[Filed]) -> str:
+def _choose_text(workspace: Workspace, name: str, accepted: list[FiledObjection]) -> str:
     """Return the digest of the text that the file is about."""
-    texts = [objection.said.digest for objection in accepted]
+    texts = [objection.objection.digest for objection in accepted]
     try:
         digest = load_document(name, workspace).digest
     except GenaipaError:

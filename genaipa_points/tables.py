@@ -18,7 +18,7 @@ from genaipa.reports.crossed import SHARES
 from genaipa.reports.table import Table, table
 from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.permission import Permission
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa_points.counts import find_points
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ def measure_points(study: Study) -> pd.DataFrame:
     frame = with_facts(study.table, ["points"])
     rows = averages.about_policies(frame[frame["counted"] & frame["points"].notna()])
     ticks = {
-        (score.answer, score.analyst, score.kind): score.ticks for score in in_effect(study.log.counted) if score.ticks
+        (score.answer, score.analyst, score.kind): score.ticks
+        for score in select_effective_events(study.log.counted)
+        if score.ticks
     }
     points_by_answer, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
     states, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_ANSWER]

@@ -32,10 +32,10 @@ from genaipa.runs.manifest import withheld
 from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import groups_of, occasions, study_problems
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, label_prompts, labels
 from genaipa.words import some
@@ -101,8 +101,8 @@ def gather(
     reading.gathering, reading.cache = Gathering(), {}
     answers = answers.drop(columns=columns_of(*reading.failures), errors="ignore")
     people, log = load_people(workspace), _about(store, answers["answer"].cat.categories) if store is not None else []
-    counted = list(people.counted(log)) if people.left_out else log
-    effective = in_effect(counted)
+    counted = list(people.keep_counted(log)) if people.left_out else log
+    effective = select_effective_events(counted)
     try:
         waves = finish(load_waves(workspace), answers, effective)
     except GenaipaError as error:
@@ -147,11 +147,11 @@ def gather_scored(
     by: str = "",
 ) -> Study:
     """`gather` with the scores of the workspace's own store, where there is one."""
-    with existing_store(workspace) as store:
+    with open_existing_store(workspace) as store:
         study = gather(
             workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
         )
-        return replace(study, log=study.log._replace(head=store.chained().head)) if store else study
+        return replace(study, log=study.log._replace(head=store.log_state().head)) if store else study
 
 
 def _about(store: Store, digests: Iterable[str]) -> list[Event]:

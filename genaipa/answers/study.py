@@ -16,7 +16,7 @@ from genaipa.answers.tidy import as_category, asked_once, columns, is_known, met
 from genaipa.files.html import short_repr
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
-from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.scoring.current import independent_scores, select_effective_events
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.waves import Waves
 
@@ -197,7 +197,7 @@ class Study:
         """Return the study with the scores in effect after these events in place of its own: no run is read again."""
         known = {*self.answers["answer"].cat.categories} - {""}
         given = [event for event in events if event.answer in known]
-        effective, inputs = in_effect(given), self._inputs
+        effective, inputs = select_effective_events(given), self._inputs
         finished = finish(self.waves, self.answers, effective)
         failures: dict[str, str] = {}
         answers = add_study_facts(self.answers, replace(inputs, waves=finished), failures, reads_scores=True)
@@ -229,7 +229,7 @@ def finish(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> W
     if not waves:
         return waves
     scored = {event.answer for event in effective if event.kind == "score" and event.scorer == "human"}
-    return waves.finished(set(answers["answer"].unique()), scored)
+    return waves.select_finished(set(answers["answer"].unique()), scored)
 
 
 def add_study_facts(

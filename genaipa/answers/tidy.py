@@ -113,8 +113,8 @@ def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
     known = values.notna().all(axis=1)
-    frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
-    frame.loc[known, "m_all_negative"] = rubric.points(values[known].clip(upper=0))
+    frame.loc[known, "m_all_positive"] = rubric.weighted_sum(values[known].clip(lower=0))
+    frame.loc[known, "m_all_negative"] = rubric.weighted_sum(values[known].clip(upper=0))
     implied = known & frame["m_all"].isna()
     frame.loc[implied, "m_all"] = rubric.m_all(values[implied])
     once = (frame["unit"] == "answer") | frame["averaged"].isna()

@@ -73,12 +73,12 @@ from genaipa.runs.permission import Permission, find_withheld, may_be_passed_on,
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.importing import import_from
+from genaipa.scoring.importing import import_sources
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
-from genaipa.scoring.store import Store, existing_store
-from genaipa.scoring.waves import WAVES, Waves, written
+from genaipa.scoring.store import Store, open_existing_store
+from genaipa.scoring.waves import WAVES, Waves, encode_waves
 from genaipa.workspace import MARKER, find_workspace, shipped
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def pack(
     `excluded` counts excluded answers in the report; `whole` includes texts that may not be passed on.
     A DataError for a damaged run, a UsageError if the file can't be written.
     """
-    with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:
+    with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
         folder = Path(made)
         study = gather(workspace, sources, store)
         events = study.log.every
@@ -171,7 +171,7 @@ def _put_rubric(folder: Path, file: Path) -> None:
 def _put_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
     """Give the unpacked study the waves of its systems."""
     if draws := tuple(draw for draw in waves.draws if draw.system in systems):
-        put(folder / WAVES, written(Waves(draws)))
+        put(folder / WAVES, encode_waves(Waves(draws)))
 
 
 def _write_zip(file: Path, folder: Path, content: Pack) -> None:
@@ -323,7 +323,7 @@ class _Redacted:
         return manifest_file(manifest)
 
     def _is_elsewhere(self, passage: str) -> bool:
-        return self._other_documents.have(passage)
+        return self._other_documents.has_passage(passage)
 
     @cached_property
     def _other_documents(self) -> OtherDocuments:
@@ -462,7 +462,7 @@ def _import_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    imported = import_from(store, [folder / SCORES], (), People(), unknown_answers=True)
+    imported = import_sources(store, [folder / SCORES], (), People(), unknown_answers=True)
     if imported.problems:
         raise DataError(folder / SCORES, imported.problems[0])
     return imported.added + imported.known

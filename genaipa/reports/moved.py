@@ -18,12 +18,12 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import coordinates_of
 from genaipa.runs.run import chosen
 from genaipa.runs.selection import sources_of
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_references
 from genaipa.scoring.evidence.sides import find_side
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.words import number, some
 
 if TYPE_CHECKING:
@@ -269,7 +269,7 @@ def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", works
             each = ", ".join(f"{name}:{system}" for system in systems)
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {each}")
         sides.append(latest_answers(sources).get(systems[0], {}))
-    with existing_store(here) as store:
+    with open_existing_store(here) as store:
         events = [event for _, event in store.events()] if store is not None else []
     reader = AnswerReader(here, read_scores(events, load_rubric(here), judge))
     return reader.pair(sides[0], sides[1], (names[0], names[-1]))
@@ -322,7 +322,7 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
 def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
     given: dict[str, list[Event]] = {}
-    for event in in_effect(events):
+    for event in select_effective_events(events):
         if event.kind in VALUED and event.values is not None:
             given.setdefault(event.answer, []).append(event)
 

@@ -12,7 +12,7 @@ from genaipa.reports import part
 from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.words import listed, number, some
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _unscored(frame: pd.DataFrame) -> list[str]:
 def _left_out(study: Study) -> list[str]:
     """Sentences on analysts whose scores the study leaves out, and why."""
     kept = {event.id for event in study.log.counted}
-    out = Counter(event.analyst for event in in_effect(study.log.every) if event.id not in kept)
+    out = Counter(event.analyst for event in select_effective_events(study.log.every) if event.id not in kept)
     reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
         f"Scores left out of everything: {scores:,} of {name} ({reasons[name.casefold()]})."

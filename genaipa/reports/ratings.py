@@ -16,7 +16,7 @@ from genaipa.plugins import make_each
 from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
 from genaipa.reports.table import table
 from genaipa.scoring.agreement import describe_agreement
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.stats.agreement import measure_agreement, measure_agreement_between
 
 if TYPE_CHECKING:
@@ -122,7 +122,9 @@ def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts)
 def _group_verdicts(study: Study, judges: Verdicts) -> dict[str, list[Event]]:
     """Return the verdicts in effect of each judge."""
     verdicts: dict[str, list[Event]] = {name: [] for name in judges.judges}
-    for event in in_effect(event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"):
+    for event in select_effective_events(
+        event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"
+    ):
         if name := judges.name_scorer(event.analyst):
             verdicts[name].append(event)
     return verdicts

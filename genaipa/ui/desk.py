@@ -21,7 +21,7 @@ from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.waves import Waves, draw_waves, in_words, short_digest, standings
+from genaipa.scoring.waves import Waves, describe_waves, draw_waves, measure_standings, short_digest
 from genaipa.words import number
 from genaipa.workspace import Workspace, find_workspace
 
@@ -56,10 +56,12 @@ class Desk:
         """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
-        groups = standings(self.waves, self.pool.answers.values(), self.current.scored())
+        groups = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
         late = sum(group.late for group in groups)
         sentence = (
-            f"Only a random part is to be scored: {in_words(groups)}; --sample all takes everything." if groups else ""
+            f"Only a random part is to be scored: {describe_waves(groups)}; --sample all takes everything."
+            if groups
+            else ""
         )
         return f"{sentence} {late:,} came later; the desk samples them when it is opened again." if late else sentence
 
@@ -92,7 +94,9 @@ class Desk:
         answer = self.pool.answers.get(digest)
         if answer is not None:
             subject = f"An answer to {answer.question} about {answer.document}"
-            self.pool.set_aside(digest, f"{subject} can't be read and is left out; the desk's terminal shows why.")
+            self.pool.mark_unreadable(
+                digest, f"{subject} can't be read and is left out; the desk's terminal shows why."
+            )
 
 
 def open_desk(settings: DeskSettings) -> Desk:
@@ -120,7 +124,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         settings.plan, reference=people.reference, wave=wanted_answers, assign=tuple(people.assign.items())
     )
     queue = Queue(pool, store, current, plan)
-    queue.get_ready()
+    queue.prepare_orders()
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()
@@ -132,7 +136,7 @@ def _read_counted_events(store: Store, people: People, last_number: int) -> Iter
     """Read the events after a number, without those of analysts who are left out."""
     if not people.left_out:
         return iter(store.events(last_number))
-    return ((number, event) for number, event in store.events(last_number) if [*people.counted([event])])
+    return ((number, event) for number, event in store.events(last_number) if [*people.keep_counted([event])])
 
 
 def _draw_waves(
@@ -143,8 +147,8 @@ def _draw_waves(
         return Waves(), None
     answers = pool.answers.values()
     size, seed, days = settings.sample, settings.plan.seed, days_of(sources or select(workspace, []))
-    waves = draw_waves(workspace, answers, current.scored(), size=size, seed=seed, days=days)
-    return waves, waves.asked if waves else None
+    waves = draw_waves(workspace, answers, current.find_scored_answers(), size=size, seed=seed, days=days)
+    return waves, waves.all_answers_in_wave if waves else None
 
 
 _HOUR = 3600

@@ -167,7 +167,7 @@ def results_cache(_pool: Pool) -> ResultsCache:
 
 
 def _pool_state(pool: Pool) -> tuple[int, int]:
-    return pool.generation, len(pool.arrived)
+    return pool.generation, len(pool.arrivals)
 
 
 def list_sources(desk: Desk) -> list[Source]:
@@ -349,7 +349,7 @@ def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -
 def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
     """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     return make_view(snapshot, ResultsChoice(), snapshot.mask_answers(ahead)) if snapshot else None
 
 

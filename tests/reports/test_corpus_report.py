@@ -138,11 +138,13 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
     assert not pool.problems
     waves = draw_waves(here, pool.answers.values(), (), size=6, seed=0)
     with contextlib.closing(open_store(here)) as store:
-        queue = Queue(pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.asked))
+        queue = Queue(
+            pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.all_answers_in_wave)
+        )
         done = work(queue, "Ada", answers=6)
     assert len(set(done)) == 6
     for digest in done:
-        case = pool.case(digest)
+        case = pool.load_case(digest)
         assert case.document.text
         assert case.document.sections
         assert case.annotated is None
@@ -157,7 +159,7 @@ def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]
     done = genaipa("sample", "--stratify", "sector", "--size", "19")
     assert done.code == 0, done.err
     waves = load_waves(find_workspace())
-    drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.asked)
+    drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.all_answers_in_wave)
     assert drawn == Counter(of.values())
     assert "What was drawn before" not in done.out
     larger = sum(drawn.values()) > 19

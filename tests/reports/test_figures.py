@@ -208,7 +208,7 @@ def test_bands_change_exactly_at_their_bounds() -> None:
         corners = {tuple(path.vertices[0] // 1) for some in marks for path in some.get_paths()}
         green = [colours[place] for place in range(10) if (place % 5, place // 5) not in corners]
         assert all(colour[1] > colour[0] and colour[1] > colour[2] for colour in green)
-        assert bounds.in_words in drawn.note
+        assert bounds.description in drawn.note
 
 
 def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:

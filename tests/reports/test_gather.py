@@ -237,7 +237,7 @@ def test_for_scores_alone_no_reply_is_read(monkeypatch):
     """What replies claim, which takes longest to find out, is left empty; everything else is the same."""
     folder = make_answers(*REPLIES, annotations=SILENT)
     whole = gathered(events=[score("ada", answers(folder)[0].digest, GOOD)]).joined()
-    monkeypatch.setattr("genaipa.answers.silence.stance", lambda *_: pytest.fail("a reply is read"))
+    monkeypatch.setattr("genaipa.answers.silence.find_stance", lambda *_: pytest.fail("a reply is read"))
     alone = gathered(scores_alone=True).joined()
     assert set(alone["claims_silence"]) == {""}
     read = [name for fact in {*facts()} - {*without_texts()} for name in fact.columns]

@@ -253,7 +253,11 @@ def test_of_a_real_store(demo, tmp_path):
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
     events = [score(str(JUDGE), digest, typed("1" + own[1:]), scorer="machine") for digest, own in keys.items()]
-    events += [score("ada", digest, typed(own)) for digest, own in keys.items() if short_digest(digest) in waves.asked]
+    events += [
+        score("ada", digest, typed(own))
+        for digest, own in keys.items()
+        if short_digest(digest) in waves.all_answers_in_wave
+    ]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append(events)
         gathered = gather(here, select(here, ["demo"]), store)

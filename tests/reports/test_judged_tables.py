@@ -181,7 +181,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
-    wave = [digest for digest in keys if short_digest(digest) in waves.asked]
+    wave = [digest for digest in keys if short_digest(digest) in waves.all_answers_in_wave]
     machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
@@ -197,7 +197,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert float(known[5]) > 0
     assert "±3: " in page.text()
     snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
-    for hidden in (desk.queue.ahead_of("edsger"), frozenset(wave[::4])):
+    for hidden in (desk.queue.answers_ahead("edsger"), frozenset(wave[::4])):
         assert (
             not make_view(snapshot, ResultsChoice(), snapshot.mask_answers(hidden))
             .estimates[0]

@@ -28,7 +28,7 @@ from genaipa.reports.judged.quality import EPSILON, agreement, agreement_apart, 
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import compare_annotators
 from genaipa.ui.charts import select_readable_chapters
 from genaipa.ui.results import ResultsChoice, make_view, results_cache
@@ -254,8 +254,8 @@ def test_the_values_that_a_judge_confuses(study):
         pair = scores[person][answer]["clarity"], own[answer]["clarity"]
         expected[pair] = expected.get(pair, 0.0) + 0.25
     for people in VALUES:
-        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=shown(people))
-        assert [row[f"judge {shown(value)}"] for value in VALUES] == pytest.approx(
+        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=format_value(people))
+        assert [row[f"judge {format_value(value)}"] for value in VALUES] == pytest.approx(
             [expected.get((people, value), 0.0) for value in VALUES]
         )
 
@@ -457,7 +457,7 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     desk = desk_here(per_answer=3)
     snapshot = results_cache(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(desk.queue.ahead_of("ada")))
+    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(desk.queue.answers_ahead("ada")))
     assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]

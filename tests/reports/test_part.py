@@ -102,7 +102,7 @@ def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
     assert [row[-1] for row in Shown("results", desk, ANNA).rows("results systems")] == [
         "1 analyst: 4 of 12, at random"
     ] * 2
-    outside = next(digest for digest in desk.pool.answers if not desk.queue.wanted(digest))
+    outside = next(digest for digest in desk.pool.answers if not desk.queue.count_wanted_scores(digest))
     save(desk.queue, "Anna", outside)
     desk.store.close()
     found = json.loads(genaipa("leaderboard", "--json").out)

@@ -179,7 +179,7 @@ def test_every_part_is_in_the_page_or_its_notes(by_two):
         assert "".join(part.note.replace("`", "").split()) in "".join(notes.text.split())
     for name in written.tables:
         assert f"table-{name}" in page.ids()
-    assert Bounds(0.6, -0.2).in_words in page.text
+    assert Bounds(0.6, -0.2).description in page.text
     manifest = (home / f"out/inputs/{folder.name}.json").read_text()
     assert f'"created": "{folder.manifest().created}"' in manifest
     assert "arXiv:2309.05138" in page.text

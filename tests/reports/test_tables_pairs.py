@@ -346,7 +346,7 @@ def test_statistics_of_documents() -> None:
 
 
 def _event(number, analyst, answer, value, **also):
-    values = PAPER.given(dict.fromkeys(METRICS, value))
+    values = PAPER.make_values(dict.fromkeys(METRICS, value))
     return Event(f"{number}", f"2024-01-01T00:00:{number:02}Z", "score", analyst, answer, values=values, **also)
 
 

@@ -259,7 +259,7 @@ def test_a_cell_leads_to_its_answers(scored):
     assert row == ["acme", "original, 1", "answered", "+0.00", "68.5", "ada +1\ngrace -1", ""]
     page.tell("results answers", "chosen", first)
     texts = {text["title"]: text["text"] for text in page.components()["results reply"]["texts"]}
-    case = scored.pool.case(first)
+    case = scored.pool.load_case(first)
     assert (texts["Asked"], texts["Answer"]) == (case.asked, case.reply)
     given = page.rows("results scores")
     assert [(row[0], row[2], row[-1]) for row in given] == [
@@ -292,11 +292,13 @@ def test_two_systems_answers_side_by_side(two_systems):
         for answer in two_systems.pool.answers.values()
         if answer.occurrences[0].system != "extractive" and (answer.document, answer.question) == ("acme", "Q1")
     )
-    assert beside in two_systems.current.saw_system(READER.name) & two_systems.current.saw_scores(READER.name)
+    assert beside in two_systems.current.system_exposures(READER.name) & two_systems.current.score_exposures(
+        READER.name
+    )
     # Whoever could still be asked to score it is not offered it.
     two_systems.queue.undo("grace")
     last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores(digest)) == 1)
-    two_systems.queue.expose("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
+    two_systems.queue.record_exposures("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
     place = two_systems.pool.answers[last]
     page = Shown("results", two_systems, User("dee", scores=True, adjudicates=False))
     other = next(
@@ -316,7 +318,7 @@ def test_unscored_answers_of_a_cell_are_listed(two_systems):
     extractive = (a for a in two_systems.pool.answers.values() if a.occurrences[0].system == "extractive")
     withdrawn = next(answer for answer in extractive if (answer.document, answer.question) == ("emca", "Q1"))
     for analyst in ("ada", "grace"):
-        two_systems.queue._withdraw(two_systems.current.score(withdrawn.digest, analyst))
+        two_systems.queue._append_undo(two_systems.current.score(withdrawn.digest, analyst))
     page = Shown("results", two_systems, READER)
     choose(page, "Q1")
     assert [(row[0], row[3], row[5]) for row in page.rows("results answers")] == [
@@ -369,7 +371,7 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
     page.run()
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
     assert "left out of all numbers" not in page.text()
-    assert wanting.queue.next(EDSGER.name) == digests(wanting)[3]
+    assert wanting.queue.next_answer(EDSGER.name) == digests(wanting)[3]
 
 
 def test_to_see_what_is_behind_a_cell_is_a_look(scored):

@@ -104,7 +104,7 @@ def test_all_pages_count_scores() -> None:
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
-        desk.queue.save(name, answer, values, seconds=None, **more)
+        desk.queue.save_score(name, answer, values, seconds=None, **more)
     assert desk.progress_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
     assert describe_time_needed(desk).endswith("the scores so far have no times.")
     line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)

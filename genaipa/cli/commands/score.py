@@ -31,8 +31,7 @@ _Order = Annotated[
     option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
 _Seed = Annotated[
-    int | None,
-    option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM),
+    int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM)
 ]
 _Sample = Annotated[
     str | None,
@@ -72,8 +71,7 @@ def score(
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str,
-        option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM),
+        str, option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM)
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: _PerAnswer = None,
@@ -132,7 +130,7 @@ def score(
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
-        state = desk.store.chained()
+        state = desk.store.log_state()
         if state.events:
             show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")
     finally:
@@ -200,9 +198,9 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
     if login is None and not insecure and not is_this_machine(host):
         raise UsageError(
-            f"at {host} anybody who reaches this machine could read and score, under any name: what is missing is a "
-            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, and TLS in front; "
-            "where everyone on the network may do so, add --insecure."
+            f"at {host} anybody who reaches this machine could read and score, under any name: what is "
+            "missing is a login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, "
+            "and TLS in front; where everyone on the network may do so, add --insecure."
         )
 
 
@@ -236,7 +234,7 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
     if desk.sample_note:
         show(desk.sample_note)
-    if desk.pool.left_out:
-        show(desk.pool.left_out)
+    if desk.pool.exclusion_note:
+        show(desk.pool.exclusion_note)
     show(f"Scores are kept in {desk.store.name}.")
     show(f"The desk is open at {where} (Ctrl-C closes it).")

@@ -15,7 +15,7 @@ from genaipa.reports.ratings import tabulate_each, tabulate_people
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
-    compare_suggested,
+    compare_suggestions,
     describe_agreement,
     measure,
     measure_groups,
@@ -103,7 +103,7 @@ def alphas_apart(study: Study) -> Table:
 def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
     rows = []
-    for metric, found in compare_suggested(events, rubric).items():
+    for metric, found in compare_suggestions(events, rubric).items():
         low, high = found.interval or (None, None)
         rows.append(
             {

@@ -307,7 +307,7 @@ class MetricsChapter(ChapterMaker):
         return Chapter(
             "metrics",
             "By metric and question",
-            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
+            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.description}.",
             present(easiest_and_hardest(frame), questions, categories),
             figures,
             [] if figures else ["There is no heat map: no score that counts is known metric by metric."],

@@ -150,7 +150,7 @@ def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
         "prompting-bands",
         "Answers that other prompts bring into another band",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
-        f"either direction, each question weighing the same. Bands: {bounds.in_words}. "
+        f"either direction, each question weighing the same. Bands: {bounds.description}. "
         f"{averages.intervals(data)}",
         data,
         columns,

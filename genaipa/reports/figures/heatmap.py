@@ -127,7 +127,7 @@ def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bou
         f"{about}{style.in_full(systems)}",
         drawn,
         lambda: _draw(grid, systems, bounds, experiment),
-        f"Bands: {bounds.in_words}; {SIGNS} {table.note}",
+        f"Bands: {bounds.description}; {SIGNS} {table.note}",
         grid.fits,
         f"Each metric, from -1 to 1, to one decimal.{grid.caption}",
         name.rpartition("-")[2],

@@ -13,7 +13,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import metrics_of
 from genaipa.errors import UsageError, clipped, command
-from genaipa.judging.name import NAME, Judge, akin
+from genaipa.judging.name import NAME, Judge, are_akin
 from genaipa.reports.averages import answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
@@ -108,7 +108,7 @@ def own_family(judge: str, *frames: pd.DataFrame) -> str:
     own = [
         str(system)
         for system, rows in judged.groupby("system")
-        if any(akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
+        if any(are_akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
     return f"The judge {one_line(judge)} is of the family of {listed(own)}, and may favour its own." if own else ""
 

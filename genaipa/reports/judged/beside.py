@@ -17,7 +17,7 @@ from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
 from genaipa.reports.table import Table, table
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.forecast import forecast_scores
 from genaipa.stats.rectified import count_effective_scores
@@ -94,7 +94,7 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
 
 
 def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iterable[dict[str, object]]:
-    seconds = [event.seconds for event in in_effect(events) if event.scorer == "human" and event.seconds]
+    seconds = [event.seconds for event in select_effective_events(events) if event.scorer == "human" and event.seconds]
     pace = median(seconds) if seconds else np.nan
     names = measures_of(frame)
     cells = {

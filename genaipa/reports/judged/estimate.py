@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.tidy import metrics_of
-from genaipa.judging.name import Judge, akin
+from genaipa.judging.name import Judge, are_akin
 from genaipa.reports.averages import kept
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.looks import UNFINISHED
@@ -301,7 +301,7 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
 def _own(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
     """Whether a judge is of the family of the system, or of a model that answered for it."""
     models = frame.loc[frame["system"] == system, "model"].unique()
-    return any(akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
+    return any(are_akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
 
 
 def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:

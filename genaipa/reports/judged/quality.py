@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.judging.name import akin
+from genaipa.judging.name import are_akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
 from genaipa.reports.crossed import crossed, why
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
 from genaipa.reports.table import Table, table
 from genaipa.scoring.agreement import describe_agreement, explain_alpha
-from genaipa.scoring.rubric import M_ALL_WIDTH, shown
+from genaipa.scoring.rubric import M_ALL_WIDTH, format_value
 from genaipa.stats.agreement import count_confusion
 from genaipa.stats.annotators import FEWEST_PEOPLE, compare_annotators
 from genaipa.stats.correlation import correlate
@@ -236,7 +236,7 @@ def _correlation(given: Verdicts, judge: str, measure: int) -> dict[str, object]
 def confusion(given: Verdicts) -> Table:
     """Count a judge's values where people give each: a row for each of people's values."""
     values = given.rubric.values
-    columns = ["judge", "metric", "people", *(f"judge {shown(value)}" for value in values)]
+    columns = ["judge", "metric", "people", *(f"judge {format_value(value)}" for value in values)]
     rows = []
     for judge, both in given.both.items():
         for measure, name in list(enumerate(given.measures.values()))[1:] if both.sum() >= LEAST else ():
@@ -244,7 +244,7 @@ def confusion(given: Verdicts) -> Table:
             # The scale goes up, the rubric's values go down.
             crossed = count_confusion(ours, theirs)[::-1, ::-1]
             for value, line in zip(values, crossed.tolist(), strict=True):
-                rows.append(dict(zip(columns, (judge, name, shown(value), *line), strict=True)))
+                rows.append(dict(zip(columns, (judge, name, format_value(value), *line), strict=True)))
     data = pd.DataFrame(rows, columns=columns)
     whole = all((data[column] % 1 == 0).all() for column in columns[3:])
     return table(
@@ -410,7 +410,7 @@ def _own(frame: pd.DataFrame, model: str) -> set[str]:
     """The systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
     both = named.itertuples(index=False, name=None)
-    return {system for system, served in both if akin(system, model) or (served and akin(served, model))}
+    return {system for system, served in both if are_akin(system, model) or (served and are_akin(served, model))}
 
 
 def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.scoring.current import independent_scores, select_effective_events
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_agreement_between
 
@@ -108,7 +108,9 @@ class Verdicts:
         events = [event for event in study.log.counted if event.answer in there]
         found: defaultdict[tuple[str, str], list[tuple[Event, str]]] = defaultdict(list)
         left_out = 0
-        for event in in_effect(event for event in events if event.scorer == "machine" or event.kind == "undo"):
+        for event in select_effective_events(
+            event for event in events if event.scorer == "machine" or event.kind == "undo"
+        ):
             judge = Judge.parse(event.analyst)
             if judge is not None and _by(event) == rubric.digest:
                 found[judge.model, judge.prompt].append((event, str(judge.passed)))

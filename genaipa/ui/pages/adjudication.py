@@ -108,7 +108,7 @@ def page(desk: Desk, user: User) -> None:
         desk.remove_unreadable(opened.answer, error)
         st.rerun()
     try:
-        desk.queue.expose(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
+        desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
         show_notice("adjudication trouble", desk_message(error), "bad")
         return
@@ -131,11 +131,11 @@ def page(desk: Desk, user: User) -> None:
 
 def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     """List the disputes that this user may settle: answers with all their scores, the largest difference first."""
-    stamp = (user.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
     def find_disputes() -> dict[str, Dispute]:
         all_of_them = desk.queue.disputes(user.name, scores=user.scores)
-        return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.wanted(d.answer)}
+        return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.count_wanted_scores(d.answer)}
 
     return cache_in_session("adjudication disputes", stamp, find_disputes)
 
@@ -172,7 +172,7 @@ def _select_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
 def _settlement_state(desk: Desk, dispute: Dispute) -> str:
     if dispute.settlement:
         return "settled"
-    return "sent back" if desk.queue.pending(dispute.answer) else "not settled"
+    return "sent back" if desk.queue.pending_analysts(dispute.answer) else "not settled"
 
 
 def _choose_answer(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
@@ -205,7 +205,7 @@ def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
         if adjudication is not None and adjudication.analyst == name and adjudication.values is not None:
-            keys = desk.rubric.keys_of(adjudication.values)
+            keys = desk.rubric.format_keys(adjudication.values)
             draft = structs.replace(draft, typed=keys, note=adjudication.note, ticks=adjudication.ticks or UNSET)
         else:
             draft = structs.replace(draft, typed=_type_agreed_values(desk.rubric, dispute))
@@ -215,7 +215,7 @@ def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -
 def _type_agreed_values(rubric: Rubric, dispute: Dispute) -> str:
     """Return the keys of the values that all analysts gave, and a dot where they differ."""
     values = next(score.values for score in dispute.scores.values() if score.values is not None)
-    keys = rubric.keys_of(values)
+    keys = rubric.format_keys(values)
     return "".join(
         "." if dispute.differences[metric] else key for metric, key in zip(rubric.metrics, keys, strict=True)
     )
@@ -241,7 +241,7 @@ def _load_prepared_answer(desk: Desk, answer: str) -> PreparedAnswer:
     def prepare_case() -> PreparedAnswer:
         plan = desk.queue.plan
         return prepare_answer(
-            desk.pool.case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=load_panels(plan)
+            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=load_panels(plan)
         )
 
     return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_case)
@@ -264,9 +264,9 @@ def _screen_data(
         "answer": opened.answer,
         "analysts": about,
         "metrics": [_describe_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
-        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.untyped},
+        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.blank_keys},
         "message": opened.message,
-        "bound": desk.people.bound,
+        "bound": desk.people.key_bindings,
         "thread": list_discussion(desk, opened.answer, names),
         "panels": {
             name: active_panels[name].make_data(case, rubric, columns) for name in prepared.screen_data["panels"]
@@ -349,7 +349,7 @@ def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen:
 def _update_draft(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
     """Update the draft with the values, ticks and note that were sent; unchanged if these make no sense."""
     typed = str(sent["typed"])
-    if not desk.rubric.can_be_typed(typed):
+    if not desk.rubric.are_draft_keys(typed):
         return draft
     note, seconds = str(sent["note"]), float(sent["seconds"])
     read = structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=UNSET, updated=now())
@@ -371,7 +371,7 @@ def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
     desk.queue.adjudicate(
         user.name,
         opened.answer,
-        desk.rubric.typed(draft.typed),
+        desk.rubric.parse_keys(draft.typed),
         note=draft.note.strip(),
         seconds=draft.seconds,
         ticks=draft.ticks or None,
@@ -397,12 +397,7 @@ _DECISIONS = {
 
 
 def _open_next(
-    desk: Desk,
-    user: User,
-    opened: OpenDispute,
-    disputes: Mapping[str, Dispute],
-    chosen: list[str],
-    message: str,
+    desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str], message: str
 ) -> OpenDispute | None:
     """Return the next answer once something was decided about this one."""
     beside = _find_neighbour(opened.answer, chosen, 1)
@@ -418,10 +413,10 @@ def _find_neighbour(answer: str, chosen: list[str], step: int) -> str:
 
 def _find_last_decision(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
-    decisions = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean)]
-    decisions += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending(answer)]
+    decisions = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
+    decisions += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending_analysts(answer)]
     mine = (event for event in decisions if event and event.analyst == user.name)
-    return max(mine, key=desk.current.number, default=None)
+    return max(mine, key=desk.current.event_number, default=None)
 
 
 def _withdraw_last_decision(

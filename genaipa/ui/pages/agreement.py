@@ -13,8 +13,8 @@ from genaipa.scoring.agreement import (
     Agreement,
     AnalystPair,
     Leaning,
-    Suggested,
-    compare_suggested,
+    SuggestionEffect,
+    compare_suggestions,
     explain_alpha,
     measure,
 )
@@ -69,8 +69,8 @@ def page(desk: Desk, user: User) -> None:
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
-            f"{scores} left out, given after their analysts had seen how others scored the answer; "
-            "the scores that they gave before that are measured instead."
+            f"{scores} left out, given after their analysts had seen how others scored the answer; the "
+            "scores that they gave before that are measured instead."
         )
     if not agreement.answers:
         show_notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
@@ -93,19 +93,19 @@ def page(desk: Desk, user: User) -> None:
 
 def measure_agreement(
     desk: Desk, excluded_analysts: tuple[str, ...] = ()
-) -> tuple[Agreement, dict[str, Suggested], int]:
+) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
     """Return the agreement on the desk's answers, the effects of suggestions, and the number of scores left out.
 
     These are not independent. Scores of `excluded_analysts` do not count.
     """
-    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
+    stamp = (desk.pool.generation, len(desk.pool.arrivals), desk.current.event_count)
     return _measure_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)
 
 
 @lru_cache(maxsize=2)
 def _measure_cached(
     pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
-) -> tuple[Agreement, dict[str, Suggested], int]:
+) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
     """Measure the agreement once for all sessions, and again after a new answer or score."""
     all_scores = [
         score
@@ -118,7 +118,7 @@ def _measure_cached(
         score for score in independent_scores if score.answer in pool.answers and score.analyst not in excluded_analysts
     ]
     rubric = store.rubric
-    return measure(scores, rubric), compare_suggested(scores, rubric), left_out
+    return measure(scores, rubric), compare_suggestions(scores, rubric), left_out
 
 
 def _metric_columns(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
@@ -150,9 +150,9 @@ def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
         ],
     )
     st.caption(
-        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. "
-        "The interval says where alpha could lie for other answers of this kind. "
-        "Gwet's AC2 stays high where nearly all values are equal and alpha falls."
+        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. The interval "
+        "says where alpha could lie for other answers of this kind. Gwet's AC2 stays high where nearly all "
+        "values are equal and alpha falls."
     )
 
 
@@ -198,7 +198,7 @@ def _leaning_row(leaning: Leaning) -> ListRow:
     return ListRow((leaning.analyst, _count_cell(leaning.answers), _format_signed(leaning.overall), *lenient, drift))
 
 
-def _show_suggestion_effects(effects: dict[str, Suggested], rubric: Rubric) -> None:
+def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubric) -> None:
     """Show the values given with a suggestion and without; nothing where no score tells what was on screen."""
     if not effects:
         return
@@ -232,7 +232,7 @@ def _show_answers(desk: Desk, user: User) -> None:
     name = user.name
     disputes = cache_in_session(
         "agreement disputes",
-        (name, desk.current.seen),
+        (name, desk.current.event_count),
         lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
@@ -242,7 +242,7 @@ def _show_answers(desk: Desk, user: User) -> None:
     columns = ["question", "answer begins", "document", "analysts", *_metric_columns(desk.rubric), "settled"]
 
     def expose(page: Sequence[Dispute]) -> None:
-        desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
+        desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
     show_long_table(
@@ -270,7 +270,7 @@ def _show_answer(desk: Desk, user: User, digest: str) -> None:
     if answer is None:
         return
     case = load_case(desk, digest)
-    reply = case.masked_reply() if desk.queue.plan.blind else case.reply
+    reply = case.mask_reply() if desk.queue.plan.blind else case.reply
     entries = [question_text(case, digest), Text(reply, "Answer", fold=FOLD), *annotation_texts(case)]
     show_texts("agreement reply", entries)
     show_scores(desk, user, answer, key="agreement scores")

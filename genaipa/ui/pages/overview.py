@@ -14,7 +14,7 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import conversation
-from genaipa.scoring.assignment import is_asked
+from genaipa.scoring.assignment import is_requested
 from genaipa.ui.answer_view import annotation_texts, load_case, show_scores
 from genaipa.ui.desk import describe_total_time, format_cost, format_hours, list_workloads
 from genaipa.ui.download import show_scores_button
@@ -67,7 +67,7 @@ class Visibility:
     @classmethod
     def from_desk(cls, desk: Desk, user: User) -> Visibility:
         """Return the visibility for this user now."""
-        ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset()
+        ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset()
         return cls(user, ahead, desk.queue.plan.blind)
 
     def can_see_system(self, digest: str) -> bool:
@@ -85,8 +85,8 @@ def page(desk: Desk, user: User) -> None:
     desk.current.refresh()
     show_page_header("Overview")
     show_problems("overview problems", desk.list_problems(user))
-    if desk.pool.left_out:
-        st.caption(desk.pool.left_out)
+    if desk.pool.exclusion_note:
+        st.caption(desk.pool.exclusion_note)
     _show_counts(desk, user)
     runs = _show_runs(desk)
     if not runs:
@@ -107,7 +107,7 @@ def _show_counts(desk: Desk, user: User) -> None:
     # Of all answers, to count them: which they are is not said here.
     disputes = cache_in_session(
         "overview disputes",
-        (desk.current.seen, desk.pool.generation),
+        (desk.current.event_count, desk.pool.generation),
         lambda: desk.queue.disputes(user.name, scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.settlement)
@@ -124,7 +124,7 @@ def _show_counts(desk: Desk, user: User) -> None:
     if progress.wanted:
         st.progress(min(progress.given / progress.wanted, 1.0))
     if part_asked := cache_in_session(
-        "overview part", (len(desk.pool.arrived), desk.pool.generation), lambda: desk.sample_note
+        "overview part", (len(desk.pool.arrivals), desk.pool.generation), lambda: desk.sample_note
     ):
         st.caption(part_asked)
     if any(len(answer.occurrences) > 1 for answer in desk.pool.answers.values()):
@@ -165,7 +165,7 @@ def _read_tally_cached(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[st
 
 
 def _show_analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
-    stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
     works = cache_in_session("overview work", stamp, lambda: list_workloads(desk))
     if not works:
         return
@@ -218,7 +218,7 @@ def _show_answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -
 
     def expose(page: Sequence[PooledAnswer]) -> None:
         shown_of = [answer.digest for answer in page if visible.can_see_system(answer.digest)]
-        desk.queue.expose(visible.user.name, shown_of, system=True)
+        desk.queue.record_exposures(visible.user.name, shown_of, system=True)
 
     show_long_table(
         "overview answers",
@@ -249,7 +249,7 @@ def _sort_answers(pool: Pool, _arrived: int, _generation: int) -> list[PooledAns
 def _choose_answers(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
     """Return the answers of the run, document and question chosen in the boxes."""
     pool = desk.pool
-    order = _sort_answers(pool, len(pool.arrived), pool.generation)
+    order = _sort_answers(pool, len(pool.arrivals), pool.generation)
     boxes = st.columns(3)
     run = boxes[0].selectbox("Run", [ANY, *reversed(runs)], key="overview run")
     document = boxes[1].selectbox("Document", [ANY, *sorted({a.document for a in order})], key="overview document")
@@ -276,8 +276,12 @@ def _answer_row(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRo
             _join_names(where.run for where in places),
         )
     score_count = len(desk.current.scores(answer.digest))
-    is_wanted = is_asked(desk.queue.plan, answer.digest)
-    scores = f"{score_count} of {desk.queue.wanted(answer.digest)}" if is_wanted else f"{score_count}, not in the wave"
+    is_wanted = is_requested(desk.queue.plan, answer.digest)
+    scores = (
+        f"{score_count} of {desk.queue.count_wanted_scores(answer.digest)}"
+        if is_wanted
+        else f"{score_count}, not in the wave"
+    )
     about = (
         answer.question,
         read_question_and_beginning(desk, answer.digest)[1],
@@ -300,10 +304,11 @@ def _show_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: di
     else:
         show_notice(
             "overview blind",
-            "You can still be asked to score this answer. Until you have, its system, run and initialization, what "
-            "was said before it, and the scores of others stay hidden, and the system's names are masked.",
+            "You can still be asked to score this answer. Until you have, its system, run and "
+            "initialization, what was said before it, and the scores of others stay hidden, and the "
+            "system's names are masked.",
         )
-        _show_question_and_reply(case.asked, case.masked_reply())
+        _show_question_and_reply(case.asked, case.mask_reply())
     if annotated := annotation_texts(case):
         show_texts("overview annotated", annotated)
     if visible.can_see_scores(answer.digest):
@@ -327,7 +332,7 @@ def _show_conversation(
     messages = conversation(folder, record, _read_tally(folder)[1])
     show_table("overview facts", "About this answer", ["", ""], _list_facts(where, record))
     before, digests = _list_earlier_messages(visible, messages[:-2])
-    desk.queue.expose(visible.user.name, [answer.digest, *digests], system=True)
+    desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
             show_texts("overview before", before)

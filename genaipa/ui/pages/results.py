@@ -15,7 +15,7 @@ from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
 from genaipa.runs.experiments import experiment_of
-from genaipa.scoring.rubric import M_ALL_RANGE, shown
+from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotation_texts, load_case, question_text, show_scores
@@ -77,7 +77,7 @@ def page(desk: Desk, user: User) -> None:
         )
         return
     choice = _choose_filters(snapshot)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     results = make_view(snapshot, choice, snapshot.mask_answers(ahead))
     _note_hidden_answers(desk, user, results)
     if results.frame["counted"].any():
@@ -86,10 +86,7 @@ def page(desk: Desk, user: User) -> None:
             _show_estimates(results)
         _show_metrics(desk, user, results)
     else:
-        show_notice(
-            "results unscored",
-            "No score counts here: the selection has none, or all are excluded.",
-        )
+        show_notice("results unscored", "No score counts here: the selection has none, or all are excluded.")
     _show_report(desk, user, results)
 
 
@@ -133,8 +130,9 @@ def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
         return
     show_notice(
         "results left out",
-        f"{number(len(scored), 'answer')} with scores, of people or a judge, {'is' if len(scored) == 1 else 'are'} "
-        "left out of all numbers: you can still be asked to score them, blind. The results below cover the others.",
+        f"{number(len(scored), 'answer')} with scores, of people or a judge, "
+        f"{'is' if len(scored) == 1 else 'are'} left out of all numbers: you can still be asked to score "
+        "them, blind. The results below cover the others.",
     )
     with st.expander("I only want to read the results"):
         st.text(
@@ -144,7 +142,7 @@ def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
         st.button(
             "Show me all of them",
             key="results show all",
-            on_click=lambda: desk.queue.expose(user.name, scored, system=True, scores=True),
+            on_click=lambda: desk.queue.record_exposures(user.name, scored, system=True, scores=True),
         )
 
 
@@ -238,7 +236,7 @@ def _show_metrics(desk: Desk, user: User, results: ResultsView) -> None:
     boxes = st.columns([2, 2, 3])
     experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.expose(user.name, results.list_exposed_answers(experiment), scores=True)
+    desk.queue.record_exposures(user.name, results.list_exposed_answers(experiment), scores=True)
     cell = heatmap.show_heatmap(results, experiment, rows)
     line = heatmap.find_line(results, cell) if cell else None
     if cell is not None and line is not None:
@@ -265,13 +263,13 @@ def _show_cell_answers(
     answers = results.list_line_answers(cell.system, cell.experiment, cell.rows, cell.name)
     counted = sum(len(answer.counting_rows) for answer in answers)
     st.caption(
-        f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean over "
-        f"{heatmap.name_unit(cell.rows)} of means over answers, each a mean over its scores."
+        f"{number(len(answers), 'answer')}, {number(counted, 'score')} that count. The number is a mean "
+        f"over {heatmap.name_unit(cell.rows)} of means over answers, each a mean over its scores."
     )
 
     def expose(on_page: Sequence[ScoredAnswer]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
-        desk.queue.expose(user.name, digests, system=True, scores=True)
+        desk.queue.record_exposures(user.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
         st.session_state[heatmap.ANSWER] = digest
@@ -321,7 +319,9 @@ def _describe_score(row: charts.Line, column: str) -> str:
     origin = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
-    return f"{row['analyst']}{origin} {heatmap.format_value(column, value) if column == 'm_all' else shown(value)}"
+    return (
+        f"{row['analyst']}{origin} {heatmap.format_value(column, value) if column == 'm_all' else format_value(value)}"
+    )
 
 
 def _show_answer(desk: Desk, user: User, digest: str, cell: heatmap.HeatmapCell) -> None:
@@ -360,7 +360,7 @@ def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heat
 
     Answers that this user can still be asked to score are not among them.
     """
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     digests = {}
     for candidate in desk.pool.answers.values():
         is_same_question = (candidate.document_digest, candidate.question) == (answer.document_digest, answer.question)
@@ -375,7 +375,7 @@ def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heat
 
 def _read_other_answer(desk: Desk, user: User, digest: str, named: str) -> Text:
     """Read the other answer, after recording that it and its scores are seen."""
-    desk.queue.expose(user.name, [digest], system=True, scores=True)
+    desk.queue.record_exposures(user.name, [digest], system=True, scores=True)
     answer, case = desk.pool.answers[digest], load_case(desk, digest)
     return Text(case.reply, named, answer.status, fold=FOLD)
 
@@ -389,7 +389,7 @@ def _show_report(desk: Desk, user: User, results: ResultsView) -> None:
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:
         return
-    desk.queue.expose(user.name, results.list_exposed_answers(), scores=True)
+    desk.queue.record_exposures(user.name, results.list_exposed_answers(), scores=True)
     with st.spinner("Computing the report …"):
         chapters = {chapter.title: chapter for chapter in select_readable_chapters(results.report.chapters, user)}
     if not chapters:

@@ -157,7 +157,7 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
 
 def _report_disputes(desk: Desk, user: User) -> StudyFinding:
     disputes = adjudication.list_disputes(desk, user).values()
-    waiting = [dispute for dispute in disputes if desk.queue.pending(dispute.answer)]
+    waiting = [dispute for dispute in disputes if desk.queue.pending_analysts(dispute.answer)]
     open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
     furthest = max((dispute.largest for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest == furthest)
@@ -167,8 +167,8 @@ def _report_disputes(desk: Desk, user: User) -> StudyFinding:
         return StudyFinding("What to discuss?", f"No differing scores are left to settle{settled}.", "adjudicate")
     returned = f" Sent back to the analysts: {len(waiting):,}." if waiting else ""
     sentence = (
-        f"Scores of {number(len(open_), 'answer')} differ and are not settled. "
-        f"Start with the largest differences: {apart:,} by {furthest:g} on a metric.{returned}"
+        f"Scores of {number(len(open_), 'answer')} differ and are not settled. Start with the largest "
+        f"differences: {apart:,} by {furthest:g} on a metric.{returned}"
     )
     return StudyFinding("What to discuss?", sentence, "adjudicate")
 
@@ -225,14 +225,12 @@ def _report_precision(desk: Desk, results: ResultsView | None) -> StudyFinding:
     answers_needed = round(answers * ((half / target) ** 2 - 1))
     shortage = _note_shortage(desk, answers_needed)
     return StudyFinding(
-        question,
-        f"{sure}. ±{target:g} needs about {answers_needed:,} more of that system{shortage}.",
-        "results",
+        question, f"{sure}. ±{target:g} needs about {answers_needed:,} more of that system{shortage}.", "results"
     )
 
 
 def _note_shortage(desk: Desk, answers_needed: int) -> str:
-    scored = desk.current.scored()
+    scored = desk.current.find_scored_answers()
     unscored = sum(1 for answer in desk.pool.answers if answer not in scored)
     if answers_needed <= unscored:
         return ""
