@@ -10,10 +10,10 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.crossed import SHARES, crossed
+from genaipa.reports.crossed import SHARES, estimate_crossed_mean
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def select_answers(study: Study) -> pd.DataFrame:
     retrieved = once[once["passages"].notna() & ~once["left_out"]]
     if retrieved.empty or ACCURACY not in study.table:
         return retrieved.assign(right=float("nan"))
-    scored = averages.answers(study.table)
+    scored = averages.average_answers(study.table)
     known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
     accuracy = pd.Series(
         [known.get(place) for place in zip(retrieved["run"], retrieved["key"], strict=True)], retrieved.index
@@ -96,19 +96,19 @@ def select_answers(study: Study) -> pd.DataFrame:
 
 def tabulate_shown(study: Study) -> Table:
     """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
-    data = averages.summed_up(_select_with_sections(select_answers(study)), _BY, _measure_shown)
+    data = averages.summarize_groups(_select_with_sections(select_answers(study)), _BY, _measure_shown)
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
     if not data["scored"].astype("float64").any():
         columns = [name for name in columns if name not in _PARTS and name != "scored"]
-    return table(
+    return make_table(
         NAME,
         "The right section shown, and the answer right",
         "Share of the questions for which the passages that a system gave show a right section, and the parts of the "
         f"answers scored by people: right is an accuracy above 0. {_HOW} An answer that is made of its passages (at "
         "least half of its words) and right without a right section is right by what it quotes: by other words of the "
         f"document. Each question weighs the same, however many "
-        f"documents and answers it has. {averages.intervals(data)}{averages.corrections(study.table)}",
+        f"documents and answers it has. {averages.note_intervals(data)}{averages.note_corrections(study.table)}",
         data,
         columns,
         headings={
@@ -129,7 +129,7 @@ def _select_with_sections(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
     seen, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
-    mean = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
+    mean = estimate_crossed_mean(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
     hidden = ~seen & right
     made = (seen & right, seen & ~right, hidden & quotes, hidden & ~quotes, ~seen & ~right)
@@ -137,7 +137,9 @@ def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
     return {
         **averages.as_columns(mean),
         **{
-            name: crossed(part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]).mean
+            name: estimate_crossed_mean(
+                part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]
+            ).mean
             for name, part in parts.items()
         },
         "scored": int(scored.sum()),
@@ -149,16 +151,16 @@ def tabulate_by_number(study: Study) -> Table:
     rows = _select_with_sections(select_answers(study))
     most = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
-        averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_measure_first, first=first))
+        averages.summarize_groups(rows[(most >= first) | (first == 1)], _BY, partial(_measure_first, first=first))
         for first in _FIRST
     ]
     data = averages.stack(parts)
     columns = [*_BY, "first", "n", "mean", *BOTH]
-    return table(
+    return make_table(
         "retrieval-by-number",
         "The right section among the first passages",
         "Share of the questions for which the first passages, in the system's own order, show a right section. "
-        f"{_HOW} {averages.intervals(data.reindex(columns=columns))}",
+        f"{_HOW} {averages.note_intervals(data.reindex(columns=columns))}",
         data.reindex(columns=columns).sort_values([*_BY, "first"], kind="stable"),
         columns,
         headings={"first": "first passages", "n": "questions", "mean": "right section shown"},
@@ -168,16 +170,16 @@ def tabulate_by_number(study: Study) -> Table:
 
 def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
     seen = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
-    mean = crossed(seen, rows["question"], rows["document"], limits=SHARES[0])
+    mean = estimate_crossed_mean(seen, rows["question"], rows["document"], limits=SHARES[0])
     return {"first": first, **averages.as_columns(mean)}
 
 
 def tabulate_passages(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summed_up(select_answers(study), _BY, _measure_passages)
+    data = averages.summarize_groups(select_answers(study), _BY, _measure_passages)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
-    return table(
+    return make_table(
         "retrieval-passages",
         "The passages",
         "Passages by answer, and their text: shares of the annotated sections that were shown, of the passages that "
@@ -205,7 +207,7 @@ def _measure_passages(rows: pd.DataFrame) -> dict[str, object]:
     return {
         "answers": len(rows),
         "each": rows["passages"].mean(),
-        "sections_shown": crossed(recall, about["question"], about["document"]).mean,
+        "sections_shown": estimate_crossed_mean(recall, about["question"], about["document"]).mean,
         "annotated": about["passages_annotated"].sum() / (about["passages"].sum() or float("nan")),
         "elsewhere": rows["passages_elsewhere"].sum() / (rows["passages"].sum() or float("nan")),
         "other": rows["passages_other"].sum() / (rows["passages"].sum() or float("nan")),

@@ -18,15 +18,15 @@ import pandas as pd
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
-from genaipa.reports.analysts import other_people
+from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
-from genaipa.reports.recognition import Rule, recognition, spoken
+from genaipa.reports.recognition import Rule, describe_recognition, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -86,7 +86,7 @@ def tabulate_changes(
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
     data = _with_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
     tests = int(data["p"].notna().sum())
-    return table(
+    return make_table(
         "occasions",
         "Changes over time",
         "What changed against the first occasion (`difference`), with its 95 % interval over questions (of shares: "
@@ -97,7 +97,7 @@ def tabulate_changes(
         "the first occasion agree, so that it takes repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
-            f" {recognition(rule, spoken(frame, languages)).rstrip()}"
+            f" {describe_recognition(rule, document_languages(frame, languages)).rstrip()}"
             for name, rule in _BY_RULES.items()
             if name in set(data["measure"])
         ),
@@ -207,7 +207,7 @@ def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]
     """Find the later days whose answers other people scored than the first day's."""
     own = frame[frame["system"] == system]
     first, *later = (own[own["run"].isin(one.runs)] for one in days)
-    return [one.day for one, rows in zip(days[1:], later, strict=True) if other_people(first, rows)]
+    return [one.day for one, rows in zip(days[1:], later, strict=True) if note_other_analysts(first, rows)]
 
 
 def _rows(

@@ -62,7 +62,7 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.chapters.chapter import find_results
-from genaipa.reports.provenance import versions
+from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
@@ -130,7 +130,7 @@ def pack(
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _names(sources)
         packed = gather(staged, select(staged, names), store, excluded=excluded)
-        report = Report.of(packed, results=find_results(staged, packed.sources))
+        report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -140,7 +140,7 @@ def pack(
             excluded=excluded,
             rubric=load_rubric(workspace).digest,
             absent=tuple(absent),
-            versions=versions(),
+            versions=package_versions(),
         )
         _write_zip(file, folder, content)
     return Packed(content, len(events), report, {} if whole else _unclear(sources))
@@ -428,7 +428,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
             events = _bring_scores(folder, store)
             study = gather(here, select(here, pack.names), store, excluded=pack.excluded)
-        page = Report.of(study, results=find_results(here, study.sources)).write(
+        page = Report.build(study, results=find_results(here, study.sources)).write(
             here.home / "reports" / "again", formats=("svg",)
         )
     except BaseException:

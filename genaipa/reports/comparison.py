@@ -21,8 +21,8 @@ from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render, significance
-from genaipa.reports.analysts import number_of, other_people
-from genaipa.reports.answered import answered, lacking_answers
+from genaipa.reports.analysts import describe_analyst_count, note_other_analysts
+from genaipa.reports.answered import count_answered, note_unanswered
 from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
@@ -45,7 +45,15 @@ from genaipa.reports.judged.alone import (
     own_family,
 )
 from genaipa.reports.judged.estimate import estimates
-from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
+from genaipa.reports.matches import (
+    HEADINGS,
+    PRINTED,
+    comparison_evidence,
+    difference_rows,
+    group_questions,
+    match_systems,
+    select_compared_rows,
+)
 from genaipa.reports.part import is_scored_throughout
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
@@ -120,8 +128,8 @@ class Comparison:
     def verdict(self) -> str:
         """The main result in a sentence: who is higher, by how much, and how sure that is; a judge's is named so."""
         row = self.frame.iloc[0].to_dict()
-        if row["test"] == "none" or not self.table.written("difference", row["difference"]):
-            return _few_questions(self)
+        if row["test"] == "none" or not self.table.format_cell("difference", row["difference"]):
+            return _write_no_verdict(self)
         return _judge_verdict(self, row) if self.judge else _people_verdict(self, row)
 
     @property
@@ -146,7 +154,7 @@ class Comparison:
         """The table to print: a row for each measure over all questions, as narrow as a column of a paper."""
         data = self.frame[self.frame["questions"] == "all"].reset_index(drop=True)
         rows, (first, second) = data.to_dict("records"), self.pair.short(16)
-        interval = f"{significance.percent(rows[0]['level'])} interval"
+        interval = f"{significance.write_confidence(rows[0]['level'])} interval"
         low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
         note = f"{'; '.join(limits(self.table, self.pair))}. {self.table.note}"
@@ -174,11 +182,11 @@ class Comparison:
 
     def as_json(self) -> dict[str, Any]:
         """The comparison for machines; a number that can't be had is null."""
-        said = {
+        fields = {
             name: getattr(self, name)
             for name in ("first", "second", "judge", "documents", "differing", "finding", "answered", "method")
         }
-        return {**said, "rows": render.as_rows(self.table)}
+        return {**fields, "rows": render.as_rows(self.table)}
 
     def as_text(self, form: str) -> str:
         """The text of a file of the comparison, by its suffix: one of `FORMS`."""
@@ -191,50 +199,50 @@ _NAMED_DOCUMENTS = 3
 """Documents that a verdict names, at most."""
 
 
-def _few_questions(found: Comparison) -> str:
-    who = f"By the judge {found.judge} alone, " if found.judge else ""
-    return f"{who}{found.first} and {found.second} have too few questions in common for a verdict on M_all."
+def _write_no_verdict(comparison: Comparison) -> str:
+    who = f"By the judge {comparison.judge} alone, " if comparison.judge else ""
+    return f"{who}{comparison.first} and {comparison.second} have too few questions in common for a verdict on M_all."
 
 
-def _people_verdict(found: Comparison, row: Mapping[Any, Any]) -> str:
+def _people_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is higher by people's scores, or by their estimates, with p and the interval that belongs to it."""
-    written, ends = found.table.written, [row["low"], row["high"]]
+    written, ends = comparison.table.format_cell, [row["low"], row["high"]]
     first, second = (
-        (name, written(mean, row[mean])) for name, mean in ((found.first, "mean_a"), (found.second, "mean_b"))
+        (name, written(mean, row[mean])) for name, mean in ((comparison.first, "mean_a"), (comparison.second, "mean_b"))
     )
     if row["difference"] < 0:
         first, second = second, first
         ends = [-end for end in reversed(ends)]
     by = written("difference", row["difference"]).lstrip("+-\u2212")
     low, high = (written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    interval = f"{significance.percent(row['level'])}: {low} to {high}, " if low else ""
-    sure = f"{interval}{significance.written(row['p_holm'])}"
-    about = f"on {_about(found.documents)}: {first[1]} against {second[1]} ({sure})."
+    interval = f"{significance.write_confidence(row['level'])}: {low} to {high}, " if low else ""
+    sure = f"{interval}{significance.write_p(row['p_holm'])}"
+    about = f"on {_describe_documents(comparison.documents)}: {first[1]} against {second[1]} ({sure})."
     if row["p_holm"] < row["level"]:
         return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
     return f"{first[0]} and {second[0]} may be alike in M_all {about}"
 
 
-def _judge_verdict(found: Comparison, row: Mapping[Any, Any]) -> str:
+def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is better by a judge alone, and that this is no estimate."""
     sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
     interval = "" if isnan(low) else f" ({signed(low)} to {signed(high)})"
-    better, other = (found.first, found.second)[::sign]
-    which = (
+    better, worse = (comparison.first, comparison.second)[::sign]
+    result = (
         f"{better} is better: M_all"
         if sure
-        else f"{found.first} and {found.second} may be alike: M_all of {better} less {other}"
+        else f"{comparison.first} and {comparison.second} may be alike: M_all of {better} less {worse}"
     )
-    questions, documents = number(row["n"], "question"), number(len(found.documents), "document")
-    about = f"{questions} about {documents}" if found.documents else questions
+    questions, documents = number(row["n"], "question"), number(len(comparison.documents), "document")
+    about = f"{questions} about {documents}" if comparison.documents else questions
     return (
-        f"By the judge {found.judge} alone, {which} {signed(sign * row['difference'])}{interval}, {about}. "
+        f"By the judge {comparison.judge} alone, {result} {signed(sign * row['difference'])}{interval}, {about}. "
         f"This is {NO_ESTIMATE}."
     )
 
 
-def _about(documents: Sequence[str]) -> str:
+def _describe_documents(documents: Sequence[str]) -> str:
     """Return the documents by name, or their number where they are many."""
     if not documents:
         return "these documents"
@@ -263,30 +271,35 @@ def compare(
     'Compared are 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.plot()
     """
-    here, names = chosen((first, second), workspace)
+    resolved_workspace, names = chosen((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [sources_of(here, name) for name in names]
+    sides = [sources_of(resolved_workspace, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
-        said = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
+        beginning = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
         systems = listed(sorted({system for source in sides[0] for system in source.systems}))
         runs = listed([source.folder.name for source in sides[0]])
-        raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
-    study = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
+        raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
+    study = gather_scored(
+        resolved_workspace, merge_sources([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
+    )
     frame, judges = study.table, find_judges(study.table, study.rubric.digest)
     if judge:
-        judge = find_judge(judge, judges, here)
+        judge = find_judge(judge, judges, resolved_workspace)
         frame = count_verdicts(frame, judges[judge], excluded=excluded)
     try:
         ours, theirs = (
-            side(here, name, sources, frame, experiments, judge=judge)
+            build_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
             for name, sources in zip(names, sides, strict=True)
         )
     except UnscoredError as error:
-        scored = [{*_rows_of(name, each, frame)["analyst"]} for name, each in zip(names, sides, strict=True)]
+        scored = [
+            {*_select_system_rows(name, side_sources, frame)["analyst"]}
+            for name, side_sources in zip(names, sides, strict=True)
+        ]
         raise UnscoredError(f"{error}{'' if judge else advise_judge(judges, scored, names)}") from None
-    asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
-    scope = Scope(tuple(sorted(asked)), categories=study.questions.categories)
+    systems_asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
+    scope = Scope(tuple(sorted(systems_asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
     throughout = is_scored_throughout(study.table)
     return replace(compared, problems=list(study.problems), scope=scope, scored_throughout=throughout)
@@ -298,10 +311,10 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
 
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
-    apart, common = differing(first, second)
+    apart, common = find_unshared(first, second)
     if apart:
-        shared = restricted(first, common), restricted(second, common)
-        if not all(one.frame["counted"].any() for one in shared):
+        shared = restrict_side(first, common), restrict_side(second, common)
+        if not all(part["counted"].any() for part in (each.frame for each in shared)):
             raise UnscoredError(
                 f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
                 f"Ask both about the same documents, and {'have the judge score' if judge else 'score'} them."
@@ -313,34 +326,42 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
             )
         first, second = shared
     frames = [first.frame, second.frame]
-    asked = groups(*frames)
+    questions_by_group = group_questions(*frames)
     judged = estimates(frames, alike=True)
-    estimated = any(not one.given.empty for one in judged)
-    matched = matches(judged[0].frame, judged[1].frame)
+    estimated = any(not estimate.given.empty for estimate in judged)
+    matched = match_systems(judged[0].frame, judged[1].frame)
     favoured = own_family(judge, *frames) if judge else ""
-    evidence = level_between(frames, matched[OVERALL])
-    data = rows(matched, asked, judged=any(one.is_z for one in judged), evidence=evidence)
+    evidence = comparison_evidence(frames, matched[OVERALL])
+    data = difference_rows(
+        matched, questions_by_group, judged=any(estimate.is_z for estimate in judged), evidence=evidence
+    )
     data = data.replace({"measure": names_of(first.frame)})
-    others = _others(first, second, matched[OVERALL], asked)
-    told = data["questions"].map(others).astype(bool)
-    data.loc[told & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
-    came = lacking_answers({side.name: own for side in (first, second) for own in answered(side.frame).values()})
+    other_analysts = _note_other_analysts(first, second, matched[OVERALL], questions_by_group)
+    is_confounded = data["questions"].map(other_analysts).astype(bool)
+    data.loc[is_confounded & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
+    unanswered = note_unanswered(
+        {
+            side.name: answered_share
+            for side in (first, second)
+            for answered_share in count_answered(side.frame).values()
+        }
+    )
     finding = [
-        *significance.scope(matched, apart),
-        *filter(None, [came]),
-        *significance.found(data, first.name, second.name, refused=others["all"], judge=judge),
+        *significance.describe_scope(matched, apart),
+        *filter(None, [unanswered]),
+        *significance.describe_findings(data, first.name, second.name, refused=other_analysts["all"], judge=judge),
         *([f"All scores are the judge {judge}'s alone: {NO_ESTIMATE}."] if judge else []),
         *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
-        *(_judged(first, second, judged, evidence) if estimated else []),
-        *studied(first, second),
-        *significance.power(matched[OVERALL], evidence.p),
-        *significance.small(data),
+        *(_describe_estimates(first, second, judged, evidence) if estimated else []),
+        *note_study_prompts(first, second),
+        *significance.describe_power(matched[OVERALL], evidence.p),
+        *significance.warn_small(data),
     ]
-    method = _method(first.name, second.name, [number_of(frame) for frame in frames], judge)
+    method = _describe_method(first.name, second.name, [describe_analyst_count(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
     title = f"{first.name} against {second.name}{f', by the judge {judge} alone' if judge else ''}"
-    table = _table(data[list(HEADINGS)], title, " ".join([*finding, method]))
+    table = _make_table(data[list(HEADINGS)], title, " ".join([*finding, method]))
     # In grey, as everything that a judge alone says.
     table = replace(table, faint=frozenset({"mean_a", "mean_b", "difference"})) if judge else table
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
@@ -353,52 +374,59 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         finding,
         method,
         documents=about,
-        answered=came,
+        answered=unanswered,
         evidence=evidence,
-        systems=(_system(first), _system(second)),
+        systems=(_side_system(first), _side_system(second)),
         judge=judge,
         favoured=favoured,
         sides=(first, second),
     )
 
 
-def _system(side: Side) -> str:
+def _side_system(side: Side) -> str:
     """The system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
 
-def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str]]) -> dict[str, str]:
+def _note_other_analysts(
+    first: Side, second: Side, match: Match, questions_by_group: Mapping[str, set[str]]
+) -> dict[str, str]:
     """Group of questions → the sentence on who scored which side of it, where that is confounded; else empty.
 
     People who share out the whole alike may still part its groups between them; what is so of all is so of each.
     """
-    found: dict[str, str] = {}
-    behind = [in_common(side.frame, match) for side in (first, second)]
-    for group, questions in asked.items():
-        some = (rows[rows["question"].isin(questions)] for rows in behind)
-        found[group] = found.get("all") or other_people(*some)
-    return found
+    notes: dict[str, str] = {}
+    compared_rows = [select_compared_rows(side.frame, match) for side in (first, second)]
+    for group, questions in questions_by_group.items():
+        group_rows = (rows[rows["question"].isin(questions)] for rows in compared_rows)
+        notes[group] = notes.get("all") or note_other_analysts(*group_rows)
+    return notes
 
 
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
 
 
-def _judged(first: Side, second: Side, judged: Sequence[Estimate], evidence: EvidenceLevel) -> Iterator[str]:
+def _describe_estimates(
+    first: Side, second: Side, judged: Sequence[Estimate], evidence: EvidenceLevel
+) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
-    models = dict.fromkeys(model for one in judged for model in one.judges)
+    models = dict.fromkeys(model for estimate in judged for model in estimate.judges)
     basis = (
-        f"of {side.name}: {one.basis() or 'people alone'}" for side, one in zip((first, second), judged, strict=True)
+        f"of {side.name}: {estimate.basis() or 'people alone'}"
+        for side, estimate in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    alone = matches(judged[0].people, judged[1].people)[OVERALL]
-    asked = {"all": {*alone.ours.index, *alone.theirs.index}}
-    data = rows({OVERALL: alone}, asked, judged=any(one.has_others for one in judged), evidence=evidence)
+    alone = match_systems(judged[0].people, judged[1].people)[OVERALL]
+    questions_by_group = {"all": {*alone.ours.index, *alone.theirs.index}}
+    data = difference_rows(
+        {OVERALL: alone}, questions_by_group, judged=any(estimate.has_others for estimate in judged), evidence=evidence
+    )
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
 
 
-def _method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
+def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
     """How the numbers of the table came about."""
     whose = (
         f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing of people's."
@@ -423,7 +451,7 @@ def _method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
     )
 
 
-def _table(data: pd.DataFrame, title: str, note: str) -> Table:
+def _make_table(data: pd.DataFrame, title: str, note: str) -> Table:
     signed = ("difference", "low", "high", "policies_low", "policies_high", "effect")
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
     tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")
@@ -459,7 +487,7 @@ class Side:
         return {(document, question) for document, question, _ in self.asked}
 
 
-def merged(sources: Iterable[Source]) -> list[Source]:
+def merge_sources(sources: Iterable[Source]) -> list[Source]:
     """Each run once, with all systems that are meant of it."""
     runs: dict[str, Source] = {}
     for source in sources:
@@ -468,7 +496,7 @@ def merged(sources: Iterable[Source]) -> list[Source]:
     return list(runs.values())
 
 
-def side(
+def build_side(
     workspace: Workspace,
     name: str,
     sources: Sequence[Source],
@@ -482,40 +510,40 @@ def side(
     It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
     several systems, or no score there.
     """
-    frame = _rows_of(name, sources, frame)
-    found = Side(name, _chosen(name, frame, experiments, judge), defaultdict(set), defaultdict(set))
-    documents, runs = set(found.frame["document"]), set(found.frame["run"])
+    frame = _select_system_rows(name, sources, frame)
+    new_side = Side(name, _select_experiments(name, frame, experiments, judge), defaultdict(set), defaultdict(set))
+    documents, runs = set(new_side.frame["document"]), set(new_side.frame["run"])
     loaded: dict[str, dict[str, tuple[str, ...]]] = {}
     for source in sources:
         if source.folder.name in runs:
             manifest, plan = source.manifest, procedure_plan(source.manifest.spec)
             for document in documents & manifest.documents.keys():
-                found.texts[document].add(manifest.documents[document].digest)
+                new_side.texts[document].add(manifest.documents[document].digest)
                 digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
                 if digest not in loaded:
-                    loaded[digest] = _wordings(Inputs(workspace, source.folder), document)
+                    loaded[digest] = _read_wordings(Inputs(workspace, source.folder), document)
                 for question, texts in loaded[digest].items():
                     for wording, text in zip(WORDINGS, texts, strict=False):
                         if wording in plan.wordings:
-                            found.asked[document, question, wording].add(text)
-    return found
+                            new_side.asked[document, question, wording].add(text)
+    return new_side
 
 
-def _rows_of(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
+def _select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the one system that these runs are of; a UsageError for several."""
     systems = sorted({system for source in sources for system in source.systems})
     if len(systems) > 1:
-        one = ", ".join(f"{name}:{system}" for system in systems)
-        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
+        choices = ", ".join(f"{name}:{system}" for system in systems)
+        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
     return frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
 
 
-def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
+def _select_experiments(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
     """The rows that are compared; a UsageError if none has a score."""
-    known = {*ORDERED["experiment"], *frame["experiment"]}
+    known_experiments = {*ORDERED["experiment"], *frame["experiment"]}
     for experiment in experiments:
-        if experiment not in known:
-            raise UnknownNameError("experiment", experiment, known)
+        if experiment not in known_experiments:
+            raise UnknownNameError("experiment", experiment, known_experiments)
     chosen = frame[frame["experiment"].isin(list(experiments)) if experiments else frame["kind"] != REGULATION]
     if chosen["counted"].any():
         return chosen
@@ -529,57 +557,74 @@ def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str], judge:
     raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
 
 
-def _wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
+def _read_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
     """Every question that could be asked about a document: id → its original and its paraphrases."""
-    known = inputs.questions(document)
-    return {question.id: (question.text, *question.paraphrases) for question in known.questions} if known else {}
+    question_set = inputs.questions(document)
+    return (
+        {question.id: (question.text, *question.paraphrases) for question in question_set.questions}
+        if question_set
+        else {}
+    )
 
 
-def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
+def find_unshared(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
     """Sentences on what the two don't share, and the documents and questions that they do."""
-    said = _only(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
+    sentences = _note_unshared(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
     documents = first.texts.keys() & second.texts.keys()
     changed = {document for document in documents if first.texts[document] != second.texts[document]}
-    said += [f"the text of {_listed(changed, 'document')} is not the same"] if changed else []
-    same = documents - changed
-    ours, theirs = ({pair for pair in one.questions if pair[0] in same} for one in (first, second))
-    said += _only(first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours})
-    both = first.asked.keys() & second.asked.keys()
+    sentences += [f"the text of {_list_names(changed, 'document')} is not the same"] if changed else []
+    same_documents = documents - changed
+    ours, theirs = (
+        {pair for pair in compared_side.questions if pair[0] in same_documents} for compared_side in (first, second)
+    )
+    sentences += _note_unshared(
+        first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours}
+    )
+    shared_wordings = first.asked.keys() & second.asked.keys()
     reworded = {
         (document, question)
-        for document, question, wording in both
-        if document in same and first.asked[document, question, wording] != second.asked[document, question, wording]
+        for document, question, wording in shared_wordings
+        if document in same_documents
+        and first.asked[document, question, wording] != second.asked[document, question, wording]
     }
-    said += [f"the text of {_listed({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
-    rubrics = [set(one.frame.loc[one.frame["counted"], "rubric"]) for one in (first, second)]
+    sentences += (
+        [f"the text of {_list_names({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
+    )
+    rubrics = [
+        set(compared_side.frame.loc[compared_side.frame["counted"], "rubric"]) for compared_side in (first, second)
+    ]
     if rubrics[0] != rubrics[1]:
-        said.append(f"the rubric is not the same ({_listed(rubrics[0], 'digest')} and {_listed(rubrics[1], 'digest')})")
+        sentences.append(
+            f"the rubric is not the same ({_list_names(rubrics[0], 'digest')} and {_list_names(rubrics[1], 'digest')})"
+        )
     # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
-    prompts = [one.prompts - {PUBLISHED} for one in (first, second)]
+    prompts = [compared_side.prompts - {PUBLISHED} for compared_side in (first, second)]
     if all(prompts) and prompts[0] != prompts[1]:
-        said.append(f"the prompts are not the same ({' and '.join(', '.join(in_order(known)) for known in prompts)})")
-    return said, (ours & theirs) - reworded
+        sentences.append(
+            f"the prompts are not the same ({' and '.join(', '.join(in_order(prompt_set)) for prompt_set in prompts)})"
+        )
+    return sentences, (ours & theirs) - reworded
 
 
-def studied(first: Side, second: Side) -> list[str]:
+def note_study_prompts(first: Side, second: Side) -> list[str]:
     """A sentence where one of the two answered the prompts of a study, and the other did not."""
     return [
-        f"{one.name} answered the prompts of its study, which are not known, and {other.name} other ones "
-        f"({', '.join(in_order(other.prompts - {PUBLISHED}))}): a part of any difference may come from these."
-        for one, other in ((first, second), (second, first))
-        if PUBLISHED in one.prompts and other.prompts - {PUBLISHED}
+        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
+        f"ones ({', '.join(in_order(other_side.prompts - {PUBLISHED}))}): a part of any difference may come from these."
+        for answered_side, other_side in ((first, second), (second, first))
+        if PUBLISHED in answered_side.prompts and other_side.prompts - {PUBLISHED}
     ]
 
 
-def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
+def _note_unshared(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
     return [
-        f"only {name} has the {_listed(names, noun)}"
+        f"only {name} has the {_list_names(names, noun)}"
         for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
         if names
     ]
 
 
-def _listed(names: Iterable[str], noun: str) -> str:
+def _list_names(names: Iterable[str], noun: str) -> str:
     """`document uber`; `questions T_f1, T_f2, … (32)`."""
     listed = sorted(names)
     if len(listed) == 1:
@@ -587,11 +632,11 @@ def _listed(names: Iterable[str], noun: str) -> str:
     return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
 
 
-def restricted(one: Side, common: set[tuple[str, str]]) -> Side:
+def restrict_side(compared_side: Side, common: set[tuple[str, str]]) -> Side:
     """The side restricted to questions that the other has; a mean over documents stays where all of them are shared."""
     shared = {question for _, question in common}
-    for document in one.texts:
+    for document in compared_side.texts:
         shared &= {question for about, question in common if about == document}
     whole = common | {("", question) for question in shared}
-    about = zip(one.frame["document"], one.frame["question"], strict=True)
-    return replace(one, frame=one.frame[[pair in whole for pair in about]])
+    about = zip(compared_side.frame["document"], compared_side.frame["question"], strict=True)
+    return replace(compared_side, frame=compared_side.frame[[pair in whole for pair in about]])

@@ -22,7 +22,7 @@ from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, as_png
 from genaipa.reports.judged.beside import beside, in_words
-from genaipa.reports.part import too_few
+from genaipa.reports.part import note_thin_experiments
 from genaipa.reports.report import Report
 from genaipa.runs.selection import Source, run_folders, select
 from genaipa.ui.widgets import ANY
@@ -245,12 +245,12 @@ class ResultsView:
     @cached_property
     def level(self) -> EvidenceLevel:
         """Return what a difference has to show before it counts, by how much of what was planned is scored."""
-        return part.board_level(self.frame)
+        return part.leaderboard_evidence(self.frame)
 
     @property
     def no_board(self) -> str:
         """Why there is no such table."""
-        return too_few(self.frame) or "No score of a question about a policy is chosen."
+        return note_thin_experiments(self.frame) or "No score of a question about a policy is chosen."
 
     @cached_property
     def estimates(self) -> tuple[Table, list[str]]:
@@ -290,7 +290,7 @@ class ResultsView:
     @cached_property
     def report(self) -> Report:
         """Everything that a report of this has."""
-        return Report.of(self._study)
+        return Report.build(self._study)
 
     @cached_property
     def judges(self) -> Chapter:

@@ -20,7 +20,7 @@ from genaipa.reports.chapters.overall import board as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.stats.ranks import FEW_RANKED, correlate_ranks
 from genaipa.words import number
 from genaipa_suites.data import load_crosswalk
@@ -108,7 +108,7 @@ def card(study: Study, boards: Sequence[Scored], every: Sequence[Scored]) -> Tab
     measured = [*names, *(["m_all"] if quality else [])]
     ends = [f"{name}_{end}" for name in measured for end in ("low", "high")]
     columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
-    return table(
+    return make_table(
         NAME,
         "All suites, and what people say",
         f"Each suite's main measure in per cent ({columns}) in the plainest way in which a system was asked (fewest "
@@ -191,7 +191,7 @@ def ranks(made: Table, boards: Sequence[Scored]) -> Table:
             rho, low, high = correlate_ranks(both[scored.board.name], both["m_all"])
             said = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(both)}
             rows.append({**said, "rho": rho, "low": low, "high": high, "meaning": _meaning(len(both), low, high)})
-    return table(
+    return make_table(
         "card-ranks",
         "Do suites predict what people say?",
         "Spearman's rank correlation between a suite's main measure and M_all, over the systems that have both: 1 "
@@ -230,7 +230,7 @@ def by_category(study: Study, boards: Sequence[Scored]) -> Table:
         rows += _quality_by_category(study, names)
     order = {code: place for place, code in enumerate(names)}
     rows.sort(key=lambda row: order[row["category"]])
-    return table(
+    return make_table(
         BY_CATEGORY,
         "All suites by category",
         f"Each suite's main measure in per cent, and M_all, by category of the paper's questions; n is the "

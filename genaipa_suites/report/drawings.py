@@ -12,7 +12,7 @@ import pandas as pd
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa_suites.report.merit import LEVEL
 from genaipa_suites.report.tables import headed, percent, written
 
@@ -55,7 +55,7 @@ def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Fig
         f"{'; '.join(_basis(scored) for scored in boards)}."
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
-    numbers = table(
+    numbers = make_table(
         name,
         title,
         about,
@@ -244,7 +244,7 @@ def beside_by_system(scored: Scored, marks: Marks) -> Figure | None:
     if not measures or not rows:
         return None
     names = [measure.name for measure in measures]
-    numbers = table(
+    numbers = make_table(
         f"{scored.board.stem}-beside",
         f"{scored.board.title}: {' and '.join(one.heading for one in measures)}",
         f"Percentages. {scored.units.population}",

@@ -20,7 +20,7 @@ import pandas as pd
 from genaipa.reports.chapters.chapter import Chapter, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa_suites.privacyglue import (
     BY_NAME,
     METRICS,
@@ -369,7 +369,7 @@ def rows(view: View) -> Table:
     names = [one.system for one in kept]
     published = [_paper(encoder.system) for encoder in encoders()] if view.whole else []
     aside = [f"{name}_{what}" for name in names for what in ("mean", "sd", "sample_sd", "repetitions")]
-    return table(
+    return make_table(
         f"{view.stem}-rows",
         f"{view.title}: the rows",
         "Percentages: the mean over repetitions and, of several, ± the population's standard deviation, as in the "
@@ -430,7 +430,7 @@ def averages(view: View) -> Table:
             deviations = means({row: encoder.deviations[row.name] for row in over})
             lines.append(_averaged(_paper(encoder.system), "published", encoder.over(over), deviations))
     spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
-    return table(
+    return make_table(
         f"{view.stem}-means",
         f"{view.title}: means of rows",
         "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
@@ -486,7 +486,7 @@ def tests(view: View) -> Table:
                 "meaning": f"says nothing: {why}" if why else _meaning(hardest.smallest, stars(every)),
             }
         )
-    return table(
+    return make_table(
         f"{view.stem}-tests",
         f"{view.title}: is the best system better than every other?",
         "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; shown is "
@@ -527,7 +527,7 @@ def pairs(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], l
     for first, second, task, keys, categories in found:
         line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
         lines.append(line | {PAIRS[pair]: 100 * share for pair, share in shares(categories).items()})
-    return table(
+    return make_table(
         f"{view.stem}-agreement",
         f"{view.title}: pairs of systems",
         "Per cent of the examples that both systems have: both right, only A, only B, neither. Right means right in "
@@ -557,7 +557,7 @@ def shown(found: Sequence[tuple[Standing, Standing, GlueTask, tuple[str, ...], l
                 }
                 for key in those[:_SHOWN]
             ]
-    return table(
+    return make_table(
         f"{view.stem}-examples",
         f"{view.title}: examples that one system alone has right",
         f"The first {_SHOWN} of each kind in the order of the data, by their items, which the desk shows. "

@@ -13,7 +13,7 @@ import pandas as pd
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.chapters.chapter import Against, Chapter, drawn, present
 from genaipa.reports.figures import style
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import sources_of
 from genaipa.words import some
 from genaipa_suites.encoders import encoder
@@ -225,7 +225,7 @@ def against(first: str, second: str, workspace: Workspace) -> tuple[Table, list[
         f"{clusters} drawn for both. {' '.join(said)} Each row is a test of its own: of many, some are apart by chance."
     )
     columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
-    made = table(
+    made = make_table(
         "comparison-suites",
         f"{first} against {second}: suites",
         note,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import WORDINGS
 from genaipa_suites.probes import COMPANY_SWAP, NO_CONTEXT
@@ -84,7 +84,7 @@ def main_table(scored: Scored) -> Table:
         "tokens_out",
     ]
     spread = " `±` is the population's standard deviation over repetitions." if repeated else ""
-    return table(
+    return make_table(
         scored.board.stem,
         scored.board.title,
         "Percentages; the table on what the columns mean defines each measure. "
@@ -116,7 +116,7 @@ def further(scored: Scored) -> Table:
     names = [measure.name for measure in scored.measures[_ACROSS:]]
     some = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
     rows = [_figures(row, scored) | {"system": row.label} for row in some]
-    return table(
+    return make_table(
         f"{scored.board.stem}-further",
         f"{scored.board.title}: further measures",
         "Percentages, of the same outcomes as above. Their intervals are in CSV and JSON.",
@@ -151,7 +151,7 @@ def definitions(some: Sequence[Scored]) -> Table:
     every = {one.name: one for scored in some for one in scored.measures}.values()
     rows = [{"column": one.heading, "measure": one.name, "definition": one.definition} for one in every]
     board = some[0].board
-    return table(
+    return make_table(
         f"{board.name}-measures",
         f"What the columns of {board.suite.title} mean",
         "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them. Prompts and scorer "
@@ -191,7 +191,7 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         for measure in measures:
             both = Merit() if not len(first.counts.ids) else first.counts.minus(second.counts, measure)
             rows.append({"a": first.label, "b": second.label, **difference(both, measure)})
-    return table(
+    return make_table(
         f"{scored.board.stem}-pairs",
         f"{scored.board.title}: systems against each other",
         "A minus B in percentage points, on the items that both were asked, with the same "
@@ -298,7 +298,7 @@ def _broken_down(
                 rows[-1] |= percent(merit, name)
         rows += _published(scored, breakdown, group)
     every = {measure.name: measure for _, measures, _ in parts for measure in measures}
-    return table(
+    return make_table(
         stem_of(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
         f"Percentages. {said} {scored.units.population}",
@@ -329,7 +329,7 @@ def errors(scored: Scored) -> Table:
             found.update(suite.errors(outcome))
         kinds = {kind: found[kind] for kind in suite.error_kinds}
         rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
-    return table(
+    return make_table(
         f"{scored.board.stem}-errors",
         f"{scored.board.title}: types of errors",
         f"Numbers of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
@@ -357,7 +357,7 @@ def wordings(scored: Scored) -> Table:
         found["over_repetitions"] = 100 * float(np.mean(repeated)) if repeated else nan
         rows.append(found)
     names = [f"wording_{wording}" for wording in WORDINGS]
-    return table(
+    return make_table(
         f"{scored.board.stem}-wordings",
         f"{scored.board.title}: wordings of the prompt",
         f"{main.heading} in per cent, in each of the prompt's wordings, and its population standard deviation over "
@@ -386,7 +386,7 @@ def gaps(some: Sequence[Scored]) -> Table:
             rows += _gap(scored, row, plain)
     there = dict.fromkeys(row["probe"] for row in rows)
     board = some[0].board
-    return table(
+    return make_table(
         f"{board.name}-gaps",
         f"{board.suite.title}: gaps under probes",
         "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
@@ -417,7 +417,7 @@ def by_heart(some: Sequence[Scored]) -> Table:
     heading = measure.heading if measure else ""
     said = "".join(_in_words(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
-    return table(
+    return make_table(
         f"{some[0].board.name}-by-heart",
         f"{suite.title}: {heading}, known by heart or not",
         f"{said}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system is "

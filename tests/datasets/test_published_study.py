@@ -228,8 +228,8 @@ def test_the_list_is_complete_in_itself() -> None:
 @pytest.mark.full
 def test_the_report_is_read_in_minutes(study: Study) -> None:
     """The page of a report on the study says which system is best and how sure that is, within its budget of words."""
-    report, allowed = Report.of(study), budgets("report")
-    shown = page.pages(report, dict.fromkeys(report.figures, b"<svg/>"))["index.html"]
+    report, allowed = Report.build(study), budgets("report")
+    shown = page.render_pages(report, dict.fromkeys(report.figures, b"<svg/>"))["index.html"]
     words = Words(shown)
     assert words.in_sight <= allowed["published study"]
     assert words.all <= allowed["folded"]

@@ -25,7 +25,7 @@ from genaipa.questions.points import Point, points_digest, ticked
 from genaipa.reports.chapters.agreement import AgreementChapter
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import front
+from genaipa.reports.page import build_front
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
@@ -339,9 +339,9 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
 
 def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
-    report = Report.of(study)
+    report = Report.build(study)
     (said,) = describe_harm(study.table)
-    assert front(report).bullets[0] == said
+    assert build_front(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")

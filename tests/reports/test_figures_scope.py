@@ -53,10 +53,10 @@ def test_what_a_figure_leaves_out_is_said() -> None:
         for row in answer_rows(systems=("b/two",), questions=("T_f1", "T_u1"))
     ]
     frame = tidy_of([*answers, *published], score_rows(answers))
-    figure = Report.of(study_of(frame)).figures["quality-metrics"]
+    figure = Report.build(study_of(frame)).figures["quality-metrics"]
     assert "so not here: b/two." in figure.note
     assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
-    overall = Report.of(study_of(frame)).figures["quality-overall"]
+    overall = Report.build(study_of(frame)).figures["quality-overall"]
     assert rows_of(overall.plot().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note
 
@@ -67,7 +67,7 @@ def test_nine_systems_fit_pages() -> None:
     """Figures of nine systems are split so that each fits a page, and none of the systems is lost or said to be."""
     frame = study(systems=NINE, documents=("uber",), experiments=("quality", "robustness", "recall"))
     names = dict.fromkeys(CATEGORIES, "Name")
-    found = list(Report.of(study_of(frame, questions=Questions(categories=names))).figures.values())
+    found = list(Report.build(study_of(frame, questions=Questions(categories=names))).figures.values())
     assert [f.name for f in found if f.name.startswith("quality-metrics")] == [
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]

@@ -13,7 +13,7 @@ from stores import GOOD, POOR, opened, score, undo
 from genaipa.answers.fact import facts, without_texts
 from genaipa.answers.gather import gather
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.runs import inputs
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
@@ -147,7 +147,7 @@ def test_one_id_with_different_words_is_noticed():
     found = gathered("scripted/say.yaml")
     assert found.questions.reworded == {"Q2"}
     assert found.questions.texts["Q2"] == "Question 2 on [the company]?"
-    assert [sentence for sentence in notable(found) if sentence.endswith("mix them: Q2.")]
+    assert [sentence for sentence in notable_sentences(found) if sentence.endswith("mix them: Q2.")]
 
 
 def test_what_a_run_excludes_is_marked():

@@ -25,8 +25,8 @@ from rubrics import METRICS, typed
 
 def mean_of(frame, measure="m_all"):
     """The average of a measure over the questions of the first system, by the functions of the report."""
-    cells = averages.weighted(frame, measure)
-    return averages.mean_of(cells[cells["system"] == "a/one"], measure)
+    cells = averages.weigh_cells(frame, measure)
+    return averages.estimate_column_mean(cells[cells["system"] == "a/one"], measure)
 
 
 def test_it_is_nearer_to_the_whole_study_than_people_alone():
@@ -145,7 +145,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     assert found.groups["why"].str.contains("say nothing about people's").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     pd.testing.assert_frame_equal(overall.board(frame).data, overall.board(people).data)
-    pd.testing.assert_frame_equal(averages.cells(found.frame), averages.cells(people))
+    pd.testing.assert_frame_equal(averages.average_cells(found.frame), averages.average_cells(people))
 
 
 BLANK = {
@@ -165,7 +165,7 @@ def test_it_is_blank_with_the_reason(name):
     (found,) = estimates([study.frame])
     assert found.groups["why"].str.contains(said, regex=False).any()
     refused = found.groups[found.groups["why"] != ""]["system"].unique()
-    ours, theirs = (averages.cells(frame).set_index("system") for frame in (found.frame, study.frame))
+    ours, theirs = (averages.average_cells(frame).set_index("system") for frame in (found.frame, study.frame))
     pd.testing.assert_frame_equal(ours.loc[refused], theirs.loc[refused])
 
 
@@ -237,10 +237,10 @@ def test_a_verdict_that_is_missing_is_no_bias():
 def test_a_few_questions_without_a_score_are_left_to_the_judge():
     """Below five questions that people scored, a group of questions has no estimate; the whole has one."""
     (found,) = estimates([judged(size=20, errors=0.1).frame])
-    cells = averages.weighted(found.frame, "m_all")
+    cells = averages.weigh_cells(found.frame, "m_all")
     unknown = cells[(cells["system"] == "a/one") & (cells["scores"] == 0)]
     assert unknown["question"].nunique() == 12
-    assert np.isnan(averages.mean_of(unknown, "m_all")["mean"])
+    assert np.isnan(averages.estimate_column_mean(unknown, "m_all")["mean"])
     assert not np.isnan(mean_of(found.frame)["high"])
 
 
@@ -264,7 +264,8 @@ def test_of_a_real_store(demo, tmp_path):
     assert found.given["scored"].between(16, 31).all()
     assert "accuracy" not in set(found.given["measure"])  # the judge gave what the person gave: no width
     both, alone = (
-        averages.mean_of(averages.weighted(frame, "m_all"), "m_all") for frame in (found.frame, gathered.table)
+        averages.estimate_column_mean(averages.weigh_cells(frame, "m_all"), "m_all")
+        for frame in (found.frame, gathered.table)
     )
     assert both["high"] - both["low"] < 0.8 * (alone["high"] - alone["low"])
 

@@ -17,7 +17,7 @@ from genaipa.reports.chapters import metrics, overall
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.judged.beside import _worth, beside, explain_forecast, find_forecast, forecasts, in_words
 from genaipa.reports.judged.estimate import estimated, estimates
-from genaipa.reports.matches import matches, rows
+from genaipa.reports.matches import difference_rows, match_systems
 from genaipa.reports.significance import OVERALL
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
@@ -139,14 +139,16 @@ def _questions(frame):
 def test_few_scored_questions_widen_a_comparison():
     """Where a wave leaves questions without a score, the interval is that of the scored ones' number."""
     found = estimates([judged(size=20).frame])[0].frame
-    match = matches(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
+    match = match_systems(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
     questions = set(match.pairs.index)
-    honest, naive = (rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False))
+    honest, naive = (
+        difference_rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False)
+    )
     assert match.apart.groupby("question")["known"].any().sum() == 20
     assert honest["n"] == naive["n"] == 32
     assert honest["high"] - honest["low"] > naive["high"] - naive["low"]
     few = set(match.apart.loc[~match.apart["known"], "question"])
-    assert np.isnan(rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
+    assert np.isnan(difference_rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
 
 
 def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():

@@ -10,7 +10,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.overall import board
 from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.report import Report
 from genaipa.scoring.rubric import Bounds
 
@@ -45,7 +45,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
     cells = [(q, d) for q in QUESTIONS for d in DOCUMENTS]
     moved = [float(value({"prompts": "guided", "question": q, "document": d}) < 0) for q, d in cells]
     questions, documents = zip(*cells, strict=True)
-    expected = crossed([-90 * one for one in moved], questions, documents, limits=(-90, 90))
+    expected = estimate_crossed_mean([-90 * one for one in moved], questions, documents, limits=(-90, 90))
     data = prompting.changes(frame).data.set_index("questions")
     everything = data.loc["all"]
     assert (everything["prompts"], everything["others"]) == ("neutral", "guided")
@@ -76,7 +76,7 @@ def test_tables_that_mix_prompts_say_so() -> None:
     assert "prompts" not in board(alike).data
     given = of_a_study()
     rows = [*asked("neutral"), *asked("guided"), *asked("neutral", "b/two")]
-    mixed = Report.of(study_of(tidy_of([*rows, *given], scored(rows, value))))
+    mixed = Report.build(study_of(tidy_of([*rows, *given], scored(rows, value))))
     said = "a/one neutral, guided; b/two neutral; c/old published."
     assert any(said in sentence and "mix them" in sentence for sentence in mixed.notable)
     of_systems = [table for table in mixed.tables.values() if "system" in table.data]

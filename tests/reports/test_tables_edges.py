@@ -104,7 +104,7 @@ def check_form(name: str, frame: str) -> None:
     assert set(table.headings) | set(table.formats) <= set(table.data.columns)
     for column in table.data.columns:
         for value in table.data[column]:
-            written = table.written(column, value)
+            written = table.format_cell(column, value)
             assert "nan" not in written.lower()
             assert written not in ("-0.0", "-0.00", "+-0.0")
 
@@ -207,7 +207,7 @@ def test_one_answer_has_a_score_and_no_interval() -> None:
     assert "n = 1 of the questions: too few for an interval" in five.note
     assert metrics.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
     assert overall.board(frame).data[["rank", "m_all", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
-    assert Report.of(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
+    assert Report.build(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
 
 
 def test_equal_values_have_no_interval() -> None:

@@ -14,7 +14,7 @@ from tabling import FEW, published, scored
 from genaipa.policies.statistics import measure
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports.chapters import agreement, closed_book, consistency, cost, outcomes, robustness, silent, texts
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.scoring.events import Event
 from genaipa.scoring.rubric import Bounds, band
 from rubrics import METRICS, PAPER
@@ -160,7 +160,7 @@ def test_memory_is_what_showing_the_document_adds() -> None:
     ]
     summary = closed_book.summary(frame)
     assert summary.data[["n", "mean", "low", "high"]].values.tolist() == [[2, -33.75, -90, 90]]
-    assert summary.written("mean", -33.75) == "-33.8"
+    assert summary.format_cell("mean", -33.75) == "-33.8"
     assert "n = 2 questions only" in summary.note
 
 
@@ -244,7 +244,7 @@ def test_answers_whose_published_score_is_left_out_are_counted_apart() -> None:
     frame = tidy_of([*answers, *rows])
     data = outcomes.statuses(study_of(frame)).data
     assert data[["scored", "unscored", "score_left_out", "published"]].values.tolist() == [[0, 2, 1, 0]]
-    said = notable(study_of(frame))
+    said = notable_sentences(study_of(frame))
     assert "Answers that nobody has scored: 2 of 3." in said
     assert "Answers whose published score is excluded: 1 of 3." in said
     included = outcomes.statuses(study_of(tidy_of([*answers, *rows], excluded=True))).data
@@ -256,10 +256,12 @@ def test_a_published_score_beside_scores_of_analysts_is_told() -> None:
     answers = answer_rows(questions=FEW)
     rows = [published("a/one", "quality", "uber", question, m_all=73.0) for question in FEW[:2]]
     given = scored(answers, lambda _: 1)
-    (said,) = (text for text in notable(study_of(tidy_of([*answers, *rows], given))) if "one more answer" in text)
+    (said,) = (
+        text for text in notable_sentences(study_of(tidy_of([*answers, *rows], given))) if "one more answer" in text
+    )
     assert said.endswith("How many, by system: a/one 2.")
     apart = tidy_of([*answers, *rows], given[2:])
-    assert not any("one more answer" in text for text in notable(study_of(apart)))
+    assert not any("one more answer" in text for text in notable_sentences(study_of(apart)))
 
 
 def test_silent_questions_apart() -> None:
@@ -338,7 +340,7 @@ def test_statistics_of_documents() -> None:
     assert data.index.tolist() == ["blank", "uber", "unasked"]
     assert data.loc["uber", ["words", "reading_minutes", "questions", "silent"]].tolist() == [9, 1, 3, 1]
     assert data.loc["uber", ["unique_words", "connective_words"]].tolist() == pytest.approx([5 / 9, 1 / 9])
-    assert [table.written("silent", value) for value in table.data["silent"]] == ["", "1", ""]
+    assert [table.format_cell("silent", value) for value in table.data["silent"]] == ["", "1", ""]
     assert data["questions"].tolist() == [3, 3, 0]
     unsaid = [{**row, "silent": ""} for row in answers]
     either = texts.statistics({"uber": measure(text)}, tidy_of([*unsaid, *answers])).data

@@ -11,8 +11,8 @@ from tabling import FEW, published, scored
 
 from genaipa.reports import averages
 from genaipa.reports.chapters import documents, metrics, overall, regulation
-from genaipa.reports.crossed import crossed
-from genaipa.reports.part import too_few
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.part import note_thin_experiments
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -61,7 +61,7 @@ def test_five_numbers_have_linear_quartiles() -> None:
     assert numbers.loc["all"].tolist() == [4, 10, 60.625, 88.75, 100, 100, 71.875]
     assert numbers.loc["faq"].tolist() == [3, 10, 43.75, 77.5, 88.75, 100, 62.5]
     assert numbers.loc["user"].tolist() == [1, 100, 100, 100, 100, 100, 100]
-    assert table.written("median", 88.75) == "88.75"
+    assert table.format_cell("median", 88.75) == "88.75"
 
 
 def test_sources_are_compared_by_questions_of_equal_weight() -> None:
@@ -86,7 +86,7 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
     rows = averages.policy_questions(frame)
     means = rows.groupby("question", observed=True)["m_all"].mean()
-    expected = crossed(means, means.index.to_series(), [""] * len(means))
+    expected = estimate_crossed_mean(means, means.index.to_series(), [""] * len(means))
     found = overall.board(frame).data.iloc[0]
     assert found[["m_all", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
     assert found["documents"] == 2
@@ -316,7 +316,7 @@ def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
     )
     nothing = tidy_of(answers, scored(answers[:1], lambda _: 1))
     assert not overall.board(nothing)
-    assert "a/one quality (1 of 3)" in too_few(nothing)
+    assert "a/one quality (1 of 3)" in note_thin_experiments(nothing)
 
 
 def test_questions_of_one_mean_share_their_rank() -> None:

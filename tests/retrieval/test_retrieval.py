@@ -20,7 +20,7 @@ from genaipa.answers.gather import gather
 from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.runs.selection import select
 from genaipa.workspace import find_workspace
 from genaipa_retrieval import chapter as retrieval
@@ -148,7 +148,7 @@ def test_the_chapter() -> None:
     assert whose["elsewhere"] == pytest.approx(7 / 12)
     assert (whose["annotated"], whose["sections_shown"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     said = "bots:Bot: 7 of its 12 passages are not in the document that was asked about, 5 of these in another"
-    assert [one for one in notable(gathered()) if one.startswith(said)]
+    assert [one for one in notable_sentences(gathered()) if one.startswith(said)]
     assert "for these documents" in made.tables[0].headings.values()
     assert "other questions of this kind" in made.tables[0].note
     assert [figure.name for figure in made.figures] == ["retrieval"]

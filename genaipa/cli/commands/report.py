@@ -102,7 +102,7 @@ def report(
     select(here, several(run), only)
     check_packages()
     from genaipa.reports import report as reports
-    from genaipa.reports.writing import default_folder, selection_of
+    from genaipa.reports.writing import default_folder, read_selection
 
     here.check_output(output)
     with _telling("reading the runs") as tell:
@@ -117,7 +117,7 @@ def report(
             tell=tell,
         )
         folder = output or default_folder(here, made.selection)
-        before = selection_of(folder)
+        before = read_selection(folder)
         page = made.write(folder, formats=wanted, whole=with_texts, tell=tell)
     if before is not None and before != sorted(made.selection):
         say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")

@@ -12,7 +12,7 @@ from genaipa.plugins import make_each
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.part import thin, warned_figure, warned_table
+from genaipa.reports.part import add_figure_warning, add_table_warning, find_thin_experiments
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -70,9 +70,12 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
             problems.append(f"The chapter {name} is left out: there is already something called {some(taken, 3)}.")
         elif chapter:
             made.append(chapter)
-    made, few = prompting.noted(made, study.table), thin(study.table)
+    made, few = prompting.noted(made, study.table), find_thin_experiments(study.table)
     if few:
-        made = [each.changed(lambda one: warned_table(one, few), lambda one: warned_figure(one, few)) for each in made]
+        made = [
+            each.changed(lambda one: add_table_warning(one, few), lambda one: add_figure_warning(one, few))
+            for each in made
+        ]
     return MadeChapters(made, problems)
 
 

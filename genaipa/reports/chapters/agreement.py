@@ -12,7 +12,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.ratings import tabulate_each, tabulate_people
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
     compare_suggested,
@@ -59,7 +59,7 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
         rows.append({**about, **describe_agreement(agreed), "apart": agreed.difference})
     measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
     columns = ["metric", *measures, "answers", "analysts", "reason"]
-    return table(
+    return make_table(
         "agreement",
         "How far analysts agree",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
@@ -87,7 +87,7 @@ def alphas_apart(study: Study) -> Table:
                 rows.append({**about, **describe_agreement(agreed)})
     measures = ["alpha", "low", "high", "ac2", "commonest"]
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
-    return table(
+    return make_table(
         "agreement-apart",
         "Agreement by group",
         "As in the table of all answers, over those to questions on which the document is silent, partly silent or not "
@@ -121,7 +121,7 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
         )
     measures = ["with", "without", "difference", "low", "high", "same_with", "same_without"]
     columns = ["metric", *measures, "answers_with", "answers_without"]
-    return table(
+    return make_table(
         "suggested",
         "With and without a suggestion",
         "The desk may suggest a value, and holds it back for one answer in five, chosen by the answer's digest. The "

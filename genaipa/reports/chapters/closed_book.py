@@ -13,7 +13,7 @@ from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +34,8 @@ _LEAST = 20
 
 def by_question(frame: pd.DataFrame) -> Table:
     """M_all of every question with the document shown, against the company's name alone."""
-    data = averages.by_question(averages.pairs(frame, *_WAYS))
-    return table(
+    data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
+    return make_table(
         "memory",
         "The document shown, and its company's name alone",
         "M_all (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
@@ -49,15 +49,17 @@ def by_question(frame: pd.DataFrame) -> Table:
 def summary(frame: pd.DataFrame) -> Table:
     """The gain in M_all from showing the document, by system."""
     columns = ["system", "n", "mean", *BOTH]
-    data = averages.summed_up(
-        averages.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
+    data = averages.summarize_groups(
+        averages.pair_experiments(frame, *_WAYS),
+        ["system"],
+        lambda rows: averages.estimate_column_mean(rows, "difference"),
     ).reindex(columns=columns)
-    return table(
+    return make_table(
         "memory-summary",
         "What showing the document adds",
         "M_all with the document shown, minus M_all by the company's name alone, averaged over n "
         "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
-        f"{averages.intervals(data)}",
+        f"{averages.note_intervals(data)}",
         data,
         columns,
         headings={"mean": "difference"},

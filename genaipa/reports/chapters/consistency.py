@@ -12,7 +12,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.repeats import compare_repeats, compare_sides
 
@@ -56,14 +56,14 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@averages.kept
+@averages.cache_per_frame
 def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
     percent; `beyond`, the change in other words less that of asking the same again, where both are known.
     """
-    rows = averages.about_policies(averages.answers(frame))
+    rows = averages.select_policy_rows(averages.average_answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["document"] != "")]
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     points = rows["m_all"].round(9)
@@ -118,7 +118,7 @@ def consistency(found: pd.DataFrame) -> Table:
     columns = ["system", *_OVER, "measure", "n", "mean", *averages.BOTH]
     rows = [
         {"system": system, "over": over, "experiment": experiment, "measure": measure}
-        | averages.mean_of(some, column, limits)
+        | averages.estimate_column_mean(some, column, limits)
         for (system, over, experiment), some in found.groupby(["system", *_OVER], observed=True, sort=False)
         for measure, (column, limits) in _MEASURES.items()
         if some[column].notna().any()
@@ -126,7 +126,7 @@ def consistency(found: pd.DataFrame) -> Table:
     data = pd.DataFrame(rows, columns=columns)
     data["system"] = data["system"].astype(found["system"].dtype)
     data = data.sort_values(["system", "over"], key=lambda key: key != WORDS if key.name == "over" else key.cat.codes)
-    return table(
+    return make_table(
         "consistency",
         "The same question in other words, and asked again",
         f"How far one answer to a question about a document is from another, in points of M_all (10 to 100): "
@@ -134,7 +134,7 @@ def consistency(found: pd.DataFrame) -> Table:
         "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
         f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
         "conversation, asking again reshuffles the order. `n` is the number of questions (paper, sections 6.2 and "
-        f"7). {averages.intervals(data)}",
+        f"7). {averages.note_intervals(data)}",
         data,
         columns,
     )
@@ -146,7 +146,7 @@ def by_question(found: pd.DataFrame) -> Table:
     rows = [{**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_of_question(some)} for key, some in groups]
     columns = ["system", *_OVER, *_QUESTION[1:], "change", "policies_low", "policies_high"]
     columns += ["bands", "bands_policies_low", "bands_policies_high", "documents"]
-    return table(
+    return make_table(
         "consistency-by-question",
         "The same question in other words, and asked again, by question",
         "How far one answer to the question is from another about the same document: the mean change in points of "

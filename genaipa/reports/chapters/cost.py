@@ -13,7 +13,7 @@ from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.reports.throughput import throughput
 from genaipa.stats.intervals import LEAST_DRAWS
 
@@ -52,21 +52,21 @@ _WIDE = 20
 
 def by_system(study: Study) -> Table:
     """Seconds and money of the answers to each experiment's questions, beside their M_all."""
-    asked = averages.about_policies(study.once("spending"))
+    asked = averages.select_policy_rows(study.once("spending"))
     asked = asked[asked["status"] != "missing"]
     by = ["system", "experiment"]
     # Where no answer took any time, none was measured: they were imported.
     longest = asked.groupby(by, observed=True)["seconds"].transform("max")
     asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
-    spent = averages.summed_up(asked, by, _spent)
-    scored = averages.weighted(study.table, "m_all")
-    quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all"))
+    spent = averages.summarize_groups(asked, by, _spent)
+    scored = averages.weigh_cells(study.table, "m_all")
+    quality = averages.summarize_groups(scored, by, lambda rows: averages.estimate_column_mean(rows, "m_all"))
     columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
         data = data.rename(columns={"mean": "m_all"})
-    found = table("effort", "Time and money", _note(data), data, columns, aside=list(_SECONDS.values()))
+    found = make_table("effort", "Time and money", _note(data), data, columns, aside=list(_SECONDS.values()))
     empty = {column for column in columns if found.data[column].isna().all()} if found else set()
     return replace(found, aside=found.aside | empty)
 
@@ -89,7 +89,10 @@ def _note(data: pd.DataFrame) -> str:
 
 
 def _spent(rows: pd.DataFrame) -> dict[str, object]:
-    over_questions, middle = averages.mean_of(rows, "cost"), averages.median_of(rows, "seconds")
+    over_questions, middle = (
+        averages.estimate_column_mean(rows, "cost"),
+        averages.estimate_column_median(rows, "seconds"),
+    )
     return {
         "answers": len(rows),
         "seconds": middle["median"],

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches
-from genaipa.reports.analysts import other_people
+from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.averages import THESE
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
-from genaipa.reports.crossed import crossed
-from genaipa.reports.evidence import evidence
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.evidence import measure_evidence
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds
 from genaipa.stats.tests import adjust_holm
 
@@ -55,8 +55,8 @@ _SCORED = ("silent", "m_all", "answers", "scores")
 
 def points(frame: pd.DataFrame) -> Table:
     """M_all of every question about every document: the points behind the box plots."""
-    found = averages.by_document(averages.policy_cells(frame))
-    return table(
+    found = averages.select_document_cells(averages.policy_cells(frame))
+    return make_table(
         "scores-by-question",
         "M_all of every question about every document",
         "M_all (10 to 100), averaged over the answers to a question about a document, and over the scores of "
@@ -70,7 +70,7 @@ def points(frame: pd.DataFrame) -> Table:
 
 def five_numbers(frame: pd.DataFrame) -> Table:
     """Minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
-    found = averages.by_document(averages.policy_cells(frame))
+    found = averages.select_document_cells(averages.policy_cells(frame))
     by = ["system", "experiment", "document"]
     rows = [
         {
@@ -80,17 +80,17 @@ def five_numbers(frame: pd.DataFrame) -> Table:
             **mean,
         }
         for key, those in found.groupby(by, observed=True, sort=True)
-        for group, some in averages.groups_of_questions(those)
-        for mean in [averages.mean_of(some, "m_all")]
+        for group, some in averages.question_groups(those)
+        for mean in [averages.estimate_column_mean(some, "m_all")]
     ]
     columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "five-numbers",
         "Scores by document, in five numbers",
         "M_all (10 to 100) over the n questions asked about a document, and over FAQs' and "
         "users' questions: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, "
-        f"figures 2a, 3a, 4a and 6a). {THESE}{averages.how_few(data['n'])}",
+        f"figures 2a, 3a, 4a and 6a). {THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
         formats=dict.fromkeys(_NUMBERS, ".2f"),
@@ -103,23 +103,24 @@ def _five_numbers(values: pd.Series) -> dict[str, float]:
 
 def documents_ranked(frame: pd.DataFrame) -> Table:
     """Documents by their M_all over all systems, experiments and questions."""
-    scored = averages.by_document(averages.policy_cells(frame))
+    scored = averages.select_document_cells(averages.policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
-    found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all"))
+    found = averages.summarize_groups(scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all"))
     data, others = pd.DataFrame(columns=columns), False
     if len(found):
         data = found.sort_values("mean", ascending=False, kind="stable")
-        data["rank"] = averages.places(data["mean"])
+        data["rank"] = averages.rank_means(data["mean"])
         places, others = _places(scored, frame)
         data = data.merge(places, on="document", how="left")
-    return table(
+    return make_table(
         "documents-ranked",
         "Documents, the best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
         "section 7). A document's rank lies between the two places shown: those differences decide it that hold, for "
-        f"other questions, among all pairs of documents (Holm). {evidence(averages.about_policies(frame)).prefix}"
+        "other questions, among all pairs of documents (Holm). "
+        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}"
         f"{_OTHERS if others else ''}{_unequal(scored)}{THESE}"
-        f"{averages.how_few(data['n'])}",
+        f"{averages.note_few_questions(data['n'])}",
         data,
         columns,
         headings={"from": "rank from", "to": "to"},
@@ -135,17 +136,17 @@ def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bo
     cells = scored.astype({"document": "str"}).pivot_table(
         index=["system", "experiment", "question"], columns="document", values="m_all", observed=True
     )
-    rows, needed = [], evidence(averages.about_policies(frame))
+    rows, needed = [], measure_evidence(averages.select_policy_rows(frame))
     for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
         apart = (cells[first] - cells[second]).dropna()
-        found = crossed(apart, apart.index.get_level_values("question"), [""] * len(apart))
+        found = estimate_crossed_mean(apart, apart.index.get_level_values("question"), [""] * len(apart))
         p = found.p if found.questions >= needed.least_questions else np.nan
-        others = OTHER_PEOPLE if other_people(*(people[name] for name in (first, second))) else ""
+        others = OTHER_PEOPLE if note_other_analysts(*(people[name] for name in (first, second))) else ""
         rows.append({"first": first, "second": second, "difference": found.mean, "p": p, "meaning": others})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
     pairs["p_holm"] = pairs["policies_p_holm"] = adjust_holm(pairs["p"].tolist())
     pairs["level"] = needed.p
-    found_ranks = matches.ranks(pairs).rename(columns={"system": "document", "rank": "from"})
+    found_ranks = matches.possible_ranks(pairs).rename(columns={"system": "document", "rank": "from"})
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
 
 
@@ -183,7 +184,9 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
     absent = among.without(boxes["system"], "a score of this experiment by document")
-    about = f"{averages.how_few(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
+    about = (
+        f"{averages.note_few_questions(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
+    )
     name, title = style.stem(experiment, "by-document"), style.headline(experiment)
     table = Table(name, title, reading, _drawn(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]

@@ -9,8 +9,8 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.crossed import crossed
-from genaipa.reports.table import Table, table
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.table import Table, make_table
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -27,16 +27,16 @@ def answers(study: Study, groups: Groups) -> Table:
     once = once.assign(group=once["document"].astype(str).map(groups.of))
     known = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *known, "says_silent", *BOTH[:-1]]
-    data = averages.summed_up(once[once["group"].notna()], ["group", "system", "experiment"], _counts)
+    data = averages.summarize_groups(once[once["group"].notna()], ["group", "system", "experiment"], _counts)
     data = data.reindex(columns=[*columns, "questions"])
-    return table(
+    return make_table(
         "groups-answers",
         f"What came back, by {groups.by}",
         f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in "
         "the outcomes of the questions. Of the answers that say something, the share that says that the document is "
         "silent, found by rules in the reply and not by scores: each question weighs the same, however many documents "
         "it is about. "
-        f"{averages.intervals(data.rename(columns={'questions': 'n'}))}",
+        f"{averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},
@@ -46,7 +46,7 @@ def answers(study: Study, groups: Groups) -> Table:
 
 def _counts(rows: pd.DataFrame) -> dict[str, object]:
     said = rows[rows["claims_silence"].isin(["yes", "no", "abstains"])]
-    found = crossed(said["claims_silence"] == "yes", said["question"], said["document"], limits=(0, 1))
+    found = estimate_crossed_mean(said["claims_silence"] == "yes", said["question"], said["document"], limits=(0, 1))
     return {
         "documents": rows["document"].nunique(),
         "planned": len(rows),
@@ -63,21 +63,23 @@ def quality(frame: pd.DataFrame, groups: Groups) -> Table:
     found, apart = [], []
     for group in sorted(set(groups.of.values())):
         within = frame[frame["document"].astype(str).map(groups.of) == group]
-        cells = averages.weighted(within, "m_all")
+        cells = averages.weigh_cells(within, "m_all")
         if len(cells):
-            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all"))
+            data = averages.summarize_groups(
+                cells, ["system"], lambda rows: averages.estimate_column_mean(rows, "m_all")
+            )
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
-            found.append(data.assign(group=group, rank=averages.places(data["mean"])))
+            found.append(data.assign(group=group, rank=averages.rank_means(data["mean"])))
             if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all")):
                 apart.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
     data = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*columns])
-    return table(
+    return make_table(
         "groups-quality",
         f"Leaderboard by {groups.by}",
         f"Systems by M_all (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
         "the leaderboard: n is the number of questions, `documents` of how many documents there is a score. Groups may "
-        f"differ in what was scored of them. {_unlike(apart)}{averages.intervals(data)}",
+        f"differ in what was scored of them. {_unlike(apart)}{averages.note_intervals(data)}",
         data,
         columns,
         headings={"group": groups.by},

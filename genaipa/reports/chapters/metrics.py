@@ -17,7 +17,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
-from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.table import Table, make_table, metric_formats
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.intervals import find_interval
 
@@ -32,7 +32,7 @@ def by_question(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every question, as means over documents."""
     found = averages.policy_questions(frame)
     found = found.merge(_over_documents(frame, found), on=_ASKED, how="left")
-    return table(
+    return make_table(
         "metrics-by-question",
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question: means over documents of the means over its answers "
@@ -81,21 +81,23 @@ def by_category(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every category, as means over its questions."""
     by = ["system", "experiment", "category"]
     found = averages.policy_questions(frame)
-    data = averages.summed_up(found, by, _of_category)
-    overall = averages.summed_up(averages.weighted(frame, "m_all"), by, lambda rows: averages.mean_of(rows, "m_all"))
+    data = averages.summarize_groups(found, by, _of_category)
+    overall = averages.summarize_groups(
+        averages.weigh_cells(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
+    )
     columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
     if len(data):
         overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
         data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
         data["m_all_questions"] = data["m_all_questions"].fillna(0).astype("int64")
     data = data.reindex(columns=columns)
-    return table(
+    return make_table(
         "metrics-by-category",
         "The metrics by category of question",
         "Each metric (-1 to 1) and M_all (10 to 100, with its intervals): means over the questions of a category of "
         "their means over documents. n is over how many questions, of the metrics (the fewest where they differ) and "
         "of M_all: a question can have the one without the other (paper, section 6). "
-        f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}"
+        f"{INTERVALS}{averages.note_few_questions(pd.concat([data['questions'], data['m_all_questions']]))}"
         f"{averages.note_few_documents(data)}",
         data,
         columns,
@@ -118,7 +120,7 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
     question that lacks a system or an experiment has no part, unless all do.
     """
     scored, lacking = _complete(_for_every_document(averages.policy_cells(frame)))
-    found = averages.summed_up(
+    found = averages.summarize_groups(
         scored, ["question"], lambda rows: averages.mean_over_documents(rows, "m_all", ["system", "experiment"])
     )
     columns = ["end", "rank", "question", "mean", "policies_low", "policies_high", "n", "silent"]
@@ -132,8 +134,10 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         easiest = found.sort_values("mean", ascending=False, kind="stable").head(min(most, ceil(len(found) / 2)))
         hardest = found.sort_values("mean", kind="stable").head(min(most, len(found) // 2))
         ends = (("easiest", 1, easiest), ("hardest", -1, hardest))
-        data = pd.concat([rows.assign(end=end, rank=averages.places(sign * rows["mean"])) for end, sign, rows in ends])
-    return table(
+        data = pd.concat(
+            [rows.assign(end=end, rank=averages.rank_means(sign * rows["mean"])) for end, sign, rows in ends]
+        )
+    return make_table(
         "easiest-and-hardest",
         "The easiest and the hardest questions",
         "M_all (10 to 100), averaged over the n documents, and then over systems "
@@ -142,7 +146,7 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         "the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of the "
         f"questions are shown. {lacking}{LIKE_THESE} That is so of a question that was named beforehand: of these, "
         "chosen for their averages, the true ones lie nearer to the middle, and more outside of their intervals."
-        f"{averages.how_few(data['n'], 'documents')}{averages.corrections(frame)}",
+        f"{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrections(frame)}",
         data,
         columns,
     )
@@ -178,7 +182,7 @@ def _complete(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 def _silent(frame: pd.DataFrame) -> dict[str, str]:
     """Question → the documents that are wholly silent on it: names, "none" or "all"; without those not known."""
-    known = averages.about_policies(frame)
+    known = averages.select_policy_rows(frame)
     known = known[known["silent"].isin(SAID)].drop_duplicates(["question", "document"])
     found = {}
     for question, rows in known.groupby("question", observed=True, sort=True):

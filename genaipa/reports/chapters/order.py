@@ -17,7 +17,7 @@ from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.stats.trend import estimate_slope
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _BESIDE = {"shared": -0.14, "independent": 0.14}
 
 def _scored(frame: pd.DataFrame) -> pd.DataFrame:
     """The answers about policies whose conversation and place are known, with their M_all as `points`."""
-    rows = averages.about_policies(averages.answers(frame))
+    rows = averages.select_policy_rows(averages.average_answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
     return rows.assign(points=rows["m_all"].round(9))
 
@@ -58,14 +58,14 @@ def conversations(frame: pd.DataFrame) -> Table:
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
     both = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
     both["difference"] = (both[KINDS[0]] - both[KINDS[1]]).round(9)
-    data = averages.summed_up(both, _BY, _difference).reindex(columns=columns)
-    return table(
+    data = averages.summarize_groups(both, _BY, _difference).reindex(columns=columns)
+    return make_table(
         "conversations",
         "Shared and independent conversations",
         "M_all (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
-        f"prompts. `n` is the number of questions. {averages.intervals(data)}",
+        f"prompts. `n` is the number of questions. {averages.note_intervals(data)}",
         data,
         columns,
         formats=dict.fromkeys(KINDS, ".1f"),
@@ -73,16 +73,18 @@ def conversations(frame: pd.DataFrame) -> Table:
 
 
 def _difference(rows: pd.DataFrame) -> dict[str, object]:
-    found = averages.mean_of(rows, "difference")
-    sides = {kind: averages.mean_of(rows, kind)["mean"] for kind in KINDS}
+    found = averages.estimate_column_mean(rows, "difference")
+    sides = {kind: averages.estimate_column_mean(rows, kind)["mean"] for kind in KINDS}
     return {**found, **sides, "difference": found["mean"]}
 
 
 def positions(frame: pd.DataFrame) -> Table:
     """Trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
-    data = averages.summed_up(_placed(_scored(frame)), [*_BY, "conversation"], _by_place).reindex(columns=columns)
-    return table(
+    data = averages.summarize_groups(_placed(_scored(frame)), [*_BY, "conversation"], _by_place).reindex(
+        columns=columns
+    )
+    return make_table(
         "positions",
         "The place in the order",
         "M_all (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
@@ -90,7 +92,7 @@ def positions(frame: pd.DataFrame) -> Table:
         "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
         "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
         "each question is asked on its own (`independent`), its place can't matter: what is seen there is chance. `n` "
-        f"is the number of questions. {averages.intervals(data)}",
+        f"is the number of questions. {averages.note_intervals(data)}",
         data,
         columns,
         headings={"slope": SLOPE},

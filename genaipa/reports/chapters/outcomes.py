@@ -10,7 +10,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.movements import movement_tables
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
-@averages.kept
+@averages.cache_per_frame
 def statuses(study: Study) -> Table:
     """Counts of the questions planned, of their statuses, and of the answers that count."""
     by = ["system", "experiment"]
@@ -42,7 +42,7 @@ def statuses(study: Study) -> Table:
     found = once[by].assign(**numbers).groupby(by, observed=True, sort=True).sum().astype("int64")
     tables = published.groupby(by, observed=True, sort=True).size().rename("published")
     data = found.join(tables, how="outer").fillna(0).astype("int64").reset_index().sort_values(by, kind="stable")
-    return table(
+    return make_table(
         "answers",
         "Outcomes of the questions",
         "Every question that was planned, once, with its last status: a failure, a refusal or a question not asked yet "

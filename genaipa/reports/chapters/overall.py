@@ -22,8 +22,14 @@ from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import beside, forecasts, measures_of
 from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.part import enough, lacking, left_out, thin, too_few
-from genaipa.reports.table import Table, table
+from genaipa.reports.part import (
+    drop_thin_experiments,
+    find_thin_experiments,
+    note_blank_cells,
+    note_thin_experiments,
+    tabulate_lacking,
+)
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.stats.intervals import LEVEL
 from genaipa.words import number
@@ -49,14 +55,14 @@ def board(frame: pd.DataFrame) -> Table:
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    few, needed = thin(frame), part.board_level(frame)
-    frame = enough(frame)
-    mean_of = functools.partial(averages.mean_of, column="m_all", confidence=needed.confidence)
-    policies, estimate = averages.about_policies(frame), estimated(frame)
+    few, needed = find_thin_experiments(frame), part.leaderboard_evidence(frame)
+    frame = drop_thin_experiments(frame)
+    mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
+    policies, estimate = averages.select_policy_rows(frame), estimated(frame)
     shown = estimate.frame
     found = averages.policy_questions(shown).dropna(subset="m_all")
-    cells = averages.weighted(shown, "m_all")
-    data = averages.summed_up(cells, ["system"], mean_of)
+    cells = averages.weigh_cells(shown, "m_all")
+    data = averages.summarize_groups(cells, ["system"], mean_of)
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
     judged = {name: estimate.basis(name) for name in estimate.given["system"].unique()}
@@ -66,14 +72,14 @@ def board(frame: pd.DataFrame) -> Table:
         means = found.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
         data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
         data = data.merge(_basis(frame), on="system")
-        data["scored"] = data["system"].map(part.of_systems(policies) | judged)
-        each = averages.summed_up(cells, _BY, mean_of)
+        data["scored"] = data["system"].map(part.describe_system_parts(policies) | judged)
+        each = averages.summarize_groups(cells, _BY, mean_of)
         for name, rows in each.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
             data = data.merge(sure, on="system", how="left")
         data = data.sort_values("m_all", ascending=False, kind="stable")
-        data["rank"] = averages.places(data["m_all"])
-    made = table(
+        data["rank"] = averages.rank_means(data["m_all"])
+    made = make_table(
         "leaderboard",
         "Leaderboard",
         f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
@@ -81,8 +87,8 @@ def board(frame: pd.DataFrame) -> Table:
         "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
         "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
         "which may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{left_out(few)}"
-        f"{averages.not_alike(shown, found)}{part.in_words(policies)}{estimate.in_words()}",
+        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(few)}"
+        f"{averages.note_unlike_questions(shown, found)}{part.describe_parts(policies)}{estimate.in_words()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -91,12 +97,12 @@ def board(frame: pd.DataFrame) -> Table:
             *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]),
         ],
     )
-    return prompting.marked(add_answered(made, frame), averages.about_policies(frame[frame["counted"]]))
+    return prompting.marked(add_answered(made, frame), averages.select_policy_rows(frame[frame["counted"]]))
 
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weighted(estimated(enough(frame)).frame, "m_all").dropna(subset="m_all")
+    cells = averages.weigh_cells(estimated(drop_thin_experiments(frame)).frame, "m_all").dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
     known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
@@ -105,7 +111,7 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
 
 def unlike(frame: pd.DataFrame) -> str:
     """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    shown = estimated(enough(frame)).frame
+    shown = estimated(drop_thin_experiments(frame)).frame
     if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all")):
         return ""
     return (
@@ -116,8 +122,10 @@ def unlike(frame: pd.DataFrame) -> str:
 
 def _basis(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
-    rows = averages.about_policies(frame[frame["counted"]])
-    return averages.summed_up(rows, ["system"], lambda own: {"answers": _answers(own), "scored_by": _scored_by(own)})
+    rows = averages.select_policy_rows(frame[frame["counted"]])
+    return averages.summarize_groups(
+        rows, ["system"], lambda own: {"answers": _answers(own), "scored_by": _scored_by(own)}
+    )
 
 
 def _answers(rows: pd.DataFrame) -> int:
@@ -142,13 +150,13 @@ def who_scored(frame: pd.DataFrame) -> Table:
     """Show how far each system's average depends on who scored."""
     columns = ["system", "analysts", "mean", "policies_low", "policies_high", "analysts_low", "analysts_high"]
     columns += ["least", "most", "why"]
-    return table(
+    return make_table(
         "who-scored",
         "Averages and who scored them",
         "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
         "of the same answers with one analyst left out: for what only they scored, less what they give beyond others.",
-        averages.who_scored(frame).reindex(columns=columns),
+        averages.summarize_analysts(frame).reindex(columns=columns),
         columns,
         headings={
             "analysts_low": "for analysts like these",
@@ -166,19 +174,20 @@ def by_source(frame: pd.DataFrame) -> Table:
     frame = estimate.frame
     found = averages.policy_questions(frame).dropna(subset="m_all")
     rows = [
-        {"system": system, "questions": group, **averages.mean_of(some, "m_all")}
-        for system, those in averages.weighted(frame, "m_all").groupby("system", observed=True, sort=True)
-        for group, some in averages.groups_of_questions(those)
+        {"system": system, "questions": group, **averages.estimate_column_mean(some, "m_all")}
+        for system, those in averages.weigh_cells(frame, "m_all").groupby("system", observed=True, sort=True)
+        for group, some in averages.question_groups(those)
         if group != "all"
     ]
     columns = ["system", "questions", "n", "mean", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "faq-against-user",
         "Questions from FAQs and questions of users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found)}. {averages.intervals(data)}{averages.not_alike(frame, found)}{estimate.in_words()}",
+        f"{_named(found)}. {averages.note_intervals(data)}{averages.note_unlike_questions(frame, found)}"
+        f"{estimate.in_words()}",
         data,
         columns,
     )
@@ -186,27 +195,27 @@ def by_source(frame: pd.DataFrame) -> Table:
 
 def by_measure(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies, estimate = averages.about_policies(frame), estimated(frame)
+    policies, estimate = averages.select_policy_rows(frame), estimated(frame)
     shown, said = estimate.frame, estimate.in_words()
-    known = {(row.system, row.experiment): str(row.part) for row in part.parts(policies).itertuples()}
+    known = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
         for measure, name in measures_of(frame).items()
-        for (system, experiment), those in averages.weighted(shown, measure).groupby(_BY, observed=True, sort=True)
+        for (system, experiment), those in averages.weigh_cells(shown, measure).groupby(_BY, observed=True, sort=True)
         for basis in [estimate.basis(str(system), str(experiment), measure=measure)]
         for scored in [basis or known.get((str(system), str(experiment)), "")]
-        for group, some in averages.groups_of_questions(those)
-        for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
+        for group, some in averages.question_groups(those)
+        for mean in [averages.estimate_column_mean(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
     printed = columns if part.is_partial(policies) or said else columns[:-1]
-    return table(
+    return make_table(
         "averages",
         "Averages of M_all and of each metric",
         "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, FAQs' and users'; `documents` is how many documents these are, 0 where a study "
-        f"published only means over them (paper, section 6). {averages.intervals(data)}{said}",
+        f"published only means over them (paper, section 6). {averages.note_intervals(data)}{said}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
@@ -231,15 +240,15 @@ class OverallChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        ranked, few = board(frame), too_few(frame)
-        cells = averages.weighted(estimated(enough(frame)).frame, "m_all")
-        shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
+        ranked, few = board(frame), note_thin_experiments(frame)
+        cells = averages.weigh_cells(estimated(drop_thin_experiments(frame)).frame, "m_all")
+        shown = overview_numbers(ranked, cells, part.leaderboard_evidence(frame).confidence)
         return Chapter(
             "overall",
             "Overall quality",
             "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
             present(
-                *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
+                *(ranked, *matches.difference_tables(frame), who_scored(frame), tabulate_lacking(frame)),
                 *(beside(frame, study.log.counted), forecasts(frame)),
                 *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
             ),
@@ -268,14 +277,14 @@ def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVE
     systems = list(board.data["system"])[:_MOST]
     columns = ["system", "category", "mean", *BOTH]
     whole = board.data.head(_MOST).rename(columns={"m_all": "mean"}).assign(category="all")
-    mean_of = functools.partial(averages.mean_of, column="m_all", confidence=confidence)
-    rows = averages.summed_up(cells, ["system", "category"], mean_of)
+    mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=confidence)
+    rows = averages.summarize_groups(cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
     found = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
     # One category says what the average says.
     found = found if len(set(rows["category"])) > 1 else found[found["category"] == "all"]
     left = len(board.data) - len(systems)
-    return table(
+    return make_table(
         OVERVIEW,
         "Systems, and where they are strong",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "

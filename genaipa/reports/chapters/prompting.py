@@ -10,7 +10,7 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds, band
 from genaipa.tasks.prompts import PUBLISHED, SETS
 
@@ -78,13 +78,13 @@ def noted(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
     return [each.changed(lambda table: marked(table, frame), under) for each in made]
 
 
-@averages.kept
+@averages.cache_per_frame
 def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
     """One row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
     """
-    each = averages.about_policies(averages.answers(frame))
+    each = averages.select_policy_rows(averages.average_answers(frame))
     each = each[each["unit"] == "answer"]
     if each["prompts"].nunique() < 2:  # noqa: PLR2004 - nothing to compare, as in most studies
         return pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
@@ -102,7 +102,7 @@ def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
 def _groups(both: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """The first columns of each row of a table, and its pairs."""
     for (system, first, second), rows in both.groupby(["system", "prompts", "others"], observed=True, sort=True):
-        for group, some in averages.groups_of_questions(rows, categories=True):
+        for group, some in averages.question_groups(rows, categories=True):
             yield {"system": system, "prompts": first, "others": second, "questions": group}, some
 
 
@@ -117,18 +117,18 @@ def changes(frame: pd.DataFrame) -> Table:
         before, after = some["m_all"], some["m_all_others"]
         # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
         each = some.assign(before=before, after=after, difference=(after - before).round(9))
-        change = averages.mean_of(each, "difference")
-        sides = {name: averages.mean_of(each, name)["mean"] for name in ("before", "after")}
+        change = averages.estimate_column_mean(each, "difference")
+        sides = {name: averages.estimate_column_mean(each, name)["mean"] for name in ("before", "after")}
         rows.append({**about, **sides, **change, "change": change["mean"]})
     columns = [*_ABOUT_ROWS, "before", "after", "change", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "prompting",
         "Other prompts, the same questions",
         "M_all (10 to 100) of the same questions about the same documents asked with one set of prompts "
         "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
         "and the change (above 0: the other prompts do better), whose intervals these are. "
-        f"{averages.intervals(data)}",
+        f"{averages.note_intervals(data)}",
         data,
         columns,
         headings=_OTHERS,
@@ -142,16 +142,16 @@ def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
     for about, some in _groups(_pairs(frame)):
         sides = zip(some["m_all"], some["m_all_others"], strict=True)
         moved = [float(band(one, bounds.overall) != band(other, bounds.overall)) for one, other in sides]
-        share = averages.mean_of(some.assign(changed=moved), "changed", (0.0, 1.0))
+        share = averages.estimate_column_mean(some.assign(changed=moved), "changed", (0.0, 1.0))
         rows.append({**about, **share, "changed": share["mean"]})
     columns = [*_ABOUT_ROWS, "changed", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "prompting-bands",
         "Answers that other prompts bring into another band",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
         f"either direction, each question weighing the same. Bands: {bounds.in_words}. "
-        f"{averages.intervals(data)}",
+        f"{averages.note_intervals(data)}",
         data,
         columns,
         headings=_OTHERS,

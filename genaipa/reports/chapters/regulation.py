@@ -12,7 +12,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.table import Table, make_table, metric_formats
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def scores(frame: pd.DataFrame) -> Table:
     """The metrics and M_all of every question about every regulation."""
-    found = averages.cells(frame)
+    found = averages.average_cells(frame)
     found = found[(found["kind"] == "regulation") | (found["experiment"] == "regulation")]
-    return table(
+    return make_table(
         "regulation",
         "Questions about regulations",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question about a regulation, averaged over its answers (a "

@@ -12,7 +12,7 @@ from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -45,27 +45,29 @@ def drops(frame: pd.DataFrame) -> Table:
     columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
         {"system": system, "questions": group, **_drop(some)}
-        for system, those in averages.pairs(frame, "quality", "robustness").groupby("system", observed=True, sort=True)
-        for group, some in averages.groups_of_questions(those, categories=True)
+        for system, those in averages.pair_experiments(frame, "quality", "robustness").groupby(
+            "system", observed=True, sort=True
+        )
+        for group, some in averages.question_groups(those, categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "robustness",
         "Original questions and their paraphrases",
         "M_all (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
         f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are for the "
-        f"drop (paper, sections 6.2 and 7). {averages.intervals(data)}",
+        f"drop (paper, sections 6.2 and 7). {averages.note_intervals(data)}",
         data,
         columns,
     )
 
 
 def _drop(rows: pd.DataFrame) -> dict[str, object]:
-    drop = averages.mean_of(rows, "difference")
+    drop = averages.estimate_column_mean(rows, "difference")
     return {
         "n": drop["n"],
-        "original": averages.mean_of(rows, "quality")["mean"],
-        "paraphrased": averages.mean_of(rows, "robustness")["mean"],
+        "original": averages.estimate_column_mean(rows, "quality")["mean"],
+        "paraphrased": averages.estimate_column_mean(rows, "robustness")["mean"],
         "drop": drop["mean"],
         **{name: drop[name] for name in BOTH},
     }
@@ -73,8 +75,8 @@ def _drop(rows: pd.DataFrame) -> dict[str, object]:
 
 def by_question(frame: pd.DataFrame) -> Table:
     """M_all of every original question against its paraphrases."""
-    data = averages.by_question(averages.pairs(frame, "quality", "robustness"))
-    return table(
+    data = averages.average_pairs_by_question(averages.pair_experiments(frame, "quality", "robustness"))
+    return make_table(
         "robustness-by-question",
         "Original questions and their paraphrases, by question",
         "M_all (10 to 100) over n documents, 0 where only the published mean over documents is known, and how "

@@ -11,11 +11,11 @@ import pandas as pd
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.crossed import crossed, number_documents, number_labels
+from genaipa.reports.crossed import estimate_crossed_mean, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.recognition import recognition, spoken
-from genaipa.reports.table import Table, table
+from genaipa.reports.recognition import describe_recognition, document_languages
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
 from genaipa.stats.tests import adjust_holm
@@ -49,9 +49,9 @@ def silent_questions(study: Study) -> Table:
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
     once, foreign = _judged_by_rules(study)
-    data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
+    data = pd.concat([averages.summarize_groups(once, by, partial(_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
-    return table(
+    return make_table(
         "silent-questions",
         "False assertions and false silence",
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
@@ -62,9 +62,9 @@ def silent_questions(study: Study) -> Table:
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
-        f"{recognition('silence', spoken(once, study.languages))}"
+        f"{describe_recognition('silence', document_languages(once, study.languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}"
-        f"{INTERVALS}{averages.corrections(study.table)}",
+        f"{INTERVALS}{averages.note_corrections(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
         headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
@@ -74,7 +74,7 @@ def silent_questions(study: Study) -> Table:
 
 def _judged_by_rules(study: Study) -> tuple[pd.DataFrame, int]:
     """The answers about policies that the rules speak of, and how many are in a language that they do not know."""
-    once = averages.about_policies(study.once("silence"))
+    once = averages.select_policy_rows(study.once("silence"))
     answered, told = (
         once["status"].isin(["answered", "truncated", "refused"]),
         once["claims_silence"].isin(["yes", "no", "abstains", MUTE]),
@@ -104,7 +104,7 @@ def silent_differences(study: Study) -> Table:
     data = pd.DataFrame(rows, columns=[*columns[:-2], "p", "policies_p"])
     for p in ("p", "policies_p"):
         data[f"{p}_holm"] = adjust_holm(data[p].tolist())
-    return table(
+    return make_table(
         "silent-differences",
         "False assertions and false silence: differences between systems",
         "Rates over the questions about documents on which both said something, the first system's less the second's. "
@@ -125,7 +125,7 @@ def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
     of_kind = rows[rows["silent"] == where]
     clear = of_kind[of_kind["claims_silence"] != MUTE]
     wrong = clear["claims_silence"] == said
-    found = crossed(wrong, clear["question"], clear["document"], limits=(0, 1))
+    found = estimate_crossed_mean(wrong, clear["question"], clear["document"], limits=(0, 1))
     return {
         "error": error,
         "answers": len(clear),
@@ -145,15 +145,15 @@ def silent_quality(frame: pd.DataFrame) -> Table:
     """How well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
-    cells = averages.by_document(averages.policy_cells(frame))
-    data = averages.summed_up(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
+    cells = averages.select_document_cells(averages.policy_cells(frame))
+    data = averages.summarize_groups(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
-    return table(
+    return make_table(
         "silent-quality",
         "Quality where the document is silent, and where it is not",
         "M_all (10 to 100) of the answers to questions on which the document is silent, which it answers in "
         "part, and which it answers (paper, sections 6.1 and 7). Each question weighs the same, however many documents "
-        f"and answers it has. {INTERVALS}{averages.corrections(frame)}",
+        f"and answers it has. {INTERVALS}{averages.note_corrections(frame)}",
         data.sort_values(by, kind="stable"),
         columns,
         headings={"silent": "the document", "documents": "documents"},
@@ -162,7 +162,7 @@ def silent_quality(frame: pd.DataFrame) -> Table:
 
 
 def _quality(rows: pd.DataFrame) -> dict[str, object]:
-    found = crossed(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
+    found = estimate_crossed_mean(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
     return {"m_all": found.mean, **_sure(found)}
 
 

@@ -12,7 +12,7 @@ from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,11 +61,11 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
                 "silent": float((silent == "yes").sum()) if len(silent) else np.nan,
             }
         )
-    return table(
+    return make_table(
         "documents",
         "The documents",
         f"{_note(_formulas(measured))}The last columns are the questions asked, and how many of them the document is "
-        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.corrections(frame)}",
+        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.note_corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},

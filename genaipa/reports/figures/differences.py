@@ -15,7 +15,7 @@ import numpy as np
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.fonts import families
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, percent
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, write_confidence
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.words import number
 
@@ -129,7 +129,7 @@ def _legend(row: Row) -> str:
     """Return what the lines and the axis of a panel are."""
     wide = not math.isnan(row["policies_low"])
     lines = ", thick for these documents, thin for policies like these" if wide else ""
-    return f"Lines: intervals of {percent(row['level'])}{lines}. Axis: in % of each row's scale."
+    return f"Lines: intervals of {write_confidence(row['level'])}{lines}. Axis: in % of each row's scale."
 
 
 def differences(table: Table, sides: ComparedSides) -> Figure | None:

@@ -14,7 +14,7 @@ import pandas as pd
 from genaipa.answers.tidy import metrics_of
 from genaipa.errors import UsageError, clipped, command
 from genaipa.judging.name import NAME, Judge, akin
-from genaipa.reports.averages import answers
+from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.runs.selection import run_folders
@@ -134,7 +134,7 @@ def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: 
 
 def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
     """Return the M_all (10 to 100) of each system, by name: over answers, then over questions, as `genaipa judge`."""
-    by_answer = answers(frame).astype({"system": "str"})
+    by_answer = average_answers(frame).astype({"system": "str"})
     each = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean()
     return {str(system): float(mean) for system, mean in each.groupby(level=0).mean().items()}
 

@@ -16,7 +16,7 @@ from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.forecast import forecast_scores
@@ -69,7 +69,7 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     found = estimated(frame)
     rows = _rows(frame, found, events) if found.judges else []
     judges = f" Judges: {', '.join(found.judges)}." if found.judges else ""
-    return table(
+    return make_table(
         "people-and-judge",
         "People alone, people and judge",
         "M_all (10 to 100) and the metrics (-1 to 1). Where people scored a random part of the answers and the judge "
@@ -98,7 +98,7 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
     pace = median(seconds) if seconds else np.nan
     names = measures_of(frame)
     cells = {
-        (kind, measure): averages.weighted(of, measure)
+        (kind, measure): averages.weigh_cells(of, measure)
         for kind, of in (("people", found.people), ("both", found.frame), ("judge", found.judge))
         for measure in names
     }
@@ -109,7 +109,9 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
         system, experiment, measure, why = (row[name] for name in (*_BY, "measure", "why"))
         limits = M_ALL_RANGE if measure == "m_all" else (-1.0, 1.0)
         people, both, judge = (
-            averages.mean_of(rows[(rows["system"] == system) & (rows["experiment"] == experiment)], measure, limits)
+            averages.estimate_column_mean(
+                rows[(rows["system"] == system) & (rows["experiment"] == experiment)], measure, limits
+            )
             for rows in (cells[kind, measure] for kind in ("people", "both", "judge"))
         )
         if judge["n"]:  # else it is about a regulation
@@ -171,9 +173,9 @@ def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast
     found = estimated(frame)
     given = found.given[found.given["measure"] == "m_all"]
     row = given[(given["system"] == system) & (given["experiment"] == experiment)]
-    cells = averages.weighted(found.frame, "m_all")
+    cells = averages.weigh_cells(found.frame, "m_all")
     cells = cells[(cells["system"] == system) & (cells["experiment"] == experiment)]
-    mean = averages.mean_of(cells, "m_all")
+    mean = averages.estimate_column_mean(cells, "m_all")
     if row.empty or not float(mean["high"]) > float(mean["low"]):  # type: ignore[arg-type]
         return None
     means = cells.groupby("question", observed=True)["m_all"].mean()
@@ -201,7 +203,7 @@ def forecasts(frame: pd.DataFrame) -> Table:
     ]
     names = {f"to{target:g}": f"±{target:g}" for target in TARGETS}
     columns = ["system", "experiment", "scored", "half", *names, "floor"]
-    return table(
+    return make_table(
         "forecast",
         "How many more scores would be enough",
         "For the interval of M_all (10 to 100) for these documents, from people and judge: half of it now, how many "

@@ -21,7 +21,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import metrics_of
 from genaipa.judging.name import Judge, akin
-from genaipa.reports.averages import kept
+from genaipa.reports.averages import cache_per_frame
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.reason import Reason
@@ -109,7 +109,7 @@ def estimated(frame: pd.DataFrame) -> Estimate:
     return _with_estimates(frame) or Estimate.of_people(frame)
 
 
-@kept
+@cache_per_frame
 def _with_estimates(frame: pd.DataFrame) -> Estimate | None:
     """The estimates, if there are any; a table as it is would be part of what is kept of it."""
     (found,) = estimates([frame])
@@ -291,7 +291,7 @@ def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str,
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
     shown = _table(frame, answers, whole | beside, z, drawn.known)
     others = bool(beside.any())
-    # Where the two are the same, so that what is `kept` of one is found for the other.
+    # Where the two are the same, so that cached results of one serve the other.
     by_wave = _table(frame, answers, beside, alone, drawn.known) if others or whole.any() else shown
     # The judge's average rests on nobody's scores but its own.
     by_judge = _table(frame, answers, known, judge, known)

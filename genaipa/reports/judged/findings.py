@@ -21,7 +21,7 @@ from genaipa.reports.judged.quality import (
     PEOPLE,
 )
 from genaipa.reports.judged.verdicts import LEAST
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.words import listed
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def findings(given: Verdicts, agreement: Table, against: Table, leniency: Table,
         own = given.judges[judge]
         counts = (len(own.scorers), int((own.often > 0).sum()), int(both.sum()))
         rows.append(dict(zip(columns, (judge, *counts, " ".join(said)), strict=True)))
-    return table(
+    return make_table(
         "judges",
         "What the judges are worth",
         "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "

@@ -18,9 +18,9 @@ import pandas as pd
 from genaipa.judging.name import akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
-from genaipa.reports.crossed import crossed, why
+from genaipa.reports.crossed import estimate_crossed_mean, explain_interval
 from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import describe_agreement, explain_alpha
 from genaipa.scoring.rubric import M_ALL_WIDTH, shown
 from genaipa.stats.agreement import count_confusion
@@ -60,7 +60,7 @@ def agreement(given: Verdicts) -> Table:
     rows = [{"measure": name, **row} for measure, name in measures for row in _agreements(given, measure)]
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys((*_ALPHA, *_R), "float64"))
     aside = without_value(data, "reason")
-    return table(
+    return make_table(
         "judges-agreement",
         "How far judges agree with people",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) with its interval "
@@ -128,7 +128,7 @@ def compare_judges(given: Verdicts) -> Table:
     numbers = ("alpha", "people", "difference", *ends)
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(numbers, "float64"))
     aside = without_value(data, "reason")
-    return table(
+    return make_table(
         "judges-against-people",
         "A judge with people, and people with each other",
         "Krippendorff's alpha of the judge with people, and that of the same people with each other, on the same "
@@ -203,7 +203,7 @@ def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) ->
                     rows.append({**about, **_found(int(some.sum()), found)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
     aside = without_value(data, "reason")
-    return table(
+    return make_table(
         "judges-agreement-apart",
         "Agreement with people, by group",
         "A judge with people, as in the table of all answers, over those to questions on which the document is silent, "
@@ -247,7 +247,7 @@ def confusion(given: Verdicts) -> Table:
                 rows.append(dict(zip(columns, (judge, name, shown(value), *line), strict=True)))
     data = pd.DataFrame(rows, columns=columns)
     whole = all((data[column] % 1 == 0).all() for column in columns[3:])
-    return table(
+    return make_table(
         "judges-confusion",
         "What a judge gives where people give a value",
         "Numbers of answers that both scored. An answer that several people scored, or that was judged in "
@@ -274,7 +274,7 @@ def drift(given: Verdicts) -> Table:
                 rows.append({**about, "since": first[places[0]][:10], **_found(len(places), found)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
     aside = without_value(data, "reason")
-    return table(
+    return make_table(
         "judges-drift",
         "Agreement in the order in which people scored",
         "Krippendorff's alpha and Gwet's AC2 of a judge with people, and the shares of the commonest and of equal "
@@ -318,7 +318,7 @@ def alternative(given: Verdicts) -> Table:
         for judge in given.judges
         for measure, name in enumerate(given.measures.values())
     ]
-    return table(
+    return make_table(
         "judges-alternative",
         "The alternative annotator test",
         "Whether a judge may take a person's place. Each person is left out in turn: is the judge as near to the "
@@ -369,14 +369,14 @@ _METRIC = (-2.0, 2.0)
 def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
     """Mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
     columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
-    people = averages.answers(frame)
+    people = averages.average_answers(frame)
     people = people[(people["answer"].astype("str") != "") & people["m_all"].notna()]
     rows = [row for judge in given.judges for row in _of(given, judge, _differences(given, judge, people, frame))]
     data = pd.DataFrame(rows, columns=[*columns, "documents"]).astype(dict.fromkeys(("mean", *BOTH[:-1]), "float64"))
     data["documents"] = data["documents"].astype("Int64")
     rough = note_few_documents(data[data["by"] == ALL])
     aside = without_value(data, "family", *BOTH[2:4], "reason")
-    return table(
+    return make_table(
         "judges-leniency",
         "Leniency of the judges",
         "A judge's value minus people's: above 0 it is more lenient than people. Of people, the value that averages "
@@ -422,10 +422,12 @@ def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, o
             yield {**about, "measure": given.measures[OVERALL], "reason": not_meaningful(answers)}
             continue
         for measure, name in given.measures.items() if by in _EACH else [(OVERALL, given.measures[OVERALL])]:
-            found = crossed(some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC))
+            found = estimate_crossed_mean(
+                some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC)
+            )
             sure = {column: getattr(found, column) for column in BOTH}
             # Why nothing is said for policies like these, the table's note says.
-            reason = why(found) if np.isnan(found.low) else ""
+            reason = explain_interval(found) if np.isnan(found.low) else ""
             yield {**about, "measure": name, "mean": found.mean, **sure, "reason": reason}
 
 
