@@ -65,7 +65,7 @@ class RetrievalChapter(ChapterMaker):
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
             present(table, tabulate_by_number(study), tabulate_passages(study)),
-            scope.pages([partial(draw_shown, table)]),
+            scope.draw_pages([partial(draw_shown, table)]),
             []
             if table
             else ["No question with passages has an annotated answer that rests on a section of the document."],
@@ -232,17 +232,17 @@ def describe_elsewhere(study: Study) -> list[str]:
 
 def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
-    data = scope.only(table.data.dropna(subset=["mean"]))
+    data = scope.select_shown(table.data.dropna(subset=["mean"]))
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 30)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     note = (
         "How often the passages that a system gave show a right section, and beside it, of the answers scored by "
         f"people, how often they were right with it and without it (n: scored). {forest.READING}"
-        f"{style.in_full(systems)} {table.note}"
+        f"{style.note_full_names(systems)} {table.note}"
     )
     numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
-    fits = forest.fits(int(data.groupby("system").size().max()))
+    fits = forest.systems_per_page(int(data.groupby("system").size().max()))
     also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
     caption = f"How often a system's passages show a right section{also}."
     return Figure(NAME, table.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
@@ -250,12 +250,12 @@ def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     named = ((system, of, style.brief_experiment(of)) for system, of in data[_BY].itertuples(index=False, name=None))
-    rows, marks = forest.Rows.of(systems, named, heads=False), scope.marks(list(systems))
+    rows, marks = forest.Rows.arrange(systems, named, heads=False), scope.marks(list(systems))
     parts = "scored" in data
     drawn, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
     for row in data.to_dict("records"):
         place = rows.places[row["system"], row["experiment"]]
-        forest.draw(panels[0], row, place, marks[row["system"]])
+        forest.draw_interval(panels[0], row, place, marks[row["system"]])
         panels[0].text(1.03, place, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
             _draw_parts(panels[1], row, place)
@@ -266,7 +266,9 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     if parts:
         panels[1].set_xlim(0, 1.16)
         panels[1].set_xlabel("Section and answer,\nof the answers scored")
-        style.legend(drawn, [style.patch(name, edgecolor="white", **look) for name, look in _PARTS.values()])
+        style.draw_legend(
+            drawn, [style.legend_patch(name, edgecolor="white", **look) for name, look in _PARTS.values()]
+        )
     return drawn
 
 

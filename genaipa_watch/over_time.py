@@ -297,7 +297,7 @@ class OverTimeChapter(ChapterMaker):
             f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
             "tests. Averages of the other chapters take these days for repetitions.",
             present(table),
-            scope.pages([partial(draw_over_time, table)]),
+            scope.draw_pages([partial(draw_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
@@ -309,7 +309,7 @@ class OverTimeChapter(ChapterMaker):
 
 def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw each measure's difference from the first occasion, day by day, with intervals; None without any."""
-    every = scope.only(found.data).reset_index(drop=True)
+    every = scope.select_shown(found.data).reset_index(drop=True)
     moved = set(every.loc[every["difference"].abs() > 0, "measure"])
     data = every[every["measure"].isin(moved)]
     if data.empty:
@@ -328,8 +328,8 @@ def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
     measures = [measure for measure in MEASURES if measure in set(data["measure"])]
-    down, across = style.panels(len(measures), _ACROSS)
-    drawn = style.canvas(style.WIDTH, 0.5 + 1.55 * down)
+    down, across = style.panel_grid(len(measures), _ACROSS)
+    drawn = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
     panels = drawn.subplots(down, across, squeeze=False, sharex=True)
     marks, days = scope.marks(list(data["system"])), sorted(set(data["occasion"]))
     for axes, measure in zip(panels.flat, measures, strict=False):
@@ -339,9 +339,9 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
             _draw_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
         axes.set_xticks(_dates(ticks), ticks)
-    style.bottom(panels, len(measures))
-    names = style.brief(dict.fromkeys(data["system"]))
-    style.legend(drawn, [style.mark(label, **marks[system]) for system, label in names.items()])
+    style.bottom_axes(panels, len(measures))
+    names = style.brief_labels(dict.fromkeys(data["system"]))
+    style.draw_legend(drawn, [style.legend_mark(label, **marks[system]) for system, label in names.items()])
     return drawn
 
 

@@ -147,7 +147,8 @@ def find_answers(study: Study, *, whole: bool = False) -> Answers:
         )
     if len(answered_rows) > free.sum():
         lacking.append(
-            f"{len(answered_rows) - free.sum():,} answers are not in this page because their text may not be passed on: it "
+            f"{len(answered_rows) - free.sum():,} answers are not in this page because their text may not be passed "
+            "on: it "
             "is a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
     scores = _describe_scores(frame, shown_rows, whose)

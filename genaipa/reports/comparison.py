@@ -27,24 +27,24 @@ from genaipa.reports.chapters.prompting import in_order
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
-    by_group,
-    differences,
+    describe_limits,
+    differences_figure,
     finding_title,
     group_names,
-    limits,
+    groups_figure,
     row_verdict,
 )
 from genaipa.reports.figures.figure import ALONE, Scope
-from genaipa.reports.figures.style import signed
+from genaipa.reports.figures.style import write_difference
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_judge,
     count_verdicts,
     find_judge,
     find_judges,
-    own_family,
+    note_own_family,
 )
-from genaipa.reports.judged.estimate import estimates
+from genaipa.reports.judged.estimate import estimate_sides
 from genaipa.reports.matches import (
     HEADINGS,
     PRINTED,
@@ -142,22 +142,22 @@ class Comparison:
     @property
     def figure(self) -> Figure | None:
         """One panel of all measures over all questions; None if there is nothing to compare."""
-        return differences(self.table, self.pair)
+        return differences_figure(self.table, self.pair)
 
     @property
     def figures(self) -> list[Figure]:
         """The figure, and that of the groups of questions, as far as there are any."""
-        return [figure for figure in (self.figure, by_group(self.table, self.pair)) if figure]
+        return [figure for figure in (self.figure, groups_figure(self.table, self.pair)) if figure]
 
     @property
     def main(self) -> Table:
         """The table to print: a row for each measure over all questions, as narrow as a column of a paper."""
         data = self.frame[self.frame["questions"] == "all"].reset_index(drop=True)
-        rows, (first, second) = data.to_dict("records"), self.pair.short(16)
+        rows, (first, second) = data.to_dict("records"), self.pair.shorten_names(16)
         interval = f"{significance.write_confidence(rows[0]['level'])} interval"
         low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
-        note = f"{'; '.join(limits(self.table, self.pair))}. {self.table.note}"
+        note = f"{'; '.join(describe_limits(self.table, self.pair))}. {self.table.note}"
         data = data[list(MAIN)].assign(meaning=[row_verdict(row, ("better", "worse"), self.pair.judge) for row in rows])
         headings["meaning"] = f"{first} is"
         return replace(self.table, title=finding_title(self.table, self.pair), note=note, data=data, headings=headings)
@@ -227,7 +227,7 @@ def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is better by a judge alone, and that this is no estimate."""
     sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = "" if isnan(low) else f" ({signed(low)} to {signed(high)})"
+    interval = "" if isnan(low) else f" ({write_difference(low)} to {write_difference(high)})"
     better, worse = (comparison.first, comparison.second)[::sign]
     result = (
         f"{better} is better: M_all"
@@ -237,7 +237,8 @@ def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     questions, documents = number(row["n"], "question"), number(len(comparison.documents), "document")
     about = f"{questions} about {documents}" if comparison.documents else questions
     return (
-        f"By the judge {comparison.judge} alone, {result} {signed(sign * row['difference'])}{interval}, {about}. "
+        f"By the judge {comparison.judge} alone, {result} {write_difference(sign * row['difference'])}{interval}, "
+        f"{about}. "
         f"This is {NO_ESTIMATE}."
     )
 
@@ -327,10 +328,10 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         first, second = shared
     frames = [first.frame, second.frame]
     questions_by_group = group_questions(*frames)
-    judged = estimates(frames, alike=True)
-    estimated = any(not estimate.given.empty for estimate in judged)
+    judged = estimate_sides(frames, alike=True)
+    estimated = any(not estimate.usable_groups.empty for estimate in judged)
     matched = match_systems(judged[0].frame, judged[1].frame)
-    favoured = own_family(judge, *frames) if judge else ""
+    favoured = note_own_family(judge, *frames) if judge else ""
     evidence = comparison_evidence(frames, matched[OVERALL])
     data = difference_rows(
         matched, questions_by_group, judged=any(estimate.is_z for estimate in judged), evidence=evidence

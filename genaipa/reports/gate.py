@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.reports.figures.style import signed
+from genaipa.reports.figures.style import write_difference
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.stats.looks import SIGNIFICANT
 
@@ -89,7 +89,7 @@ class Gate:
 
 def describe_change(row: Mapping[Any, Any]) -> str:
     """Write a row's change from the first system to the second, B minus A, with its interval."""
-    write = signed if row["family"] == "primary endpoint" else _write_hundredths
+    write = write_difference if row["family"] == "primary endpoint" else _write_hundredths
     interval = "" if isnan(row["low"]) else f" ({write(-row['high'])} to {write(-row['low'])})"
     return f"{write(-row['difference'])}{interval}"
 

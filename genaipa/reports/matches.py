@@ -26,7 +26,7 @@ from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.averages import policy_questions, select_policy_rows
 from genaipa.reports.crossed import estimate_crossed_mean, explain_interval, number_labels, warn_interval
 from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
-from genaipa.reports.judged.estimate import estimates
+from genaipa.reports.judged.estimate import estimate_sides
 from genaipa.reports.part import drop_thin_experiments
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
 from genaipa.reports.table import Table, make_table
@@ -366,7 +366,7 @@ def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
     frame = drop_thin_experiments(frame)
-    (estimate,) = estimates([frame], alike=True)
+    (estimate,) = estimate_sides([frame], alike=True)
     policy_rows = select_policy_rows(estimate.frame)
     means = policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()

@@ -31,8 +31,8 @@ from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
-from genaipa.reports.figures.style import brief, one_line, signed
-from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_part
+from genaipa.reports.figures.style import brief_labels, one_line, write_difference
+from genaipa.reports.judged.alone import describe_judges_alone, find_judges, note_unfinished_judges
 from genaipa.reports.part import find_warning
 from genaipa.reports.render import as_html, render_note
 from genaipa.reports.significance import OTHER_PEOPLE, write_confidence, write_p
@@ -101,7 +101,7 @@ def build_front(report: Report) -> Front:
     """Put the finding of a report into words."""
     board, pairs = _table_data(report, "leaderboard"), _table_data(report, "system-differences")
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
-    names = brief(means, 40)
+    names = brief_labels(means, 40)
     sentences = list(dict.fromkeys([*(_list_warnings(report) if means else []), *report.notable]))
     needed = part.leaderboard_evidence(report.frame)
     if means:  # said above them
@@ -169,7 +169,7 @@ def _describe_first_measure(key: Table) -> str:
     measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
     if measure is None or rows.empty or "system" not in key.data:
         return key.title
-    names = brief(rows["system"], 40)
+    names = brief_labels(rows["system"], 40)
     ranked = rows.sort_values(measure, ascending=False, kind="stable")
     shares = "items" in rows
     items = rows["items"].max() if shares else 0
@@ -186,7 +186,7 @@ def _title_unscored(report: Report) -> str:
     answers = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
     if not len(answers):
         return _describe_first_measure(report.key) if report.key else "Nothing was asked"
-    if alone := alone_in_words(report.study):
+    if alone := describe_judges_alone(report.study):
         return alone
     if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
         too_few = ", too few for averages" if part.find_thin_experiments(frame) else ""
@@ -243,7 +243,7 @@ def _describe_limits(
     if not means and len(report.frame):
         judges = find_judges(report.frame, report.study.rubric.digest)
         below = "Answers, times and costs are below; averages come with scores: genaipa score"
-        return f"{judged_part(report.frame, judges)} {below}".strip()
+        return f"{note_unfinished_judges(report.frame, judges)} {below}".strip()
     if not means:
         return ""
     best, *rivals = means
@@ -257,10 +257,11 @@ def _describe_limits(
         tests = int(pairs["p_holm"].notna().sum())
         among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
         tested = f", {write_p(p)}" if pd.notna(p) else ""
-        ends = f"{signed(low)} to {signed(high)} for {target}{tested}"
+        ends = f"{write_difference(low)} to {write_difference(high)} for {target}{tested}"
         sure = f" ({write_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         sentences.append(
-            f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
+            f"{names[best]} minus {names[row['second']]}: {write_difference(row['difference'])} points of M_all{sure}, "
+            "over the "
             f"{int(row['n'])} questions scored of both."
         )
     sentences += [
@@ -337,8 +338,8 @@ def _matrix_cell(row: Mapping[str, Any] | None) -> Cell:
         return Cell("nothing in common", "chance")
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
-    sure = f" ({signed(low)} to {signed(high)})" if pd.notna(low) else ""
-    return Cell(f"{signed(row['difference'])}{sure}", _grade_difference(row))
+    sure = f" ({write_difference(low)} to {write_difference(high)})" if pd.notna(low) else ""
+    return Cell(f"{write_difference(row['difference'])}{sure}", _grade_difference(row))
 
 
 PAGE, NOTES = "index.html", "notes.html"

@@ -19,7 +19,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.evidence import measure_evidence
-from genaipa.reports.judged.estimate import estimated
+from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import M_ALL_RANGE
@@ -283,9 +283,13 @@ def tabulate_lacking(frame: pd.DataFrame) -> Table:
     rows = []
     if len(lacking_parts):
         bounds = {
-            name: _average_experiments(estimated(_fill_lacking(policies, value)).frame) for name, value in _ENDS.items()
+            name: _average_experiments(estimate_averages(_fill_lacking(policies, value)).frame)
+            for name, value in _ENDS.items()
         }
-        experiment_means, judge_means = _average_experiments(estimated(policies).frame), _average_judges(policies)
+        experiment_means, judge_means = (
+            _average_experiments(estimate_averages(policies).frame),
+            _average_judges(policies),
+        )
         for row in lacking_parts.to_dict("records"):
             group = (str(row["system"]), str(row["experiment"]))
             ends = {name: means.get(group) for name, means in bounds.items()}

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.plugins import make_each
-from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
+from genaipa.reports.judged.verdicts import LEAST, empty_columns, not_meaningful
 from genaipa.reports.table import make_table
 from genaipa.scoring.agreement import describe_agreement
 from genaipa.scoring.current import in_effect
@@ -166,7 +166,7 @@ def _make_table(
 ) -> Table:
     columns = [*about, "answers", ratings.noun, *_MEASURES, "reason"]
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_MEASURES, "float64"))
-    aside = without_value(data, "reason")
+    aside = empty_columns(data, "reason")
     return make_table(
         name,
         title,

@@ -54,7 +54,7 @@ def boxes(found: ResultsView, experiment: str) -> None:
     st.caption(
         "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
         "and n how many. "
-        f"{style.bands_in_words(found.bounds)}"
+        f"{style.describe_bands(found.bounds)}"
     )
 
 

@@ -21,7 +21,7 @@ from genaipa.errors import GenaipaError
 from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, as_png
-from genaipa.reports.judged.beside import beside, in_words
+from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
 from genaipa.reports.part import note_thin_experiments
 from genaipa.reports.report import Report
 from genaipa.runs.selection import Source, run_folders, select
@@ -256,7 +256,7 @@ class ResultsView:
     def estimates(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
         frame = pd.concat([self.frame, self._beyond])
-        return beside(frame, self._snapshot.study.log.counted), in_words(frame)
+        return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts(frame)
 
     @property
     def beyond(self) -> int:
@@ -295,7 +295,7 @@ class ResultsView:
     @cached_property
     def judges(self) -> Chapter:
         """The report's chapter on judges alone."""
-        scope = Scope.of(self.frame, self._snapshot.study.questions.categories, self.bounds)
+        scope = Scope.from_frame(self.frame, self._snapshot.study.questions.categories, self.bounds)
         return judges.JudgesChapter().make(self._study, scope)
 
     @cached_property

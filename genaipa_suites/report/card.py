@@ -19,7 +19,7 @@ from genaipa.reports import averages
 from genaipa.reports.chapters.overall import board as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.judged.estimate import estimated
+from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.table import Table, make_table
 from genaipa.stats.ranks import FEW_RANKED, correlate_ranks
 from genaipa.words import number
@@ -282,7 +282,7 @@ def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[st
     """M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    found = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all")
+    found = averages.policy_questions(estimate_averages(study.table).frame).dropna(subset="m_all")
     return [
         {
             "category": category,
@@ -313,13 +313,13 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
     names = dict(zip(data["category"], data["name"], strict=True))
     systems = list(dict.fromkeys(data["system"]))
     across = min(len(suites), 4)
-    down, across = style.panels(len(suites), across)
-    drawn = style.canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
+    down, across = style.panel_grid(len(suites), across)
+    drawn = style.make_canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
     panels = drawn.subplots(down, across, sharey=True, squeeze=False)
     for axes, suite in zip(panels.flat, suites, strict=False):
         rows = data[data["suite"] == suite]
-        axes.set_title(style.short(suite, 20), fontsize=style.SMALL)
-        axes.set_xlabel(style.short(rows["measure"].iloc[0], 24), fontsize=style.TINY)
+        axes.set_title(style.shorten(suite, 20), fontsize=style.SMALL)
+        axes.set_xlabel(style.shorten(rows["measure"].iloc[0], 24), fontsize=style.TINY)
         for place, system in enumerate(systems):
             shift = (place - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))
             for row in rows[rows["system"] == system].to_dict("records"):
@@ -331,9 +331,9 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
         axes.grid(axis="y", color="#e4e4e4", linewidth=0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
-        axes.set_yticks(range(len(codes)), [f"{style.short(names[code], 30)} ({code})" for code in codes])
+        axes.set_yticks(range(len(codes)), [f"{style.shorten(names[code], 30)} ({code})" for code in codes])
         axes.set_ylim(len(codes) - 0.5, -0.5)
-    style.bottom(panels, len(suites))
-    labels = style.labels(systems)
-    style.legend(drawn, [style.mark(labels[system], **marks[system]) for system in systems])
+    style.bottom_axes(panels, len(suites))
+    labels = style.unique_labels(systems)
+    style.draw_legend(drawn, [style.legend_mark(labels[system], **marks[system]) for system in systems])
     return drawn

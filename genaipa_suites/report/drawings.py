@@ -97,14 +97,14 @@ def _scores(scored: Scored) -> pd.DataFrame | None:
 
 def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     boards = list(dict.fromkeys(data["board"]))
-    down, across = style.panels(len(boards), _ACROSS)
+    down, across = style.panel_grid(len(boards), _ACROSS)
     systems = [list(rows["system"]) for rows in (_points(data, board) for board in boards)]
     most = max(map(len, systems))
-    drawn = style.canvas(style.WIDTH, down * (_ROW * most + 0.75) + 0.35)
+    drawn = style.make_canvas(style.WIDTH, down * (_ROW * most + 0.75) + 0.35)
     panels = drawn.subplots(down, across, sharex=True, squeeze=False)
     for axes, board in zip(panels.flat, boards, strict=False):
         rows = _points(data, board)
-        axes.set_title(style.short(board, 42 if across > 1 else 80), fontsize=style.SMALL)
+        axes.set_title(style.shorten(board, 42 if across > 1 else 80), fontsize=style.SMALL)
         for row in data[(data["board"] == board) & data["kind"].isin(list(_LINES))].to_dict("records"):
             axes.axvline(row["value"], linewidth=0.9, zorder=1, **_LINES[str(row["kind"])])
         for place, row in enumerate(rows.to_dict("records")):
@@ -115,19 +115,19 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
             )
             written = f"{row['value']:.1f}"
             axes.annotate(written, (1.01, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
-        axes.set_yticks(range(len(rows)), [style.short(name, 26) for name in rows["system"]])
+        axes.set_yticks(range(len(rows)), [style.shorten(name, 26) for name in rows["system"]])
         axes.set_ylim(max(len(rows), most) - 0.4, -0.6)
         axes.set_xlim(-2, 102)
         axes.tick_params(axis="y", length=0)
     for axes, board in zip(panels.flat, boards, strict=False):
         measure = data.loc[data["board"] == board, "measure"].iloc[0]
-        axes.set_xlabel(f"{style.short(measure, 40)} (%)", fontsize=style.SMALL)
+        axes.set_xlabel(f"{style.shorten(measure, 40)} (%)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
-    style.bottom(panels, len(boards))
+    style.bottom_axes(panels, len(boards))
     there = {str(kind) for kind in data["kind"]}
     names = {"floor": "best floor", "ceiling": "ceiling", "people": "people"}
-    lines = [style.mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in there]
-    style.legend(drawn, lines)
+    lines = [style.legend_mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in there]
+    style.draw_legend(drawn, lines)
     return drawn
 
 
@@ -155,7 +155,7 @@ def _draw_along(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, 
     groups = list(dict.fromkeys(data["group"]))
     sizes = {group: int(data.loc[data["group"] == group, "items"].max()) for group in groups}
     systems = list(dict.fromkeys(data["system"]))
-    drawn = style.canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
+    drawn = style.make_canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
     panels = drawn.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     for axes, (name, heading) in zip(panels, measures.items(), strict=True):
         axes.set_title(heading)
@@ -171,16 +171,16 @@ def _draw_along(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, 
         axes.set_xticks(range(len(groups)), [f"{_wrapped(group)}\nn={sizes[group]:,}" for group in groups])
         axes.tick_params(axis="x", labelsize=style.TINY)
         axes.set_ylim(-2, 102)
-        axes.set_xlabel(style.plain(grouping))
+        axes.set_xlabel(style.drawable_name(grouping))
     panels[0].set_ylabel("per cent")
-    labels = style.labels(systems)
-    style.legend(drawn, [style.mark(labels[system], **marks[system]) for system in systems])
+    labels = style.unique_labels(systems)
+    style.draw_legend(drawn, [style.legend_mark(labels[system], **marks[system]) for system in systems])
     return drawn
 
 
 def _wrapped(name: str) -> str:
     """A group's name on two lines: where there are several, one is too long."""
-    words = style.short(name, 22).split()
+    words = style.shorten(name, 22).split()
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
 
 
@@ -197,7 +197,7 @@ def stacked(numbers: Table, scored: Scored) -> Figure | None:
 
 def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
     """A bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
-    drawn = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
+    drawn = style.make_canvas(style.WIDTH, 1.1 + 0.28 * len(data))
     axes = drawn.subplots()
     left = [0.0] * len(data)
     entries = []
@@ -215,12 +215,12 @@ def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
                 text = axes.text(middle, bar.get_y() + 0.33, f"{count:,}", fontsize=style.TINY, color=ink)
                 text.set(ha="center", va="center")
         left = [before + more for before, more in zip(left, data[kind], strict=True)]
-        entries.append(style.patch(kind, **look))
-    axes.set_yticks(range(len(data)), list(style.labels(data["system"], 30).values()))
+        entries.append(style.legend_patch(kind, **look))
+    axes.set_yticks(range(len(data)), list(style.unique_labels(data["system"], 30).values()))
     axes.set_ylim(len(data) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("errors")
-    style.legend(drawn, entries)
+    style.draw_legend(drawn, entries)
     return drawn
 
 
@@ -317,9 +317,9 @@ def _percent(value: float) -> str:
 
 
 def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
-    drawn = style.canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
+    drawn = style.make_canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
     panels = drawn.subplots(1, 2, sharey=True)
-    labels = style.labels(data["system"], 26)
+    labels = style.unique_labels(data["system"], 26)
     for axes, measure in zip(panels, measures, strict=True):
         for place, row in enumerate(data.to_dict("records")):
             _point(axes, row, measure.name, place, marks[row["system"]])
@@ -334,7 +334,7 @@ def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks)
 def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
     groups, systems = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["system"]))
     tall = max(_WIDE_ROW, _CLOSE * len(systems) + 0.08)
-    drawn = style.canvas(style.WIDTH, _AROUND + tall * len(groups))
+    drawn = style.make_canvas(style.WIDTH, _AROUND + tall * len(groups))
     panels = drawn.subplots(1, 2, sharey=True)
     for axes, measure in zip(panels, measures, strict=True):
         for number, system in enumerate(systems):
@@ -345,10 +345,10 @@ def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) 
             axes.axhline(place - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
         _across(axes, measure)
     sizes = {group: int(data.loc[data["group"] == group, "policies"].max()) for group in groups}
-    panels[0].set_yticks(range(len(groups)), [f"{style.short(group, 22)}  n={sizes[group]}" for group in groups])
+    panels[0].set_yticks(range(len(groups)), [f"{style.shorten(group, 22)}  n={sizes[group]}" for group in groups])
     panels[0].set_ylim(len(groups) - 0.5, -0.5)
-    names = style.labels(systems)
-    style.legend(drawn, [style.mark(names[system], **marks[system]) for system in systems])
+    names = style.unique_labels(systems)
+    style.draw_legend(drawn, [style.legend_mark(names[system], **marks[system]) for system in systems])
     return drawn
 
 
@@ -363,7 +363,7 @@ def _point(axes: Axes, row: dict[Any, Any], name: str, place: float, look: dict[
 
 
 def _across(axes: Axes, measure: Measure) -> None:
-    axes.set_title(style.short(measure.heading, 40))
+    axes.set_title(style.shorten(measure.heading, 40))
     axes.set_xlim(-2, 102)
     axes.set_xlabel("per cent", fontsize=style.SMALL)
     axes.tick_params(axis="y", length=0)

@@ -307,13 +307,13 @@ def _draw(agreed: Table) -> Canvas:
     data = agreed.data
     pairs = list(dict.fromkeys(zip(data["a"], data["b"], strict=True)))[:_PANELS]
     tasks = list(dict.fromkeys(data["task"]))
-    down, across = style.panels(len(pairs), 2)
-    canvas = style.canvas(style.WIDTH, down * (0.24 * len(tasks) + 0.8) + 0.3)
+    down, across = style.panel_grid(len(pairs), 2)
+    canvas = style.make_canvas(style.WIDTH, down * (0.24 * len(tasks) + 0.8) + 0.3)
     panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     widest = max(1.0, float(data[["only_a", "only_b"]].max().max()))
     for axes, (first, second) in zip(panels.flat, pairs, strict=False):
         own = data[(data["a"] == first) & (data["b"] == second)].set_index("task")
-        heads = (f"only {style.short(first, _NAME)} \u2192", f"\u2190 only {style.short(second, _NAME)}")
+        heads = (f"only {style.shorten(first, _NAME)} \u2192", f"\u2190 only {style.shorten(second, _NAME)}")
         axes.set_title("\n".join(heads), fontsize=style.SMALL)
         for place, task in enumerate(tasks):
             if task not in own.index:
@@ -337,7 +337,7 @@ def _draw(agreed: Table) -> Canvas:
         axes.set_xlim(-1.4 * widest, 1.4 * widest)
         axes.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
         axes.tick_params(axis="y", length=0)
-    for axes in style.bottom(panels, len(pairs)):
+    for axes in style.bottom_axes(panels, len(pairs)):
         axes.set_xlabel("per cent of examples")
         axes.tick_params(axis="x", labelbottom=True)
     return canvas

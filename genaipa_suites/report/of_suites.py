@@ -115,7 +115,7 @@ def _joined(study: Study, every: Sequence[Scored], marks: drawings.Marks) -> Cha
 
 def _systems(every: Sequence[Scored], study: Study) -> list[str]:
     """Every system of a figure: the procedure's as its figures have them, then the suites'."""
-    known = list(map(str, style.ordered(study.table["system"]))) if len(study.table) else []
+    known = list(map(str, style.distinct_values(study.table["system"]))) if len(study.table) else []
     asked = [name for scored in every for row in scored.asked for name in (row.system, row.label)]
     references = [row.system for scored in every for row in scored.references]
     return list(dict.fromkeys([*known, *asked, *references]))

@@ -70,7 +70,7 @@ def gathered(**options: bool) -> Study:
 
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on points."""
-    return PointsChapter().make(found, Scope.of(found.table))
+    return PointsChapter().make(found, Scope.from_frame(found.table))
 
 
 def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
@@ -319,7 +319,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(JudgesChapter().make(study, Scope.of(study.table)))["judges-points"].data
+    judged = tables(JudgesChapter().make(study, Scope.from_frame(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -329,7 +329,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(mean(same))
     alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(JudgesChapter().make(alone, Scope.of(alone.table)))["points-judged"]
+    of_judges = tables(JudgesChapter().make(alone, Scope.from_frame(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 

@@ -33,7 +33,8 @@ def first_screen(frame: pd.DataFrame) -> Front:
     """The first screen of a report on it."""
     gathered = study_of(frame)
     made = overall.OverallChapter().make(
-        gathered, Scope.of(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts)
+        gathered,
+        Scope.from_frame(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts),
     )
     return build_front(Report(gathered, gathered.rubric.bands, [made]))
 

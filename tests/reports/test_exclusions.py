@@ -54,7 +54,7 @@ def test_reasons_are_counted() -> None:
     ]
     told = "Excluded: 2 answers and 1 published score (reasons: other-company 2, copy 1)."
     assert told in notable_sentences(study_of(scored))
-    made = exclusions.ExclusionsChapter().make(study_of(scored), Scope.of(scored))
+    made = exclusions.ExclusionsChapter().make(study_of(scored), Scope.from_frame(scored))
     assert [table.name for table in made.tables] == ["with-excluded", "excluded"]
 
 

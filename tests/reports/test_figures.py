@@ -447,11 +447,11 @@ def test_hostile_names_are_drawn_as_text() -> None:
 
 def test_shortened_names_stay_apart() -> None:
     """Two names that shorten to the same have two labels, which the note explains."""
-    drawn = style.labels(HOSTILE[:2], 24)
+    drawn = style.unique_labels(HOSTILE[:2], 24)
     assert len(set(drawn.values())) == 2
     assert all(len(label) <= 24 for label in drawn.values())
-    assert all(f"{label} is {name}" in style.in_full(drawn) for name, label in drawn.items())
-    assert style.short("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
+    assert all(f"{label} is {name}" in style.note_full_names(drawn) for name, label in drawn.items())
+    assert style.shorten("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
 
 
 def test_files_are_written_beside_their_numbers(tmp_path) -> None:
@@ -475,8 +475,8 @@ def test_every_label_has_its_place() -> None:
     frame = study(documents=("uber",))
     drawn = metrics.question_map(metrics.by_question(frame), "quality")
     assert drawn is not None
-    with style.house(drawn.name):
-        written, other = figure._laid_out(drawn.draw()), drawn.draw()
+    with style.house_style(drawn.name):
+        written, other = figure._apply_layout(drawn.draw()), drawn.draw()
         other.draw_without_rendering()
     page = written.bbox.padded(1)
     for axes, wanted in zip(written.axes, other.axes, strict=True):
@@ -553,7 +553,7 @@ def test_a_figure_is_drawn_once_for_each_format(tmp_path) -> None:
             super().draw(renderer)
 
     def draw():
-        page = style.canvas(2, 2)
+        page = style.make_canvas(2, 2)
         page.subplots().add_artist(Counted(0.5, 0.5, "here"))
         return page
 

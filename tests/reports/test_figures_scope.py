@@ -30,7 +30,7 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     answers = answer_rows(questions=("T_f1", "T_u1", "UC_f1"))
     answers = [row for row in answers if row["system"] == "b/two" or row["question"] == "T_u1"]
     frame = tidy_of(answers, score_rows(answers))
-    figure = metrics.question_map(metrics.by_question(frame), "quality", scope=Scope.of(frame))
+    figure = metrics.question_map(metrics.by_question(frame), "quality", scope=Scope.from_frame(frame))
     assert figure is not None
     assert rows_of(figure.plot().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
 

@@ -24,7 +24,13 @@ from genaipa.answers.study import Study
 from genaipa.reports.chapters.agreement import alphas, alphas_apart
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.judged.quality import EPSILON, agreement, agreement_apart, alternative, answer_groups
+from genaipa.reports.judged.quality import (
+    EPSILON,
+    agreement_by_group_table,
+    agreement_table,
+    alternative_test_table,
+    answer_groups,
+)
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
@@ -57,7 +63,7 @@ def gathered() -> Study:
 
 def chapter_of(found: Study) -> Chapter:
     """The chapter on judges."""
-    return JudgesChapter().make(found, Scope.of(found.table))
+    return JudgesChapter().make(found, Scope.from_frame(found.table))
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +161,10 @@ def test_agreement_by_silent_questions_and_by_language(study):
     documents = {**documents, "bolt": replace(documents["bolt"], language="de")}
     sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
-    judged, people = agreement_apart(Verdicts.of(known), answer_groups(known)).data, alphas_apart(known).data
+    judged, people = (
+        agreement_by_group_table(Verdicts.collect(known), answer_groups(known)).data,
+        alphas_apart(known).data,
+    )
     assert not alphas_apart(found)
     assert "judges-agreement-apart" not in {one.name for one in made.tables}
     for by, group, some in (
@@ -175,7 +184,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
             assert [*told[["answers", "measure"]].itertuples(index=False, name=None)] == [(answers, "M_all")]
             assert "and it takes 30" in told["reason"].iloc[0]
         else:
-            whole = agreement(Verdicts.of(alone)).data
+            whole = agreement_table(Verdicts.collect(alone)).data
             whole = whole[(whole["judge"] == HARSH) & (whole["with"] == "people")]
             columns = ["measure", "answers", "alpha", "low", "high", "ac2", "commonest"]
             pd.testing.assert_frame_equal(told[columns].reset_index(drop=True), whole[columns].reset_index(drop=True))
@@ -266,7 +275,7 @@ def test_drift_is_agreement_in_the_order_of_time(study):
     scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
         events = [event for event in found.log.counted if event.scorer == "machine" or event.answer in half]
-        agreed = agreement(Verdicts.of(found.rescored(events))).data
+        agreed = agreement_table(Verdicts.collect(found.rescored(events))).data
         (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
             "records"
         )
@@ -283,7 +292,7 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
     more = found.rescored([*found.log.counted, *cy])
-    tested, scores = alternative(Verdicts.of(more)).data, given(more)
+    tested, scores = alternative_test_table(Verdicts.collect(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
         own = scores[f"judge:{row['judge'].partition(' ')[0]}@0123456789ab#1"]

@@ -23,7 +23,7 @@ def first_screen(frame):
     bounds = gathered.rubric.bands
     with plain_texts:
         made = overall.OverallChapter().make(
-            gathered, Scope.of(frame, gathered.questions.categories, bounds, gathered.questions.texts)
+            gathered, Scope.from_frame(frame, gathered.questions.categories, bounds, gathered.questions.texts)
         )
     return build_front(Report(gathered, bounds, [made] if made else []))
 
@@ -62,7 +62,7 @@ def test_systems_have_one_order():
     scores = [score | values[row["system"]] for row in scored for score in score_rows([row])]
     ordered = Report.build(study_of(tidy_of(rows, scores))).frame
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
-    assert Scope.of(ordered).systems == ("z/better", "a/worse", "c/unscored")
+    assert Scope.from_frame(ordered).systems == ("z/better", "a/worse", "c/unscored")
     assert list(overall.board(ordered).data["system"]) == ["z/better", "a/worse"]
     assert list(dict.fromkeys(overall.by_measure(ordered).data["system"])) == ["z/better", "a/worse"]
 

@@ -55,7 +55,7 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on retrieval, where there is one."""
     made = retrieval.RetrievalChapter()
-    return made.make(found, Scope.of(found.table)) if found.has(*made.needs) else None
+    return made.make(found, Scope.from_frame(found.table)) if found.has(*made.needs) else None
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:

@@ -346,7 +346,7 @@ def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]
 def _write(found: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
     """One file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
-    from genaipa.reports.figures.figure import paths_of, save
+    from genaipa.reports.figures.figure import file_paths, save
     from genaipa.reports.render import as_latex
 
     if form:
@@ -357,7 +357,7 @@ def _write(found: Comparison, output: Path, form: str, formats: Sequence[Format]
     if found.groups:
         texts[output / f"{found.groups.name}.tex"] = as_latex(found.groups)
     figures = found.figures
-    for path in (*texts, *(path for figure in figures for path in paths_of(figure, output, formats))):
+    for path in (*texts, *(path for figure in figures for path in file_paths(figure, output, formats))):
         check_new(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)

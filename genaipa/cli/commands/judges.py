@@ -79,7 +79,7 @@ def judges(
     from genaipa.reports.render import as_rows
 
     study = gather_scored(here, sources, excluded=include_excluded, by=by)
-    found = JudgesChapter().make(study, Scope.of(study.table, study.questions.categories))
+    found = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
         _write(found, output, force=force)

@@ -185,9 +185,9 @@ def _unscored(made: Report) -> str:
     counts = made.tables["answers"].data
     if counts["scored"].sum() or counts["published"].sum():
         return ""
-    from genaipa.reports.judged.alone import alone_in_words
+    from genaipa.reports.judged.alone import describe_judges_alone
 
-    if alone := alone_in_words(made.study):
+    if alone := describe_judges_alone(made.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
     said = f"{answered:,} of {planned:,} answered, none scored: no averages yet."

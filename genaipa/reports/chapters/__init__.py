@@ -53,7 +53,7 @@ class MadeChapters(NamedTuple):
 @plain_texts
 def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
-    scope = Scope.of(study.table, study.questions.categories, bounds, study.questions.texts)
+    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts)
     made: list[Chapter] = []
     makers, unloaded = _makers()
     problems = [*unloaded]

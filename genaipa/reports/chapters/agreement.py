@@ -159,7 +159,7 @@ def alphas_figure(table: Table) -> Figure | None:
 
 
 def _draw(data: pd.DataFrame) -> Canvas:
-    drawn = style.canvas(style.COLUMN, 0.24 * len(data) + 0.85)
+    drawn = style.make_canvas(style.COLUMN, 0.24 * len(data) + 0.85)
     axes = drawn.subplots()
     for alpha, name in _LINES.items():
         axes.axvline(alpha, color=style.FAINT, linewidth=0.7, linestyle="-" if alpha == 0 else (0, (4, 2)), zorder=0)
@@ -177,7 +177,7 @@ def _draw(data: pd.DataFrame) -> Canvas:
                 axes.plot([row["low"], row["high"]], [place, place], color=style.INK, linewidth=1.2)
             axes.plot([row["alpha"]], [place], marker="o", color=style.COLOURS[0], markersize=5)
         axes.text(1.06, place, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
-    style.name_rows(axes, {name: style.short(name) for name in data["metric"]}, {})
+    style.name_rows(axes, {name: style.shorten(name) for name in data["metric"]}, {})
     alpha_axes(axes, data, len(data), 1.3)
     return drawn
 

@@ -73,19 +73,19 @@ _WORDS = {1: 44, 2: 34, 3: 22}
 
 def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Questions down, a panel per system: M_all with the document minus by the name alone; None without a pair."""
-    data = scope.only(table.data.dropna(subset=["difference"]))
+    data = scope.select_shown(table.data.dropna(subset=["difference"]))
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]))
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    names = style.labels(groups, 12)
+    systems = style.unique_labels(style.distinct_values(data["system"]))
+    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    names = style.unique_labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
         "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the "
         f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives "
         "only the mean over its documents."
-        f"{scope.without(data['system'], 'a question that is scored both ways')}"
-        f"{style.in_full(systems)}{style.in_full(names)} {table.note}"
+        f"{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
+        f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
     shown = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
     fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(names, scope.texts)), 1)
@@ -107,9 +107,9 @@ def _draw(
     sources: Mapping[Any, str],
     texts: Mapping[str, str],
 ) -> Canvas:
-    down, across = style.panels(len(systems), _ABREAST)
+    down, across = style.panel_grid(len(systems), _ABREAST)
     width = style.WIDTH if across > 1 or texts else style.COLUMN
-    drawn = style.canvas(width, down * _high(names, texts) + _FOOT)
+    drawn = style.make_canvas(width, down * _high(names, texts) + _FOOT)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
@@ -117,22 +117,22 @@ def _draw(
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         rows = data[data["system"] == system].set_index("question").reindex(list(names))
         _draw_panel(axes, rows, sources, reach)
-        style.part_groups(axes, list(groups.values()), (-reach, reach), at=-0.5)
+        style.draw_group_lines(axes, list(groups.values()), (-reach, reach), at=-0.5)
         axes.set_title(label, pad=9)
         axes.tick_params(axis="y", length=0)
     panels[0, 0].set_xlim(-reach * 1.05, reach * 1.3)
     panels[0, 0].set_xticks(
-        [-reach, -reach / 2, 0, reach / 2, reach], style.ticks(-reach, -reach / 2, 0, reach / 2, reach)
+        [-reach, -reach / 2, 0, reach / 2, reach], style.tick_labels(-reach, -reach / 2, 0, reach / 2, reach)
     )
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.name_rows(axes, names, sources, texts=texts, most=_WORDS[across])
-    for axes in style.bottom(panels, len(systems)):
+        style.name_rows(axes, names, sources, texts=texts, max_letters=_WORDS[across])
+    for axes in style.bottom_axes(panels, len(systems)):
         axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     named = {"faq": "question from FAQs", "user": "question from users"}
     found = [source for source in style.SOURCE_POINTS if source in sources.values()]
-    style.legend(drawn, [style.mark(named[source], **style.SOURCE_POINTS[source]) for source in found])
+    style.draw_legend(drawn, [style.legend_mark(named[source], **style.SOURCE_POINTS[source]) for source in found])
     return drawn
 
 
@@ -145,7 +145,7 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reac
         look = style.SOURCE_POINTS.get(sources[question], {"marker": "o", "color": style.INK})
         axes.plot([0, row["difference"]], [place, place], color=look["color"], linewidth=1.2, zorder=2)
         axes.plot([row["difference"]], [place], **look, linestyle="none", markersize=3.6, zorder=3)
-        axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)
+        axes.text(reach * 1.08, place, style.write_count(row["n"]), va="center", fontsize=style.TINY)
 
 
 class ClosedBookChapter(ChapterMaker):
@@ -167,6 +167,6 @@ class ClosedBookChapter(ChapterMaker):
             "Closed book",
             "A system's answers from the document, against its answers when only the company is named.",
             present(summary(frame), differences),
-            scope.pages([partial(differences_figure, differences)]),
+            scope.draw_pages([partial(differences_figure, differences)]),
             [] if differences else [f"Closed book against document is not shown: {why}."],
         )

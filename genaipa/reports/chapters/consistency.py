@@ -177,43 +177,44 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
     None without an answer in other words or asked again.
     """
-    data = scope.only(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(drop=True)
+    data = scope.select_shown(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(drop=True)
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 40)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 40)
     title = table.title
     note = (
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
-        f"M_all. Right: how often the band changes. {forest.READING} {style.bands_in_words(scope.bounds)}"
-        f"{scope.without(data['system'], 'an answer in other words or asked again')}{style.in_full(systems)} "
+        f"M_all. Right: how often the band changes. {forest.READING} {style.describe_bands(scope.bounds)}"
+        f"{scope.note_missing_systems(data['system'], 'an answer in other words or asked again')}"
+        f"{style.note_full_names(systems)} "
         f"{table.note}"
     )
     shown = Table("consistency", title, note, data, table.headings, table.formats)
     each = data[["system", *_OVER]].drop_duplicates()
-    fits = forest.fits(each.groupby("system").size().max())
+    fits = forest.systems_per_page(each.groupby("system").size().max())
     return Figure("consistency", title, note, shown, lambda: _draw(data, systems), fits=fits)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.of(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
+    rows = forest.Rows.arrange(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
     drawn, (left, right) = rows.canvas((3, 2))
     for row in data.to_dict("records"):
         place = rows.places[row["system"], (row["over"], row["experiment"])]
         # The drop is above the change, so that both are seen.
         place -= 0.16 if row["measure"] == DROP else 0.0
         axes = right if row["measure"] == BANDS else left
-        forest.draw(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
+        forest.draw_interval(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
     left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
     left.set_xlabel("points of M_all")
     right.set_xlim(left=0)
     right.set_xlabel(BANDS)
-    style.legend(drawn, [style.mark(measure, **look) for measure, look in _LOOKS.items()])
+    style.draw_legend(drawn, [style.legend_mark(measure, **look) for measure, look in _LOOKS.items()])
     return drawn
 
 
 def _named(over: str, experiment: str) -> str:
-    return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
+    return over if over == WORDS else f"{over}: {style.shorten(experiment, 18)}"
 
 
 class ConsistencyChapter(ChapterMaker):
@@ -242,6 +243,6 @@ class ConsistencyChapter(ChapterMaker):
             "Consistency",
             "How far the answer to a question moves when it is put in other words, or asked again.",
             present(summary, by_question(found)),
-            scope.pages([partial(consistency_figure, summary)]),
+            scope.draw_pages([partial(consistency_figure, summary)]),
             absent,
         )

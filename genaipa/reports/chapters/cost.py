@@ -108,17 +108,17 @@ def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None
     data = table.data.dropna(subset=["m_all", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
-    systems = style.labels(style.ordered(data["system"]), 34)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 34)
     note = (
         "Average of M_all over questions against what an answer takes. The thick line is its interval for these "
         "documents, the thin one with ends that for policies like these (none if it can't be had). "
-        f"n is the number of answers. {style.bands_in_words(scope.bounds)}"
-        f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
+        f"n is the number of answers. {style.describe_bands(scope.bounds)}"
+        f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
     shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
     # The panels of money and of time come in the same order, whichever of the two a row lacks.
-    experiments = [one for one in style.ordered(table.data["experiment"]) if (data["experiment"] == one).any()]
+    experiments = [one for one in style.distinct_values(table.data["experiment"]) if (data["experiment"] == one).any()]
     return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, scope))
 
 
@@ -129,14 +129,14 @@ def _draw(
     systems: Mapping[Any, str],
     scope: Scope,
 ) -> Canvas:
-    down, across = style.panels(len(experiments), 2)
+    down, across = style.panel_grid(len(experiments), 2)
     foot = 0.35 + 0.1 * (len(systems) + len(_LINES))
-    drawn = style.canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
+    drawn = style.make_canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     marks = scope.marks(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
-        style.quality_axis(axes, scope.bounds, along="y")
-        axes.set_title(style.short(str(experiment).capitalize(), 30))
+        style.draw_quality_axis(axes, scope.bounds, along="y")
+        axes.set_title(style.shorten(str(experiment).capitalize(), 30))
         rows = data[data["experiment"] == experiment].sort_values(effort)
         for place, (_, row) in enumerate(rows.iterrows()):
             _draw_point(axes, row, effort, marks[row["system"]])
@@ -149,11 +149,13 @@ def _draw(
     _scale(panels[0, 0], data[effort], _PER[effort])
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
-    for axes in style.bottom(panels, len(experiments)):
+    for axes in style.bottom_axes(panels, len(experiments)):
         axes.set_xlabel(_AXES[effort])
         axes.tick_params(axis="x", labelbottom=True)
-    lines = [style.mark(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
-    style.legend(drawn, [*(style.mark(label, **marks[system]) for system, label in systems.items()), *lines])
+    lines = [style.legend_mark(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
+    style.draw_legend(
+        drawn, [*(style.legend_mark(label, **marks[system]) for system, label in systems.items()), *lines]
+    )
     return drawn
 
 

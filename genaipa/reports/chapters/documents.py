@@ -170,24 +170,22 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
     boxes = _of(five_numbers, experiment).dropna(subset=_NUMBERS)
-    boxes = scope.only(boxes[boxes["questions"].isin(_LOOKS)])
+    boxes = scope.select_shown(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
-    dots = scope.only(_of(points, experiment).dropna(subset=["m_all"]))
-    systems = style.labels(style.ordered(boxes["system"]))
-    documents = style.labels(style.ordered(boxes["document"]), 16)
+    dots = scope.select_shown(_of(points, experiment).dropna(subset=["m_all"]))
+    systems = style.unique_labels(style.distinct_values(boxes["system"]))
+    documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
         f"maximum; each point is a question, n is how many. "
-        f"{style.bands_in_words(scope.bounds)}"
+        f"{style.describe_bands(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
-    among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
-    absent = among.without(boxes["system"], "a score of this experiment by document")
-    about = (
-        f"{averages.note_few_questions(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
-    )
-    name, title = style.stem(experiment, "by-document"), style.headline(experiment)
+    among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
+    absent = among.note_missing_systems(boxes["system"], "a score of this experiment by document")
+    about = f"{averages.note_few_questions(boxes['n'])}{absent}{style.note_full_names(systems)}{style.note_full_names(documents)}".strip()
+    name, title = style.figure_name(experiment, "by-document"), style.experiment_heading(experiment)
     table = Table(name, title, reading, _drawn(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
     fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(groups, documents)), 1)
@@ -232,24 +230,24 @@ def _draw(
     experiment: str,
 ) -> Canvas:
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    down, across = style.panels(len(systems), _ABREAST)
-    drawn = style.canvas(style.COLUMN if across == 1 else style.WIDTH, down * _high(groups, documents) + _FOOT)
-    style.head(drawn, experiment)
+    down, across = style.panel_grid(len(systems), _ABREAST)
+    drawn = style.make_canvas(style.COLUMN if across == 1 else style.WIDTH, down * _high(groups, documents) + _FOOT)
+    style.write_heading(drawn, experiment)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     middle = (len(groups) - 1) / 2
     places = {document: place * (len(groups) + _GAP) for place, document in enumerate(documents)}
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.quality_axis(axes, bounds, room=_ROOM)
+        style.draw_quality_axis(axes, bounds, room=_ROOM)
         axes.set_title(label, pad=12)
         _draw_panel(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
         axes.tick_params(axis="y", length=0)
     panels.flat[0].set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
     for axes in panels[:, 0]:
         style.name_rows(axes, documents, {}, rows=[place + middle for place in places.values()])
-    for axes in style.bottom(panels, len(systems)):
+    for axes in style.bottom_axes(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
-    style.legend(drawn, [*_entries(groups)])
+    style.draw_legend(drawn, [*_entries(groups)])
     return drawn
 
 
@@ -314,9 +312,9 @@ def _spread(values: Any) -> Any:
 def _entries(groups: list[str]) -> Iterator[Any]:
     """The legend: each group's box with its points."""
     for group in groups:
-        box, name = style.patch(style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
+        box, name = style.legend_patch(style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
         if group in style.SOURCE_POINTS:
-            yield (box, style.mark(name, **style.SOURCE_POINTS[group])[0]), name
+            yield (box, style.legend_mark(name, **style.SOURCE_POINTS[group])[0]), name
         else:
             yield box, name
 
@@ -330,7 +328,7 @@ class DocumentsChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         found, five = points(frame), five_numbers(frame)
-        figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
+        figures = scope.draw_pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
         return Chapter(
             "documents",
             "By document",

@@ -17,16 +17,16 @@ from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.alone import NO_ESTIMATE
-from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.findings import findings
+from genaipa.reports.judged.beside import people_and_judge_table
+from genaipa.reports.judged.findings import judge_findings
 from genaipa.reports.judged.quality import (
     ALL,
     EACH_OTHER,
     PEOPLE,
-    agreement_apart,
-    alternative,
+    agreement_by_group_table,
+    alternative_test_table,
     answer_groups,
-    leniency,
+    leniency_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.reports.ratings import tabulate_each, tabulate_judges_and_people
@@ -56,14 +56,18 @@ class JudgesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        given = Verdicts.of(study) if any(event.scorer == "machine" for event in study.log.counted) else None
+        given = Verdicts.collect(study) if any(event.scorer == "machine" for event in study.log.counted) else None
         if not given:
             return Chapter("judges", "How good the judges are", "")
-        agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
+        agreed, lenient, tested = (
+            quality.agreement_table(given),
+            leniency_table(given, study.table),
+            alternative_test_table(given),
+        )
         against = quality.compare_judges(given)
-        found = findings(given, agreed, against, lenient, tested)
-        enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-        apart = agreement_apart(given, answer_groups(study))
+        found = judge_findings(given, agreed, against, lenient, tested)
+        enough = [judge for judge, both in given.both_scored.items() if both.sum() >= LEAST]
+        apart = agreement_by_group_table(given, answer_groups(study))
         rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, given))
         rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, given))
         tables = (
@@ -73,8 +77,8 @@ class JudgesChapter(ChapterMaker):
                 apart,
                 *rated.tables,
                 lenient,
-                quality.confusion(given),
-                quality.drift(given),
+                quality.confusion_table(given),
+                quality.drift_table(given),
                 tested,
             ]
             if enough
@@ -82,9 +86,9 @@ class JudgesChapter(ChapterMaker):
         )
         if not study.table["counted"].any():
             # Else it is beside people's averages.
-            tables.append(beside(study.table))
+            tables.append(people_and_judge_table(study.table))
         points = {
-            judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])]
+            judge: [side.means[given.both_scored[judge], 0] for side in (given.people, given.judges[judge])]
             for judge in enough
         }
         return Chapter(
@@ -114,7 +118,7 @@ def _correlations(agreed: Table) -> dict[str, str]:
 
 def _absent(given: Verdicts) -> list[str]:
     """Sentences on what is not shown."""
-    most = max(int(both.sum()) for both in given.both.values())
+    most = max(int(both.sum()) for both in given.both_scored.values())
     if LEAST <= most < 2 * LEAST:
         return [
             f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {most}."
@@ -139,12 +143,12 @@ def agreement_figure(found: Table) -> Figure | None:
     judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
     if not judges:
         return None
-    names = style.labels(judges, 38)
+    names = style.unique_labels(judges, 38)
     title = "How far judges agree with people"
     note = (
         "Krippendorff's alpha of each judge with people, with its interval; the dark bar is that of people with each "
         "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
-        f"answers were scored by two people.{style.in_full(names)} {found.note}"
+        f"answers were scored by two people.{style.note_full_names(names)} {found.note}"
     )
     shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats, found.aside)
     caption = (
@@ -157,7 +161,7 @@ def agreement_figure(found: Table) -> Figure | None:
 def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
     measures, marks = list(dict.fromkeys(data["measure"])), style.system_marks(list(names))
     high = max(0.3, 0.13 * len(names) + 0.12)
-    drawn = style.canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
+    drawn = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
     axes = drawn.subplots()
     axes.axvline(0, color=style.FAINT, linewidth=0.7, zorder=0)
     for row in data.to_dict("records"):
@@ -172,11 +176,13 @@ def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
             look = marks[row["judge"]]
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
-    style.name_rows(axes, {name: style.short(name) for name in measures}, {})
+    style.name_rows(axes, {name: style.shorten(name) for name in measures}, {})
     alpha_axes(axes, data, len(measures), 1.05)
-    people = [style.patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
+    people = [style.legend_patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
     there = (data["judge"] == PEOPLE).any()
-    style.legend(drawn, [*(style.mark(names[name], **marks[name]) for name in names), *(people if there else [])])
+    style.draw_legend(
+        drawn, [*(style.legend_mark(names[name], **marks[name]) for name in names), *(people if there else [])]
+    )
     return drawn
 
 
@@ -187,7 +193,7 @@ def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
     # Where nearly all scores are equal an interval goes far below: the numbers say how far.
     axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), end)
     axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
-    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.tick_labels(tick)[0])
     axes.set_xlabel("Krippendorff's alpha")
     axes.tick_params(axis="y", length=0)
 
@@ -200,9 +206,9 @@ def leniency_figures(found: Table, scope: Scope = ALONE) -> list[Figure]:
     order = {name: place for place, name in enumerate(("", *scope.systems))}
     data = data.assign(place=data["group"].map(order).fillna(len(order))).sort_values("place", kind="stable")
     data = data.drop(columns="place")
-    judges = style.labels(dict.fromkeys(found.data["judge"]), 40)
+    judges = style.unique_labels(dict.fromkeys(found.data["judge"]), 40)
     there = [judge for judge in judges if (data["judge"] == judge).any()]
-    fits = forest.fits(data.groupby("judge").size().max()) if there else 1
+    fits = forest.systems_per_page(data.groupby("judge").size().max()) if there else 1
     pages = [there[first : first + fits] for first in range(0, len(there), fits)]
     return [_leniency_page(found, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
 
@@ -212,12 +218,13 @@ def _leniency_page(
 ) -> Figure:
     rows = data[data["judge"].isin(page)].reset_index(drop=True)
     labels = {judge: judges[judge] for judge in page}
-    systems = style.labels(dict.fromkeys(name for name in rows["group"] if name), 22)
+    systems = style.unique_labels(dict.fromkeys(name for name in rows["group"] if name), 22)
     name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
     title = f"Leniency of the judges, by system{of}"
     note = (
         "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star at "
-        f"the name, mark a system of the judge's own family. {forest.READING}{style.in_full({**labels, **systems})} "
+        f"the name, mark a system of the judge's own family. {forest.READING}"
+        f"{style.note_full_names({**labels, **systems})} "
         f"{found.note}"
     )
     shown = Table(name, title, note, rows, found.headings, found.formats, found.aside)
@@ -228,7 +235,7 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
     rows = data.to_dict("records")
     labels = {"": "all answers", **systems}
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
-    laid = forest.Rows.of(judges, named)
+    laid = forest.Rows.arrange(judges, named)
     drawn, (axes,) = laid.canvas([1])
     laid.line(axes, color=style.INK, linewidth=0.8, zorder=1)
     for row in rows:
@@ -237,20 +244,20 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
             "marker": "s" if own else "o",
             "color": style.INK if every else style.COLOURS[1] if own else style.COLOURS[0],
         }
-        forest.draw(axes, row, laid.places[row["judge"], row["group"]], look)
+        forest.draw_interval(axes, row, laid.places[row["judge"], row["group"]], look)
         axes.annotate(
             f"n={row['answers']}", (1.01, laid.places[row["judge"], row["group"]]),
             xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
         )  # fmt: skip
     axes.set_xlabel("Judge minus people (M_all)")
-    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(round(tick, 6))[0])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.tick_labels(round(tick, 6))[0])
     looks = [
-        style.mark("all answers", marker="o", color=style.INK),
-        style.mark("a system", marker="o", color=style.COLOURS[0]),
+        style.legend_mark("all answers", marker="o", color=style.INK),
+        style.legend_mark("a system", marker="o", color=style.COLOURS[0]),
     ]
     if data["family"].any():
-        looks.append(style.mark("own family", marker="s", color=style.COLOURS[1]))
-    style.legend(drawn, looks)
+        looks.append(style.legend_mark("own family", marker="s", color=style.COLOURS[1]))
+    style.draw_legend(drawn, looks)
     return drawn
 
 
@@ -278,18 +285,18 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
 
 def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
     judges = list(dict.fromkeys(data["judge"]))
-    down, across = style.panels(len(judges), _ACROSS)
+    down, across = style.panel_grid(len(judges), _ACROSS)
     width = style.COLUMN if len(judges) == 1 else style.WIDTH
-    drawn = style.canvas(width, down * (width / across * 0.92 + 0.4))
+    drawn = style.make_canvas(width, down * (width / across * 0.92 + 0.4))
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    names = style.labels(judges, 44)
+    names = style.unique_labels(judges, 44)
     random = np.random.default_rng(0)
     for axes, judge in zip(panels.flat, judges, strict=False):
         rows = data[data["judge"] == judge]
         _draw_points(axes, rows, random)
         said = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
         axes.set_title("\n".join(said), fontsize=style.SMALL)
-    for axes in style.bottom(panels, len(judges)):
+    for axes in style.bottom_axes(panels, len(judges)):
         axes.set_xlabel("People's M_all")
         axes.tick_params(labelbottom=True)
     for axes in panels[:, 0]:
@@ -329,7 +336,7 @@ def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) ->
     asked = frame.loc[scorable, ["run", "key", *columns]]
     places = asked.drop_duplicates(["run", "key"])[columns].astype("str")
     found = []
-    judges = {name: side for name, side in given.judges.items() if given.both[name].sum() < LEAST}
+    judges = {name: side for name, side in given.judges.items() if given.both_scored[name].sum() < LEAST}
     for number, (judge, side) in enumerate(judges.items(), 1):
         values = pd.Series(side.means[:, 0], given.answers, name="m_all")
         rows = places.join(values, "answer").dropna(subset="m_all")
@@ -337,21 +344,25 @@ def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) ->
         data = rows.groupby(by, as_index=False).agg(m_all=("m_all", "mean"), answers=("answer", "size"))
         if not data.empty:
             name = NAME if len(judges) == 1 else f"{NAME}-{number}"
-            found += scope.pages([partial(_map, name, judge, data)])
+            found += scope.draw_pages([partial(_map, name, judge, data)])
     return found
 
 
 def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
-    data = scope.only(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
-    groups, _ = style.questions(data, scope.in_order(dict.fromkeys(data["question"])))
+    data = scope.select_shown(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
+    groups, _ = style.arrange_questions(data, scope.sort_questions(dict.fromkeys(data["question"])))
     means = data.groupby("system")["m_all"].mean().to_dict()
-    short = style.brief(sorted(map(str, means)), 26)
-    labels, systems = style.labels(groups, 12), {system: f"{short[system]}  {means[system]:.0f}" for system in short}
+    short = style.brief_labels(sorted(map(str, means)), 26)
+    labels, systems = (
+        style.unique_labels(groups, 12),
+        {system: f"{short[system]}  {means[system]:.0f}" for system in short},
+    )
     title = f"{style.one_line(judge)}: {SAID}"
     whose = f"By the judge {style.one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
         f"{whose}. M_all (10 to 100), averaged over documents and passes; beside each system, which stand by name, the "
-        f"mean over its questions. Nobody knows how far the judge is off before people score.{style.in_full(short)}"
+        "mean over its questions. Nobody knows how far the judge is off before people "
+        f"score.{style.note_full_names(short)}"
     )
     table = Table(
         name,
@@ -379,8 +390,8 @@ def _draw(
     from genaipa.reports.figures.words import Words
 
     tall = 0.06 * max(map(len, systems.values()))
-    wide, letters = heatmap.across(labels, systems, texts)
-    drawn = style.canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
+    wide, letters = heatmap.map_width(labels, systems, texts)
+    drawn = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
     axes = drawn.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")
     values = values.reindex(index=list(labels), columns=list(systems))
@@ -395,8 +406,8 @@ def _draw(
     axes.set_xlim(0, len(names) if texts else max(len(names), _ROOMY))
     axes.set_ylim(len(labels), 0)
     axes.spines[:].set_visible(False)
-    style.part_groups(axes, list(groups.values()), (0, len(names)))
-    style.name_rows(axes, labels, {}, at=0.5, texts=texts, most=letters)
+    style.draw_group_lines(axes, list(groups.values()), (0, len(names)))
+    style.name_rows(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
     lines = textwrap.wrap(whose, int(wide * _LETTERS))
     drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
     return drawn

@@ -199,12 +199,12 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     data = _of(table, experiment, scope)
     if data.empty:
         return None
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
+    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
     grid = Grid(
         data,
         ["question"],
         "documents",
-        style.labels(groups, 12),
+        style.unique_labels(groups, 12),
         groups,
         sources,
         table.headings,
@@ -213,9 +213,12 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ, or 'mean' where the source "
-        f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
+        f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}"
+        f"{style.note_full_names(grid.labels)}"
     )
-    return heatmap.figure(style.stem(experiment, "metrics"), experiment, about, table, grid, scope.bounds)
+    return heatmap.heat_map_figure(
+        style.figure_name(experiment, "metrics"), experiment, about, table, grid, scope.bounds
+    )
 
 
 def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
@@ -223,8 +226,8 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     data = _of(table, experiment, scope)
     if data.empty:
         return None
-    order = style.ordered(data["category"])
-    labels = style.labels(order, 18)
+    order = style.distinct_values(data["category"])
+    labels = style.unique_labels(order, 18)
     grid = Grid(
         *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
         headings=table.headings,
@@ -232,10 +235,12 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     )
     about = (
         "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
-        f"the fewest where they differ.{scope.named_categories(order)}"
-        f"{scope.without(data['system'], _METRICS)}{style.in_full(grid.labels)}"
+        f"the fewest where they differ.{scope.note_category_names(order)}"
+        f"{scope.note_missing_systems(data['system'], _METRICS)}{style.note_full_names(grid.labels)}"
     )
-    return heatmap.figure(style.stem(experiment, "categories"), experiment, about, table, grid, scope.bounds)
+    return heatmap.heat_map_figure(
+        style.figure_name(experiment, "categories"), experiment, about, table, grid, scope.bounds
+    )
 
 
 def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
@@ -243,27 +248,28 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
 
     `table` is that of the metrics by question.
     """
-    name = style.stem(experiment, "overall")
+    name = style.figure_name(experiment, "overall")
     if not table:
         return None
-    data = scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
+    data = scope.select_shown(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
     if data.empty:
         return None
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    named = style.brief if scope.texts else style.labels
-    labels, systems = style.labels(groups, 12), named(style.ordered(data["system"]), 26)
-    title = f"{style.headline(experiment)}: overall score by question and system"
+    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    named = style.brief_labels if scope.texts else style.unique_labels
+    labels, systems = style.unique_labels(groups, 12), named(style.distinct_values(data["system"]), 26)
+    title = f"{style.experiment_heading(experiment)}: overall score by question and system"
     about = (
         f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n is over how many "
         "documents, or 'mean' where the source gives only the mean over its documents."
-        f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
+        f"{scope.note_missing_systems(data['system'], 'a score in this experiment')}{style.note_full_names(labels)}"
+        f"{style.note_full_names(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all", "documents"]
     shown = data.assign(documents=data.get("m_all_documents", data["documents"]))
     drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all": "M_all"}, {"m_all": ".1f"})
     grid = Grid(shown, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}"
+    reading = f"{style.describe_bands(scope.bounds)} In a cell {heatmap.SIGNS}"
     return Figure(
         name,
         title,
@@ -280,7 +286,7 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
 def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
     if not table:
         return table.data
-    return scope.only(
+    return scope.select_shown(
         table.data[table.data["experiment"] == experiment].dropna(subset=metrics_of(table.data), how="all")
     )
 
@@ -288,8 +294,8 @@ def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
 def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
     """Sentences on the systems and questions that have an M_all, and no metric."""
     known = table.data[table.data["experiment"] == experiment]["question"]
-    asked = scope.unasked(data["question"], known, "metrics") if scope.systems else ""
-    return scope.without(data["system"], _METRICS) + asked
+    asked = scope.note_missing_questions(data["question"], known, "metrics") if scope.systems else ""
+    return scope.note_missing_systems(data["system"], _METRICS) + asked
 
 
 class MetricsChapter(ChapterMaker):
@@ -301,7 +307,7 @@ class MetricsChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         questions, categories = by_question(frame), by_category(frame)
-        figures = scope.pages(
+        figures = scope.draw_pages(
             (
                 *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
                 *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),

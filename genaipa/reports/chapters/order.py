@@ -131,8 +131,8 @@ def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | 
     """
     both = pd.concat(
         [
-            scope.only(asked.data).assign(effect=APART).rename(columns={"difference": "mean"}),
-            scope.only(placed.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
+            scope.select_shown(asked.data).assign(effect=APART).rename(columns={"difference": "mean"}),
+            scope.select_shown(placed.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
         ]
     )
     columns = [*_BY, "effect", "conversation", "n", "mean", *averages.BOTH]
@@ -140,22 +140,22 @@ def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | 
     if data.empty:
         return None
     order = [system for system in scope.systems if system in set(data["system"])]
-    systems = style.labels(dict.fromkeys((*order, *data["system"])), 40)
+    systems = style.unique_labels(dict.fromkeys((*order, *data["system"])), 40)
     title = "Order effects"
     note = (
         f"In points of M_all. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
         f"above 0, later questions are answered better. {forest.READING}"
-        f"{scope.without(data['system'], 'such a contrast')}{style.in_full(systems)} "
+        f"{scope.note_missing_systems(data['system'], 'such a contrast')}{style.note_full_names(systems)} "
         f"{' '.join(one.note for one in (asked, placed) if one)}"
     )
     shown = Table("order", title, note, data, placed.headings, {**placed.formats, "mean": "+.1f"})
-    fits = forest.fits(data[_BY].drop_duplicates().groupby("system").size().max())
+    fits = forest.systems_per_page(data[_BY].drop_duplicates().groupby("system").size().max())
     return Figure("order", title, note, shown, lambda: _draw(data, systems), fits=fits)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.of(systems, ((system, by, style.short(by, 18)) for system, by in keys))
+    rows = forest.Rows.arrange(systems, ((system, by, style.shorten(by, 18)) for system, by in keys))
     effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
     drawn, panels = rows.canvas([1] * len(effects))
     for axes, effect in zip(panels, effects, strict=True):
@@ -165,10 +165,10 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
         look = _LOOKS.get(row["conversation"], _BOTH)
         # Of the two kinds of conversation, one is above the other, so that both are seen.
         place = rows.places[row["system"], row["experiment"]] + _BESIDE.get(row["conversation"], 0.0)
-        forest.draw(panels[effects.index(row["effect"])], row, place, look)
+        forest.draw_interval(panels[effects.index(row["effect"])], row, place, look)
     if SLOPE in effects:
         found = [kind for kind in KINDS if kind in set(data["conversation"])]
-        style.legend(drawn, [style.mark(f"{kind} conversation", **_LOOKS[kind]) for kind in found])
+        style.draw_legend(drawn, [style.legend_mark(f"{kind} conversation", **_LOOKS[kind]) for kind in found])
     return drawn
 
 
@@ -202,6 +202,6 @@ class OrderChapter(ChapterMaker):
             "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, "
             "and early or late in the shuffled order.",
             present(asked, placed),
-            scope.pages([partial(order_figure, asked, placed)]),
+            scope.draw_pages([partial(order_figure, asked, placed)]),
             absent,
         )

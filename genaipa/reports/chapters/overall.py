@@ -20,8 +20,8 @@ from genaipa.reports.chapters import documents, prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.beside import beside, forecasts, measures_of
-from genaipa.reports.judged.estimate import estimated
+from genaipa.reports.judged.beside import forecast_table, measure_names, people_and_judge_table
+from genaipa.reports.judged.estimate import estimate_averages
 from genaipa.reports.part import (
     drop_thin_experiments,
     find_thin_experiments,
@@ -58,14 +58,14 @@ def board(frame: pd.DataFrame) -> Table:
     few, needed = find_thin_experiments(frame), part.leaderboard_evidence(frame)
     frame = drop_thin_experiments(frame)
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
-    policies, estimate = averages.select_policy_rows(frame), estimated(frame)
+    policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
     shown = estimate.frame
     found = averages.policy_questions(shown).dropna(subset="m_all")
     cells = averages.weigh_cells(shown, "m_all")
     data = averages.summarize_groups(cells, ["system"], mean_of)
     others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
     columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
-    judged = {name: estimate.basis(name) for name in estimate.given["system"].unique()}
+    judged = {name: estimate.basis(name) for name in estimate.usable_groups["system"].unique()}
     partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
@@ -88,7 +88,7 @@ def board(frame: pd.DataFrame) -> Table:
         "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
         "which may be others than these. Those of an experiment are in CSV and JSON. "
         f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(few)}"
-        f"{averages.note_unlike_questions(shown, found)}{part.describe_parts(policies)}{estimate.in_words()}",
+        f"{averages.note_unlike_questions(shown, found)}{part.describe_parts(policies)}{estimate.describe()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
@@ -102,7 +102,7 @@ def board(frame: pd.DataFrame) -> Table:
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weigh_cells(estimated(drop_thin_experiments(frame)).frame, "m_all").dropna(subset="m_all")
+    cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all").dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
     known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
@@ -111,7 +111,7 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
 
 def unlike(frame: pd.DataFrame) -> str:
     """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    shown = estimated(drop_thin_experiments(frame)).frame
+    shown = estimate_averages(drop_thin_experiments(frame)).frame
     if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all")):
         return ""
     return (
@@ -170,7 +170,7 @@ def who_scored(frame: pd.DataFrame) -> Table:
 
 def by_source(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over users' questions, by system."""
-    estimate = estimated(frame)
+    estimate = estimate_averages(frame)
     frame = estimate.frame
     found = averages.policy_questions(frame).dropna(subset="m_all")
     rows = [
@@ -187,7 +187,7 @@ def by_source(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_named(found)}. {averages.note_intervals(data)}{averages.note_unlike_questions(frame, found)}"
-        f"{estimate.in_words()}",
+        f"{estimate.describe()}",
         data,
         columns,
     )
@@ -195,13 +195,13 @@ def by_source(frame: pd.DataFrame) -> Table:
 
 def by_measure(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies, estimate = averages.select_policy_rows(frame), estimated(frame)
-    shown, said = estimate.frame, estimate.in_words()
+    policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
+    shown, said = estimate.frame, estimate.describe()
     known = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
-        for measure, name in measures_of(frame).items()
+        for measure, name in measure_names(frame).items()
         for (system, experiment), those in averages.weigh_cells(shown, measure).groupby(_BY, observed=True, sort=True)
         for basis in [estimate.basis(str(system), str(experiment), measure=measure)]
         for scored in [basis or known.get((str(system), str(experiment)), "")]
@@ -241,7 +241,7 @@ class OverallChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         ranked, few = board(frame), note_thin_experiments(frame)
-        cells = averages.weigh_cells(estimated(drop_thin_experiments(frame)).frame, "m_all")
+        cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all")
         shown = overview_numbers(ranked, cells, part.leaderboard_evidence(frame).confidence)
         return Chapter(
             "overall",
@@ -249,7 +249,7 @@ class OverallChapter(ChapterMaker):
             "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
             present(
                 *(ranked, *matches.difference_tables(frame), who_scored(frame), tabulate_lacking(frame)),
-                *(beside(frame, study.log.counted), forecasts(frame)),
+                *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
                 *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
             ),
             drawn(overview(shown, scope)),
@@ -299,8 +299,8 @@ def overview(found: Table, scope: Scope) -> Figure | None:
     """Systems down with both intervals, and categories down with systems across; None without a system."""
     if not found:
         return None
-    systems = style.brief(dict.fromkeys(found.data["system"]), 20)
-    note = f"{found.note} {forest.READING} {style.bands_in_words(scope.bounds)}{style.in_full(systems)}"
+    systems = style.brief_labels(dict.fromkeys(found.data["system"]), 20)
+    note = f"{found.note} {forest.READING} {style.describe_bands(scope.bounds)}{style.note_full_names(systems)}"
     data = found.data
     return Figure(
         OVERVIEW,
@@ -317,7 +317,7 @@ def _draw_column(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -
     """Draw the systems over their categories, as wide as a column of a paper."""
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
-    drawn = style.canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
+    drawn = style.make_canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
     if not categories:
         _draw_systems(drawn.subplots(), data, systems, scope)
         return drawn
@@ -331,7 +331,7 @@ def _draw_column(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     rows = max(len(systems) * 1.3, len(categories))
-    drawn = style.canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
+    drawn = style.make_canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
     if not categories:
         _draw_systems(drawn.subplots(), data, systems, scope)
         return drawn
@@ -346,10 +346,10 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
 
 
 def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
-    style.quality_axis(axes, scope.bounds, room=_ROOM)
+    style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
     marks = scope.marks(list(systems))
     for place, row in enumerate(data.to_dict("records")):
-        forest.draw(axes, row, place, marks[row["system"]])
+        forest.draw_interval(axes, row, place, marks[row["system"]])
         axes.text(103, place, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
     axes.set_yticks(range(len(systems)), list(systems.values()))
     axes.set_ylim(len(systems) - 0.45, -0.55)
@@ -363,7 +363,7 @@ def _draw_categories(
     values = data.pivot_table(index="category", columns="system", values="mean", sort=False)
     values = values.reindex(index=list(categories), columns=list(systems)).astype("float64").round(9)
     heatmap.draw_overall_cells(axes, values, bounds)
-    names = ["\n".join(textwrap.wrap(style.short(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()]
+    names = ["\n".join(textwrap.wrap(style.shorten(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()]
     small = style.TINY if any("\n" in name for name in names) else style.SMALL
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=small, linespacing=0.95)
     _name_columns(axes, list(systems.values()))

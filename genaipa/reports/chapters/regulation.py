@@ -36,11 +36,11 @@ def scores(frame: pd.DataFrame) -> Table:
 
 def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Regulations and their questions down, metrics across, a panel per system; None without a value."""
-    data = scope.only(table.data.dropna(subset=metrics_of(table.data), how="all"))
+    data = scope.select_shown(table.data.dropna(subset=metrics_of(table.data), how="all"))
     if data.empty:
         return None
-    regulations = style.labels(style.ordered(data["document"]), 10)
-    questions = style.labels(scope.in_order(style.ordered(data["question"])), 10)
+    regulations = style.unique_labels(style.distinct_values(data["document"]), 10)
+    questions = style.unique_labels(scope.sort_questions(style.distinct_values(data["question"])), 10)
     asked = set(zip(data["document"], data["question"], strict=True))
     keys = [(regulation, question) for regulation in regulations for question in questions]
     names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked}
@@ -53,10 +53,10 @@ def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     )
     about = (
         "The metrics of each question about a regulation. n is the number of answers."
-        f"{scope.without(data['system'], 'a score of the metrics on a regulation')}"
-        f"{style.in_full(regulations)}{style.in_full(questions)}"
+        f"{scope.note_missing_systems(data['system'], 'a score of the metrics on a regulation')}"
+        f"{style.note_full_names(regulations)}{style.note_full_names(questions)}"
     )
-    return heatmap.figure("regulation", "regulation", about, table, grid, scope.bounds)
+    return heatmap.heat_map_figure("regulation", "regulation", about, table, grid, scope.bounds)
 
 
 class RegulationChapter(ChapterMaker):
@@ -76,6 +76,6 @@ class RegulationChapter(ChapterMaker):
             "Regulations",
             "Questions about data-protection laws, put by the name of the law alone.",
             present(found),
-            scope.pages([partial(scores_map, found)]),
+            scope.draw_pages([partial(scores_map, found)]),
             [] if found else [f"Regulations are not shown: {why}."],
         )

@@ -91,20 +91,21 @@ def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
     The drop, its interval and n are written behind each line. None without a pair.
     """
-    data = scope.only(table.data.dropna(subset=["original", "paraphrased"]))
+    data = scope.select_shown(table.data.dropna(subset=["original", "paraphrased"]))
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 30)
-    found = style.ordered(data["questions"])
+    systems = style.unique_labels(style.distinct_values(data["system"]), 30)
+    found = style.distinct_values(data["questions"])
     names = {group: name for group, name in style.GROUPS.items() if group in found}
     categories = [group for group in found if group not in style.GROUPS]
-    names |= style.labels(categories, 14)
+    names |= style.unique_labels(categories, 14)
     title = "Original questions and their paraphrases"
     note = (
         "Average of M_all over the original questions and over their paraphrases, by source and by "
         "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
-        f"{style.bands_in_words(scope.bounds)}{scope.named_categories(categories)}"
-        f"{scope.without(data['system'], 'a pair of an original and a paraphrased question')}{style.in_full(systems)} "
+        f"{style.describe_bands(scope.bounds)}{scope.note_category_names(categories)}"
+        f"{scope.note_missing_systems(data['system'], 'a pair of an original and a paraphrased question')}"
+        f"{style.note_full_names(systems)} "
         f"{table.note}"
     )
     shown = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
@@ -119,25 +120,25 @@ def _high(names: Mapping[Any, str]) -> float:
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
-    down, across = style.panels(len(systems), 1 if len(systems) <= _FEW else 2)
-    drawn = style.canvas(style.WIDTH, down * _high(names) + _FOOT)
+    down, across = style.panel_grid(len(systems), 1 if len(systems) <= _FEW else 2)
+    drawn = style.make_canvas(style.WIDTH, down * _high(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
     panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.quality_axis(axes, bounds, room=room)
+        style.draw_quality_axis(axes, bounds, room=room)
         axes.set_title(label, pad=12)
         _draw_panel(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
-        style.part_groups(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
+        style.draw_group_lines(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
         style.name_rows(axes, names, {})
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    for axes in style.bottom(panels, len(systems)):
+    for axes in style.bottom_axes(panels, len(systems)):
         low, high = axes.get_xlim()
         # In the middle of the scale, without the room behind it.
         axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
         axes.tick_params(axis="x", labelbottom=True)
-    style.legend(drawn, [style.mark(end, **look) for end, look in _ENDS.items()])
+    style.draw_legend(drawn, [style.legend_mark(end, **look) for end, look in _ENDS.items()])
     return drawn
 
 
@@ -153,8 +154,12 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
         axes.plot([row["original"], row["paraphrased"]], [place, place], color=style.INK, linewidth=1.2, zorder=2)
         for end, look in _ENDS.items():
             axes.plot([row[end]], [place], **look, linestyle="none", zorder=3)
-        interval = "" if pd.isna(row["low"]) else f" [{style.signed(row['low'])}, {style.signed(row['high'])}]"
-        axes.text(103, place, f"{style.signed(row['drop'])}{interval}", va="center", fontsize=style.TINY)
+        interval = (
+            ""
+            if pd.isna(row["low"])
+            else f" [{style.write_difference(row['low'])}, {style.write_difference(row['high'])}]"
+        )
+        axes.text(103, place, f"{style.write_difference(row['drop'])}{interval}", va="center", fontsize=style.TINY)
         axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
@@ -176,6 +181,6 @@ class RobustnessChapter(ChapterMaker):
             "Robustness",
             "Whether the same question in other words is answered as well.",
             tables,
-            scope.pages([partial(drops_figure, dropped)]),
+            scope.draw_pages([partial(drops_figure, dropped)]),
             [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
         )

@@ -176,23 +176,23 @@ _PANELS = {
 
 def figure(found: Table, scope: Scope = ALONE) -> Figure | None:
     """Return the figure with a panel for each error and a row for each system's rate; None without a rate."""
-    data = scope.only(found.data[found.data["answers"] > 0])
+    data = scope.select_shown(found.data[found.data["answers"] > 0])
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 30)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     caption = (
         "How often a system asserts something though the document is silent, and claims silence though it answers: the "
         "fewer, the better. Beside it n, the number of answers."
     )
-    note = f"{caption} {forest.READING}{style.in_full(systems)} {found.note}"
+    note = f"{caption} {forest.READING}{style.note_full_names(systems)} {found.note}"
     numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
-    fits = forest.fits(int(data.groupby("system")["experiment"].nunique().max()))
+    fits = forest.systems_per_page(int(data.groupby("system")["experiment"].nunique().max()))
     return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
 
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     pairs = data[["system", "experiment"]].drop_duplicates().itertuples(index=False, name=None)
-    rows = forest.Rows.of(systems, [(system, of, style.brief_experiment(of)) for system, of in pairs], heads=False)
+    rows = forest.Rows.arrange(systems, [(system, of, style.brief_experiment(of)) for system, of in pairs], heads=False)
     marks = scope.marks(list(systems))
     drawn, panels = rows.canvas((1, 1), foot=_FOOT)
     for axes, (error, label) in zip(panels, _PANELS.items(), strict=True):
@@ -202,7 +202,7 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
         for row in data[data["error"] == error].to_dict("records"):
             place = rows.places[row["system"], row["experiment"]]
-            forest.draw(axes, row | {"mean": row["rate"]}, place, marks[row["system"]])
+            forest.draw_interval(axes, row | {"mean": row["rate"]}, place, marks[row["system"]])
             axes.text(1.06, place, f"{row['rate']:.0%}", va="center", weight="bold", fontsize=style.SMALL)
             axes.text(1.26, place, f"n={row['answers']}", va="center", fontsize=style.TINY)
     return drawn
@@ -225,7 +225,7 @@ class SilentChapter(ChapterMaker):
             "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
             "something all the same, and how often it claims silence where the document is not silent.",
             tables,
-            scope.pages([partial(figure, rates)]) if known else [],
+            scope.draw_pages([partial(figure, rates)]) if known else [],
             []
             if tables and known
             else ["No question that was asked is annotated as one on which its document is silent."],

@@ -230,7 +230,7 @@ def _by_metric(desk: Desk, user: User, found: ResultsView) -> None:
         notice("results no map", "This selection has no score of a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
-    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
+    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.expose(user.name, found.exposing(experiment), scores=True)
     place = heatmap.show_heatmap(found, experiment, rows)
