@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import COLUMN, HATCH, hatch_cell, legend_corner, mark_corners
@@ -54,8 +54,8 @@ class PointsChapter(ChapterMaker):
             "Points said, and harm",
             "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
             "reader.",
-            present(table, tabulate_contradicted(points), of_points),
-            scope.draw_pages([partial(draw_missed, points, experiment) for experiment in experiments_of(of_points)]),
+            nonempty_tables(table, tabulate_contradicted(points), of_points),
+            scope.draw_pages([partial(draw_missed, points, experiment) for experiment in list_experiments(of_points)]),
             method=_METHOD,
             first=(table.name,),
         )

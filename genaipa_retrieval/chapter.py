@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import SHARES, estimate_crossed_mean
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -64,7 +64,7 @@ class RetrievalChapter(ChapterMaker):
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
-            present(table, tabulate_by_number(study), tabulate_passages(study)),
+            nonempty_tables(table, tabulate_by_number(study), tabulate_passages(study)),
             scope.draw_pages([partial(draw_shown, table)]),
             []
             if table

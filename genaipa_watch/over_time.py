@@ -19,7 +19,7 @@ import pandas as pd
 from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
 from genaipa.reports.analysts import note_other_analysts
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
@@ -296,7 +296,7 @@ class OverTimeChapter(ChapterMaker):
             "Over time",
             f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
             "tests. Averages of the other chapters take these days for repetitions.",
-            present(table),
+            nonempty_tables(table),
             scope.draw_pages([partial(draw_over_time, table)]),
         )
 

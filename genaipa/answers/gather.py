@@ -358,7 +358,7 @@ class _Run:
                     )
 
     def _published(self) -> Iterable[dict[str, Any]]:
-        """The scores that a published study gives for these systems."""
+        """Yield the scores that a published study gives for these systems."""
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
         published = published_scores(self._source.folder)
         if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():

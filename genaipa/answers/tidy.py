@@ -176,7 +176,7 @@ def as_plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
 
 
 def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
-    """The column as categories: `first` in its order, then the others sorted; empty where there is none.
+    """Return the column as categories: `first` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
     such columns, and most are the same from the first row to the last.

@@ -15,7 +15,7 @@ _PUBLISHED = "published"
 
 
 def select_human_scores(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a tidy table that are a person's score of an answer, as averages count them."""
+    """Return the rows of a tidy table that are a person's score of an answer, as averages count them."""
     human_scores = frame[frame["counted"] & (frame["unit"] == "answer") & (frame["scorer"] == "human")]
     return human_scores[human_scores["analyst"].astype(str) != _PUBLISHED]
 
@@ -34,13 +34,13 @@ def explain_panel(panel: Panel) -> str:
 
 
 def describe_analyst_count(frame: pd.DataFrame) -> str:
-    """The number of people behind the counted scores of a tidy table, in words."""
+    """Return the number of people behind the counted scores of a tidy table, in words."""
     number = select_human_scores(frame)["analyst"].nunique()
     return str(number) if number else "not known"
 
 
 def note_other_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
-    """A sentence on who scored which side, where that is confounded with the systems; else empty.
+    """Return a sentence on who scored which side, where that is confounded with the systems; else empty.
 
     Both are tidy tables; compared are the analysts' shares of each side's counted scores.
     """

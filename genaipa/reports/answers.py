@@ -122,7 +122,7 @@ class Answers:
 
 
 def find_answers(study: Study, *, whole: bool = False) -> Answers:
-    """The answers behind the averages; `whole` shows texts that may not be passed on as well."""
+    """Return the answers behind the averages; `whole` shows texts that may not be passed on as well."""
     frame, whose = _find_shown_scores(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
     answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
@@ -184,7 +184,7 @@ def _collect_questions(
     *,
     whole: bool,
 ) -> list[AskedQuestion]:
-    """The questions with their answers, the worst first, numbered in the tidy table's order."""
+    """Return the questions with their answers, the worst first, numbered in the tidy table's order."""
     records = _read_records(study, shown_rows)
     ordered = shown_rows.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
@@ -219,7 +219,7 @@ def _collect_questions(
 
 
 def _describe_prompt(row: Mapping[Any, Any]) -> str:
-    """The place of an answer: its system, experiment and prompts."""
+    """Return the place of an answer: its system, experiment and prompts."""
     parts = ", ".join(str(row[name]) for name in _LINE[:3])
     return f"{parts}, {row['prompts']} prompts, repetition {row['repetition']}"
 
@@ -262,7 +262,7 @@ _STEERING = re.compile(r"[^ -~\n\t]")
 
 
 def _clean_text(text: str) -> str:
-    """The text without characters that steer, cut where it is very long."""
+    """Return the text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
     return _STEERING.sub(lambda found: found[0] if _steers_nothing(found[0]) else "\ufffd", text[:LONGEST]) + cut
 

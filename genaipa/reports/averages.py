@@ -42,7 +42,7 @@ _ANSWER = [
 
 
 def score_columns(rows: pd.DataFrame) -> list[str]:
-    """The averaged columns: the metrics, M_all, M_all+ and M_all-."""
+    """Return the averaged columns: the metrics, M_all, M_all+ and M_all-."""
     return [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
 
 
@@ -117,7 +117,7 @@ def _group_numbers(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
 
 
 def select_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
-    """The cells that have a document and an M_all."""
+    """Return the cells that have a document and an M_all."""
     return cell_averages[(cell_averages["document"] != "") & cell_averages["m_all"].notna()]
 
 
@@ -194,7 +194,7 @@ ROUGH = 10
 
 
 def select_policy_rows(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are about policies; those about regulations have a table of their own."""
+    """Return the rows that are about policies; those about regulations have a table of their own."""
     is_policy = (rows["kind"] != "regulation") & (rows["experiment"] != "regulation")
     # The same object, where that is all, so that its results are found in the cache.
     selected: pd.DataFrame = rows if is_policy.all() else rows[is_policy]
@@ -203,18 +203,18 @@ def select_policy_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 @cache_per_frame
 def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """The cells (`cells`) that are about policies."""
+    """Return the cells (`cells`) that are about policies."""
     return select_policy_rows(average_cells(frame))
 
 
 @cache_per_frame
 def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The means over documents (`per_question`) of what is about policies."""
+    """Return the means over documents (`per_question`) of what is about policies."""
     return average_questions(select_policy_rows(average_cells(frame)))
 
 
 def question_groups(rows: pd.DataFrame, *, categories: bool = False) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of all questions, of FAQs', of users', and of each category if asked: what there is.
+    """Yield the rows of all questions, of FAQs', of users', and of each category if asked: what there is.
 
     Where all questions come from one source, or one category, its rows are given as well as all.
     """
@@ -239,7 +239,7 @@ def summarize_groups(
 
 @cache_per_frame
 def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The cells that make up the averages of a column, about policies, with their `weight` in their question.
+    """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
     `cells`). A question's
@@ -268,13 +268,13 @@ def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
 
 @cache_per_frame
 def _number_questions(frame: pd.DataFrame) -> NDArray[Any]:
-    """The number of the question, in its system and experiment, that each of `policy_cells` is about."""
+    """Return the number of the question, in its system and experiment, that each of `policy_cells` is about."""
     numbers: NDArray[Any] = policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
     return numbers
 
 
 def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row per system that people scored: its average, and how far it depends on who they are.
+    """Return a row per system that people scored: its average, and how far it depends on who they are.
 
     Columns: `system`, `analysts` (how many), `mean`, `policies_low` and `policies_high`, `analysts_low` and
     `analysts_high` for analysts like these as well, `least` and `most` (the average with one of them left out), `why`.
@@ -359,13 +359,13 @@ def as_columns(estimate: CrossedMean) -> dict[str, object]:
 
 
 def note_corrections(frame: pd.DataFrame) -> str:
-    """A sentence on how many annotated answers are corrected; empty where none is."""
+    """Return a sentence on how many annotated answers are corrected; empty where none is."""
     right = frame.loc[frame["corrected"] == "yes", ["document", "question"]].drop_duplicates()
     return f" Corrected annotated answers: {len(right)}." if len(right) else ""
 
 
 def rank_means(means: pd.Series) -> pd.Series:
-    """The place of each, from the highest; equals share theirs."""
+    """Return the place of each, from the highest; equals share theirs."""
     return means.round(9).rank(method="min", ascending=False).astype("int64")
 
 
@@ -492,7 +492,7 @@ def _join_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _average_unpublished(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The means over documents of the questions that have no published one, with an empty document."""
+    """Return the means over documents of the questions that have no published one, with an empty document."""
     unpublished = rows[~_is_shared_question(rows, published)]
     means = unpublished.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()
     return means.assign(document="")

@@ -23,7 +23,7 @@ from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import describe_analyst_count, note_other_analysts
 from genaipa.reports.answered import count_answered, note_unanswered
-from genaipa.reports.chapters.prompting import in_order
+from genaipa.reports.chapters.prompting import sort_prompt_sets
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
@@ -181,7 +181,7 @@ class Comparison:
         return replace(self.table, data=self.frame.loc[main, list(PRINTED)])._repr_html_()
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison for machines; a number that can't be had is null."""
+        """Return the comparison for machines; a number that can't be had is null."""
         fields = {
             name: getattr(self, name)
             for name in ("first", "second", "judge", "documents", "differing", "finding", "answered", "method")
@@ -189,7 +189,7 @@ class Comparison:
         return {**fields, "rows": render.as_rows(self.table)}
 
     def as_text(self, form: str) -> str:
-        """The text of a file of the comparison, by its suffix: one of `FORMS`."""
+        """Return the text of a file of the comparison, by its suffix: one of `FORMS`."""
         if form == ".json":
             return msgspec.json.format(msgspec.json.encode(self.as_json()), indent=2).decode() + "\n"
         return render.FORMS[form](self.main if form == ".tex" else self.table)
@@ -308,7 +308,7 @@ def compare(
 
 @plain_texts
 def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str = "") -> Comparison:
-    """The differences, the first minus the second; where a `judge` is named, the sides count its verdicts alone.
+    """Return the differences, the first minus the second; where a `judge` is named, the sides count its verdicts alone.
 
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
@@ -385,7 +385,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
 
 
 def _side_system(side: Side) -> str:
-    """The system whose scores a side is."""
+    """Return the system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
 
@@ -506,7 +506,7 @@ def build_side(
     *,
     judge: str = "",
 ) -> Side:
-    """The side that these runs are, from a tidy table that holds them, in which a `judge` alone may count.
+    """Return the side that these runs are, from a tidy table that holds them, in which a `judge` alone may count.
 
     It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
     several systems, or no score there.
@@ -540,7 +540,7 @@ def _select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFram
 
 
 def _select_experiments(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
-    """The rows that are compared; a UsageError if none has a score."""
+    """Return the rows that are compared; a UsageError if none has a score."""
     known_experiments = {*ORDERED["experiment"], *frame["experiment"]}
     for experiment in experiments:
         if experiment not in known_experiments:
@@ -602,16 +602,18 @@ def find_unshared(first: Side, second: Side) -> tuple[list[str], set[tuple[str, 
     prompts = [compared_side.prompts - {PUBLISHED} for compared_side in (first, second)]
     if all(prompts) and prompts[0] != prompts[1]:
         sentences.append(
-            f"the prompts are not the same ({' and '.join(', '.join(in_order(prompt_set)) for prompt_set in prompts)})"
+            "the prompts are not the same "
+            f"({' and '.join(', '.join(sort_prompt_sets(prompt_set)) for prompt_set in prompts)})"
         )
     return sentences, (ours & theirs) - reworded
 
 
 def note_study_prompts(first: Side, second: Side) -> list[str]:
-    """A sentence where one of the two answered the prompts of a study, and the other did not."""
+    """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
     return [
         f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
-        f"ones ({', '.join(in_order(other_side.prompts - {PUBLISHED}))}): a part of any difference may come from these."
+        f"ones ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): a part of any difference may come "
+        "from these."
         for answered_side, other_side in ((first, second), (second, first))
         if PUBLISHED in answered_side.prompts and other_side.prompts - {PUBLISHED}
     ]

@@ -65,7 +65,7 @@ class Match(NamedTuple):
     by_question: list[str]
 
     def select_questions(self, questions: set[str]) -> Match:
-        """The compared values of a group of questions: its pairs, or all of each side if the two have none."""
+        """Return the compared values of a group of questions: its pairs, or all of each side if the two have none."""
         pairs = self.pairs[self.pairs.index.isin(questions)]
         apart = self.apart[self.apart["question"].isin(questions)]
         if len(self.pairs):
@@ -115,7 +115,7 @@ def group_questions(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[
 
 
 def select_compared_rows(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
-    """The rows of a tidy table behind the pairs; those behind what is compared where there is no pair."""
+    """Return the rows of a tidy table behind the pairs; those behind what is compared where there is no pair."""
     pairs, plain = match.apart, frame[_CELL].astype(str)
     if not len(pairs):
         return frame[plain["question"].isin([*match.ours.index, *match.theirs.index])]
@@ -137,7 +137,7 @@ def _average_side(frame: pd.DataFrame) -> _Averages:
 
 
 def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The measures as a frame, one row for each of the keys."""
+    """Return the measures as a frame, one row for each of the keys."""
     # A question's mean is of people's scores, or published; a cell may be a judge's estimate.
     is_scored = averaged_rows["scores"] > 0 if "scores" in averaged_rows else True
     plain = averaged_rows.assign(**{OVERALL: averaged_rows["m_all"], "known": is_scored}).astype(
@@ -148,7 +148,7 @@ def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFr
 
 
 def _make_match(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
-    """The pairs of one measure: cells where an experiment has any in common, else questions."""
+    """Return the pairs of one measure: cells where an experiment has any in common, else questions."""
     means = means[~means["experiment"].isin(cells["experiment"])]
     paired = pd.concat([cells, means.assign(document="")], ignore_index=True) if len(means) else cells
     question_groups = paired.groupby(_QUESTION)
@@ -163,14 +163,14 @@ def _make_match(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float]
 
 
 def _join_sides(first: pd.DataFrame, second: pd.DataFrame, measures: list[str], keys: list[str]) -> pd.DataFrame:
-    """The rows that both have, with their measures, and whether both are `known`."""
+    """Return the rows that both have, with their measures, and whether both are `known`."""
     columns = [*keys, *measures, "known"]
     joined = first[columns].merge(second[columns], on=keys, suffixes=_SIDES)
     return joined.assign(known=joined["known_ours"] & joined["known_theirs"])
 
 
 def _select_measure(joined: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
-    """The rows in which both have the measure, as `ours` and `theirs`."""
+    """Return the rows in which both have the measure, as `ours` and `theirs`."""
     columns = {f"{measure}{side}": side.removeprefix("_") for side in _SIDES}
     return joined[[*keys, *columns, "known"]].dropna().rename(columns=columns).reset_index(drop=True)
 
@@ -218,7 +218,7 @@ def difference_rows(
     judged: bool = False,
     evidence: EvidenceLevel = ENDED,
 ) -> pd.DataFrame:
-    """A row for each measure and group of questions that both sides have.
+    """Return a row for each measure and group of questions that both sides have.
 
     The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
     on few documents. `judged` values are estimates from people and judge, `evidence` is what has to be shown. A group
@@ -360,7 +360,7 @@ _MAY_BE_CHANCE = "may be chance, among so many pairs"
 
 
 def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
+    """Return a row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
@@ -440,7 +440,7 @@ _BY_HOLM = (
 
 
 def difference_tables(frame: pd.DataFrame) -> list[Table]:
-    """The differences between all pairs of systems, and their ranks; none of fewer than two systems."""
+    """Return the differences between all pairs of systems, and their ranks; none of fewer than two systems."""
     pairs = system_differences(frame)
     if pairs.empty:
         return []

@@ -189,7 +189,7 @@ class Movement:
         return [pair for pair in self.pairs if pair.has_changed_side]
 
     def find_sentence(self, position: int) -> str:
-        """The sentence of the pair at a place; empty where there is none."""
+        """Return the sentence of the pair at a place; empty where there is none."""
         return next((pair.sentence for pair in self.pairs if pair.position == position), "")
 
     @property
@@ -213,7 +213,7 @@ class Movement:
 
 
 def _begin_answer(side: AnswerSide) -> str:
-    """A side's verb as it stands before the question."""
+    """Return a side's verb as it stands before the question."""
     return {
         "yes": "says yes to",
         "no": "says no to",

@@ -26,7 +26,7 @@ _LISTED = 10
 
 
 def tabulate_moved_answers(movements: list[Movement]) -> Table:
-    """The questions whose answers moved most between two systems."""
+    """Return the questions whose answers moved most between two systems."""
     several = len(movements) > 1
     max_rows = _LISTED if several else 3 * _LISTED
     rows = [

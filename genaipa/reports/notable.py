@@ -45,7 +45,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_scripts(study),
         *_note_missing_glyphs(study),
         *chapter_sentences(study, urgent=True),
-        *_note_lacking(outcomes.statuses(study)),
+        *_note_lacking(outcomes.outcomes_table(study)),
         *_note_unscored(study.table),
         *filter(None, [str(part.leaderboard_evidence(study.table)), part.describe_parts(study.table).strip()]),
         *_note_dropped_scores(study),
@@ -53,7 +53,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
         *_note_model_changes(study.table),
         *_note_rewording(study),
         *_note_translations(study),
-        *filter(None, [prompting.unlike(study.table)]),
+        *filter(None, [prompting.note_unlike_prompts(study.table)]),
         *_note_corrections(study),
         *_note_exclusions(study.table),
         *dict.fromkeys(source.manifest.corpus.sentence for source in study.sources if source.manifest.corpus),
@@ -72,13 +72,13 @@ def _note_missing_glyphs(study: Study) -> list[str]:
 
 
 def _note_filters(study: Study) -> list[str]:
-    """A sentence on the filters of what was study; none without filters."""
+    """Return a sentence on the filters of what was study; none without filters."""
     filters = {source.only.in_words() for source in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 
 def _note_scripts(study: Study) -> list[str]:
-    """A sentence on systems whose replies come from a script."""
+    """Return a sentence on systems whose replies come from a script."""
     models = {name: full for source in study.sources for name, full in source.manifest.digests.systems.items()}
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
     if not named:
@@ -87,7 +87,7 @@ def _note_scripts(study: Study) -> list[str]:
 
 
 def reading_warnings(study: Study) -> list[str]:
-    """The sentences that change how averages are read, without their details."""
+    """Return the sentences that change how averages are read, without their details."""
     return [
         *_note_scripts(study),
         *_note_missing_glyphs(study),
@@ -101,7 +101,7 @@ def reading_warnings(study: Study) -> list[str]:
 @plain_texts
 def gap_sentences(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    sentences = _note_lacking(outcomes.statuses(study))
+    sentences = _note_lacking(outcomes.outcomes_table(study))
     return [*_note_filters(study), *(sentence for sentence in sentences if not sentence.startswith(_LACKS["unscored"]))]
 
 
@@ -176,7 +176,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
 
 
 def _note_corrections(study: Study) -> list[str]:
-    """A sentence on annotated answers with a known correction; where they are to be applied, also on none."""
+    """Return a sentence on annotated answers with a known correction; where they are to be applied, also on none."""
     if not study.annotated.corrections:
         none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
         return [none] if study.annotated.corrected else []
@@ -188,7 +188,7 @@ def _note_corrections(study: Study) -> list[str]:
 
 
 def _note_rewording(study: Study) -> list[str]:
-    """A sentence where runs asked different words under the same id."""
+    """Return a sentence where runs asked different words under the same id."""
     ids = [question for question in study.questions.texts if question in study.questions.reworded]
     if not ids:
         return []
@@ -197,7 +197,7 @@ def _note_rewording(study: Study) -> list[str]:
 
 
 def _note_translations(study: Study) -> list[str]:
-    """A sentence on question sets that are translations, which a difference between languages holds as well."""
+    """Return a sentence on question sets that are translations, which a difference between languages holds as well."""
     sets = [
         f"{name}, {question_set.translation}" for name, question_set in sorted(study.questions.translations.items())
     ]
@@ -224,7 +224,7 @@ _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",
 
 
 def _note_unannotated(study: Study) -> list[str]:
-    """A sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
+    """Return a sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
     document_rows = study.table[["document", "silent"]].drop_duplicates().astype(str)
     documents = set(document_rows["document"]) - {""}
     annotated = set(document_rows.loc[document_rows["silent"] != "", "document"]) & documents

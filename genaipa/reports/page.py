@@ -164,7 +164,7 @@ def _write_verdict(
 
 
 def _describe_first_measure(key: Table) -> str:
-    """The first measure of each system in the main table of a task that no person scores."""
+    """Return the first measure of each system in the main table of a task that no person scores."""
     rows = key.data[key.data["kind"] == "system"] if "kind" in key.data else key.data
     measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
     if measure is None or rows.empty or "system" not in key.data:
@@ -196,14 +196,14 @@ def _title_unscored(report: Report) -> str:
 
 
 def _list_rivals(rivals: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
-    """The other systems with their averages; of many the first, and how many more."""
+    """Return the other systems with their averages; of many the first, and how many more."""
     named = ", ".join(f"{names[rival]} {means[rival]:.0f}" for rival in rivals[:_NAMED])
     unnamed = rivals[_NAMED:]
     return f"{named}, {len(unnamed)} more from {means[unnamed[0]]:.0f} down" if unnamed else named
 
 
 def _pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
-    """The row of two systems, as the first less the second; None if they have nothing in common."""
+    """Return the row of two systems, as the first less the second; None if they have nothing in common."""
     for row in pairs.to_dict("records"):
         if (row["first"], row["second"]) == (first, second):
             return {str(name): value for name, value in row.items()}
@@ -217,7 +217,7 @@ def _pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | 
 
 
 def _grade_lead(row: Mapping[str, Any] | None, system: str) -> str:
-    """The confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
+    """Return the confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
     if row is None or row["difference"] <= 0 or not str(row["meaning"]).startswith(f"{system} higher"):
         return ""
     return _grade_difference(row)
@@ -291,7 +291,7 @@ def _note_scorers(board: pd.DataFrame) -> str:
 
 def _list_warnings(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
-    apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
+    apart = overall.note_unlike_systems(report.frame) if "system-differences" in report.tables else ""
     urgent = chapter_sentences(report.study, urgent=True)
     return [
         *urgent,
@@ -301,7 +301,7 @@ def _list_warnings(report: Report) -> list[str]:
 
 
 def _note_absent(absent: Sequence[str]) -> str:
-    """A sentence on what the study says nothing of."""
+    """Return a sentence on what the study says nothing of."""
     topics = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
     named = "; ".join(f"{topic[:1].lower()}{topic[1:]}" for topic in topics[:_SILENT])
     remainder = f"; and {len(topics) - _SILENT} more" if len(topics) > _SILENT else ""
@@ -416,13 +416,13 @@ def _render_page(report: Report, pictures: Mapping[str, bytes], answers: Answers
 
 
 def _first_picture(report: Report) -> Figure | None:
-    """The picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
+    """Return the picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
     alone = (figure for name, figure in report.figures.items() if name.startswith(ALONE))
     return report.figures.get(overall.OVERVIEW) or next(alone, None)
 
 
 def _shared_words(report: Report) -> dict[str, Any]:
-    """The words that all pages of a report share: versions, method, and the notes in full."""
+    """Return the words that all pages of a report share: versions, method, and the notes in full."""
     study = report.study
     sources = sorted(study.sources, key=lambda source: source.folder.name)
     return {
@@ -515,7 +515,7 @@ def _note_different_texts(counted: pd.DataFrame) -> str:
 def _chapter_view(
     chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, above: Figure | None
 ) -> dict[str, Any]:
-    """A chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
+    """Return a chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
 
     The figure that is `above`, on the first screen, is not shown twice.
     """
@@ -579,7 +579,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.~ /:=;,()+*!?@\[\]{}|&'<>-]+")
 
 
 def _embed_svg(svg: str) -> Markup:
-    """A picture as an address of itself: outlines to a hundredth of a point, short names, and little escaped."""
+    """Return a picture as an address of itself: outlines to a hundredth of a point, short names, and little escaped."""
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")

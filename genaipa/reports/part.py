@@ -68,7 +68,7 @@ class ScoredPart(NamedTuple):
 
 
 def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
-    """The scored part of the answers of one system in one experiment; these are its rows."""
+    """Return the scored part of the answers of one system in one experiment; these are its rows."""
     rows = _select_scorable(rows)
     answers_by_key = rows.groupby(["run", "key"], observed=True, sort=False)
     scored, wave = answers_by_key["counted"].any(), answers_by_key["in_wave"].first().astype(str)
@@ -95,7 +95,7 @@ def _is_uneven(rows: pd.DataFrame) -> bool:
 
 
 def _select_scorable(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of answers that could be scored, and that no audit leaves out."""
+    """Return the rows of answers that could be scored, and that no audit leaves out."""
     return frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["counted"] | (frame["excluded"] == ""))]
 
 
@@ -151,7 +151,7 @@ def describe_system_parts(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def describe_parts(frame: pd.DataFrame) -> str:
-    """A sentence on the parts of answers that averages rest on; empty where all answers are scored."""
+    """Return a sentence on the parts of answers that averages rest on; empty where all answers are scored."""
     if not is_partial(frame):
         return ""
     groups: dict[str, list[str]] = {}
@@ -178,7 +178,7 @@ Thin = dict[tuple[str, str], tuple[int, int]]
 
 @averages.cache_per_frame
 def find_thin_experiments(frame: pd.DataFrame) -> Thin:
-    """The experiments of a tidy table with too few scores.
+    """Return the experiments of a tidy table with too few scores.
 
     A published mean over documents scores its question about each of them.
     """
@@ -197,7 +197,7 @@ def find_thin_experiments(frame: pd.DataFrame) -> Thin:
 
 
 def drop_thin_experiments(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the experiments with enough scores to count (`thin`)."""
+    """Return the rows of the experiments with enough scores to count (`thin`)."""
     thin_counts = find_thin_experiments(frame)
     # The same object, where that is all, so that its results are found in the cache.
     return (
@@ -211,12 +211,12 @@ def leaderboard_evidence(frame: pd.DataFrame) -> EvidenceLevel:
 
 
 def note_thin_experiments(frame: pd.DataFrame) -> str:
-    """A sentence about the experiments that are left out because too little of them is scored; or nothing."""
+    """Return a sentence about the experiments that are left out because too little of them is scored; or nothing."""
     return note_blank_cells(find_thin_experiments(frame)).strip()
 
 
 def note_blank_cells(thin_counts: Thin) -> str:
-    """A sentence on the cells left blank, with how much of each is scored."""
+    """Return a sentence on the cells left blank, with how much of each is scored."""
     if not thin_counts:
         return ""
     return (
@@ -226,7 +226,7 @@ def note_blank_cells(thin_counts: Thin) -> str:
 
 
 def add_table_warning(report_table: Table, thin_counts: Thin) -> Table:
-    """The table with a sentence on these experiments, where it has averages of any."""
+    """Return the table with a sentence on these experiments, where it has averages of any."""
     return replace(
         report_table,
         note=f"{report_table.note}{_warn_of_thin_experiments(report_table.name, report_table, thin_counts)}",
@@ -234,12 +234,12 @@ def add_table_warning(report_table: Table, thin_counts: Thin) -> Table:
 
 
 def add_figure_warning(figure: Figure, thin_counts: Thin) -> Figure:
-    """The figure with a sentence on these experiments, where it has averages of any."""
+    """Return the figure with a sentence on these experiments, where it has averages of any."""
     return replace(figure, about=f"{figure.about}{_warn_of_thin_experiments(figure.name, figure.table, thin_counts)}")
 
 
 def find_warning(note: str) -> str:
-    """The sentence of these two in a note; or nothing."""
+    """Return the sentence of these two in a note; or nothing."""
     return "".join(_WARNED.findall(note)[:1])
 
 
@@ -323,7 +323,7 @@ def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _fill_lacking(frame: pd.DataFrame, value: float) -> pd.DataFrame:
-    """The table as if people had scored what waves lack so."""
+    """Return the table as if people had scored what waves lack so."""
     filled = frame[_is_lacking(frame)].drop_duplicates(["run", "key"])
     filled = filled.assign(m_all=value, averaged=1, counted=True)
     rubric = frame.loc[frame["counted"] & (frame["unit"] == "answer"), "rubric"].iloc[0]
@@ -335,7 +335,7 @@ def _fill_lacking(frame: pd.DataFrame, value: float) -> pd.DataFrame:
 
 
 def _average_experiments(frame: pd.DataFrame) -> dict[Hashable, float]:
-    """The average of each system and experiment."""
+    """Return the average of each system and experiment."""
     question_means = averages.policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
     return dict(question_means.groupby(_BY)["m_all"].mean())
 

@@ -17,7 +17,7 @@ _FOUND: dict[Rule, str] = {"silence": "claims of silence", "citations": "citatio
 
 
 def document_languages(rows: pd.DataFrame, languages: Mapping[str, str] | None) -> set[str]:
-    """The codes of the languages of the documents of these rows, by `languages` (name → code)."""
+    """Return the codes of the languages of the documents of these rows, by `languages` (name → code)."""
     return {(languages or {}).get(name, ENGLISH.code) for name in rows["document"].unique()}
 
 

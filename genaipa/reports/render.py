@@ -45,12 +45,12 @@ _LINKED = ("question", "m_all")
 
 
 def headings(table: Table) -> list[str]:
-    """The columns as people read them."""
+    """Return the columns as people read them."""
     return [table.headings.get(name, name) for name in table.visible_columns]
 
 
 def numeric_columns(table: Table) -> list[int]:
-    """The places of the columns that hold numbers, and are written to the right."""
+    """Return the places of the columns that hold numbers, and are written to the right."""
     kinds = table.data.dtypes
     return [
         index
@@ -85,7 +85,7 @@ def as_csv(table: Table) -> str:
 
 
 def _escape_formulas(column: pd.Series[Any]) -> list[Any]:
-    """The values, none of them one that a spreadsheet takes for a formula."""
+    """Return the values, none of them one that a spreadsheet takes for a formula."""
     escaped: dict[str, str] = {}
     for value in column.unique():
         if isinstance(value, str):
@@ -94,19 +94,19 @@ def _escape_formulas(column: pd.Series[Any]) -> list[Any]:
 
 
 def as_rows(table: Table) -> list[dict[str, Any]]:
-    """The data row by row for machines, under the columns' own names; an absent value is None."""
+    """Return the data row by row for machines, under the columns' own names; an absent value is None."""
     data = table.data.astype(object).where(table.data.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in data.to_dict(orient="records")]
 
 
 def as_latex(table: Table) -> str:
-    """A table that fits a page of LaTeX, with booktabs' rules."""
+    """Return a table that fits a page of LaTeX, with booktabs' rules."""
     lean = table.lean
     return render_latex_table(lean.name, lean.title, lean.note, headings(lean), lean.cells, set(numeric_columns(lean)))
 
 
 def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
-    """A `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
+    """Return a `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
 
     `hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `bare` table has neither
     title nor note.
@@ -153,7 +153,7 @@ FORMS = {".csv": as_csv, ".tex": as_latex}
 
 
 def render_note(text: str) -> str:
-    """A note as HTML: escaped, and text between backticks as code."""
+    """Return a note as HTML: escaped, and text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))
 
 
@@ -169,7 +169,7 @@ def _number_class(index: int, right: set[int]) -> str:
 
 
 def _one_line(text: str) -> str:
-    """The text without line breaks and characters that steer a terminal."""
+    """Return the text without line breaks and characters that steer a terminal."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
@@ -239,7 +239,7 @@ class _Layout:
 
 
 def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, right: set[int]) -> str:
-    r"""A floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
+    r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
     layout, (note, comment) = _fit_layout(head, body, right), _split_note(note)
     columns = "".join(
         ("r" if index in right else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
@@ -292,7 +292,7 @@ def render_latex_table(name: str, title: str, note: str, head: Sequence[str], bo
 
 
 def _split_note(note: str) -> tuple[str, str]:
-    """The note's first sentence, and the others as lines of a comment."""
+    """Return the note's first sentence, and the others as lines of a comment."""
     line = _one_line(note)
     first = first_sentences(line, 1)
     return first, "\n".join(f"% {text}" for text in textwrap.wrap(line[len(first) :].strip(), _COMMENT))
@@ -316,7 +316,7 @@ _STEPS = (
 
 
 def _fit_layout(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
-    """The first of the steps by which the table is no wider than a column, else than a page."""
+    """Return the first of the steps by which the table is no wider than a column, else than a page."""
     indices = range(len(head))
     cells = [
         max(((_measure_number_ems if index in right else _measure_ems)(row[index]) for row in body), default=0.0)
@@ -374,7 +374,7 @@ def _share_width(cells: list[float], narrowest: list[float], heads: list[float],
 
 
 def _break_heading(text: str, width: float) -> list[str]:
-    """The heading in lines of this many ems, or of a word."""
+    """Return the heading in lines of this many ems, or of a word."""
     lines: list[str] = []
     for word in text.split():
         if lines and _measure_ems(f"{lines[-1]} {word}") <= width:
@@ -405,13 +405,13 @@ def _estimate_height(layout: _Layout, body: Cells, note: str) -> float:
 
 @lru_cache(10_000)
 def _measure_ems(text: str) -> float:
-    """The width of a text, by the size of its letters."""
+    """Return the width of a text, by the size of its letters."""
     short = _OVERALL.sub("Mal", text)
     return sum(_EMS.get(sign, 0.72 if sign.isupper() else 0.52 if sign.isascii() else 0.8) for sign in short)
 
 
 def _measure_number_ems(cell: str) -> float:
-    """The width of a number: signs of a formula are wider than a text's."""
+    """Return the width of a number: signs of a formula are wider than a text's."""
     power = _POWER.match(cell)
     return _measure_ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
 
@@ -458,7 +458,7 @@ def _escape_latex(text: str) -> str:
 
 
 def _latex_note(text: str) -> str:
-    """A note in LaTeX, with text between backticks set as code."""
+    """Return a note in LaTeX, with text between backticks set as code."""
     return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _set_formulas(text))
 
 

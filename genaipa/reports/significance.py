@@ -28,7 +28,7 @@ _LEAST_WRITTEN = 0.001
 
 
 def write_p(p: float) -> str:
-    """A p as sentences have it: to two digits, or as below the smallest one that is written."""
+    """Return a p as sentences have it: to two digits, or as below the smallest one that is written."""
     return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
 
 
@@ -113,7 +113,7 @@ def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> It
 
 
 def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str = "", judge: str = "") -> Iterator[str]:
-    """The overall difference and the verdict on it, then what holds in each family of secondary tests.
+    """Yield the overall difference and the verdict on it, then what holds in each family of secondary tests.
 
     `refused` says why there is no verdict, `judge` whose verdicts alone are compared.
     """
@@ -164,7 +164,7 @@ def write_verdict(row: Row, first: str, second: str) -> str:
 
 
 def describe_power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
-    """The size of a difference that a study like this one would find, by how the differences found here vary."""
+    """Yield the size of a difference that a study like this one would find, by how the differences found here vary."""
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
@@ -174,7 +174,7 @@ def describe_power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
 
 
 def _describe_holding(tested: pd.DataFrame, first: str, second: str) -> str:
-    """The tests of a family that hold, and for whom."""
+    """Return the tests of a family that hold, and for whom."""
     other_analysts = tested["meaning"] == OTHER_PEOPLE
     holds = ~other_analysts & (tested["p_holm"] < tested["level"])
     general = holds & (tested["policies_p_holm"] < tested["level"])
@@ -206,7 +206,7 @@ def _list_groups(rows: pd.DataFrame) -> str:
 
 
 def warn_small(data: pd.DataFrame) -> Iterator[str]:
-    """A warning where little is known."""
+    """Yield a warning where little is known."""
     is_few, untested = data["n"] < FEW, data["test"] == "none"
     if not (is_few | untested).any():
         return

@@ -141,7 +141,7 @@ class Table:
         return as_html(replace(self, note=self.caption), max_rows=_SHOWN)
 
     def format_cell(self, column: str, value: object) -> str:
-        """A cell as people read it."""
+        """Return a cell as people read it."""
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
             return ""
         if column not in self.formats:
@@ -172,7 +172,7 @@ def make_table(
     aside: Sequence[str] = (),
     faint: Sequence[str] = (),
 ) -> Table:
-    """A table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
+    """Return a table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
 
     Categories become text. A column that the data lacks is there without values, so that an empty table has all; those
     `aside` come last.

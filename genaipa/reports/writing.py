@@ -123,7 +123,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _find_earlier_files(folder: Path) -> list[str]:
-    """The files of the report that the folder holds; none if it holds none."""
+    """Return the files of the report that the folder holds; none if it holds none."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder for the report.")
     try:
@@ -148,7 +148,7 @@ def read_selection(folder: Path) -> list[str] | None:
 
 
 def _refuse_foreign_folder(folder: Path, earlier: Sequence[str]) -> None:
-    """A UsageError where a folder has files and none of them is a report's."""
+    """Return a UsageError where a folder has files and none of them is a report's."""
     if not earlier and folder.is_dir():
         foreign = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if foreign:

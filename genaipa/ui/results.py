@@ -235,12 +235,12 @@ class ResultsView:
     @cached_property
     def board(self) -> Table:
         """The systems, the best first."""
-        return overall.board(self.frame)
+        return overall.leaderboard_table(self.frame)
 
     @cached_property
     def people(self) -> Table:
         """The same by people's scores alone."""
-        return overall.board(self.frame[self.frame["scorer"] != "machine"])
+        return overall.leaderboard_table(self.frame[self.frame["scorer"] != "machine"])
 
     @cached_property
     def level(self) -> EvidenceLevel:
@@ -266,22 +266,22 @@ class ResultsView:
     @cached_property
     def questions(self) -> Table:
         """The metrics by question."""
-        return metrics.by_question(self.frame)
+        return metrics.metrics_by_question_table(self.frame)
 
     @cached_property
     def categories(self) -> Table:
         """The metrics by category."""
-        return metrics.by_category(self.frame)
+        return metrics.metrics_by_category_table(self.frame)
 
     @cached_property
     def points(self) -> Table:
         """M_all of every question about every document."""
-        return documents.points(self.frame)
+        return documents.question_scores_table(self.frame)
 
     @cached_property
     def boxes(self) -> Table:
         """M_all by document in five numbers."""
-        return documents.five_numbers(self.frame)
+        return documents.five_numbers_table(self.frame)
 
     def about(self, rows: Rows) -> Mapping[str, str]:
         """The names of a heat map's rows → their meaning."""

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.overall import board as leaderboard
+from genaipa.reports.chapters.overall import leaderboard_table as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.judged.estimate import estimate_averages

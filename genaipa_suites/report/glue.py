@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table, make_table
@@ -276,17 +276,17 @@ def chapter(sources: Sequence[Source], every: Sequence[Scored]) -> Chapter | Non
         first += [fourteen.name] if fourteen else []
         made += [fourteen, averages(view), tests(view), agreed, shown(found, view)]
         figures.append(_figure(agreed))
-    if not present(*made):
+    if not nonempty_tables(*made):
         return None
     return Chapter(
         GLUE,
         PrivacyGLUE.title,
         PrivacyGLUE.about,
-        present(*made),
-        drawn(*figures),
+        nonempty_tables(*made),
+        nonempty_figures(*figures),
         method=_METHOD,
         references={f"reference-{GLUE}": escape(PrivacyGLUE.citation)},
-        first=tuple(first) or (present(*made)[0].name,),
+        first=tuple(first) or (nonempty_tables(*made)[0].name,),
     )
 
 

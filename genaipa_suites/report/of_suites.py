@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.chapters.chapter import Against, Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Against, Chapter, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import sources_of
@@ -103,8 +103,8 @@ def _joined(study: Study, every: Sequence[Scored], marks: drawings.Marks) -> Cha
         "suites",
         "All suites",
         "The scores of all suites beside each other and, where there are any, beside people's scores of answers.",
-        present(made, card.ranks(made, side_by_side), *categories),
-        drawn(
+        nonempty_tables(made, card.ranks(made, side_by_side), *categories),
+        nonempty_figures(
             drawings.scores(side_by_side, "suites-scores", "Scores by suite", marks),
             *(card.category_figure(one, marks) for one in categories),
         ),
@@ -141,8 +141,8 @@ def _suite(some: Sequence[Scored], marks: drawings.Marks, *, alone: bool) -> Cha
         f"suite-{name}",
         suite.title,
         f"{suite.about[:1].upper()}{suite.about[1:].rstrip('.')}.",
-        present(*made),
-        drawn(*figures),
+        nonempty_tables(*made),
+        nonempty_figures(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
         first=() if any(figures) and suite.beside else tuple(scored.board.stem for scored in some),
         is_key=True,

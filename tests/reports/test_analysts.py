@@ -10,7 +10,7 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
 from genaipa.reports.averages import summarize_analysts
-from genaipa.reports.chapters.documents import documents_ranked
+from genaipa.reports.chapters.documents import document_ranks_table
 from genaipa.reports.comparison import Side, compare_sides
 from rubrics import METRICS
 
@@ -87,7 +87,7 @@ def test_a_document_that_other_people_scored_has_no_rank() -> None:
             document = documents[number // len(QUESTIONS)]
             values = best if document == "uber" or number % 4 else worst
             scores.append({**score, **values, "analyst": who if document == "uber" else "ada"})
-        made = documents_ranked(tidy_of(rows, scores))
+        made = document_ranks_table(tidy_of(rows, scores))
         assert ("other people" in made.note) is (who == "bo")
         assert made.data.set_index("document").loc["uber", ["from", "to"]].tolist() == [1, to]
 

@@ -50,7 +50,7 @@ def test_what_failed_and_what_is_missing_did_not_come_back() -> None:
 
 def test_it_stands_beside_the_average() -> None:
     """In the leaderboard behind M_all, in the matrix of the first screen, and in a sentence below its title."""
-    board = overall.board(study("failed"))
+    board = overall.leaderboard_table(study("failed"))
     at = board.main_columns.index("answered")
     assert board.main_columns[at - 1] == "m_all"
     assert dict(zip(board.data["system"], board.data["answered"], strict=True)) == {
@@ -65,7 +65,7 @@ def test_it_stands_beside_the_average() -> None:
 
 def test_where_all_came_back_nothing_is_said() -> None:
     """A column that is the same for all would only take room."""
-    assert "answered" not in overall.board(study()).data
+    assert "answered" not in overall.leaderboard_table(study()).data
     assert "came back" not in first_screen(study()).limits
 
 

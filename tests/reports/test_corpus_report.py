@@ -18,7 +18,7 @@ from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
 from genaipa.reports import page
-from genaipa.reports.chapters.cost import by_system
+from genaipa.reports.chapters.cost import effort_table
 from genaipa.reports.chapters.groups import GroupsChapter
 from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.notable import notable_sentences
@@ -115,7 +115,7 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
     assert genaipa(*asked).code == 0
     run = load_run("latest")
-    effort = by_system(gathered_of(run))
+    effort = effort_table(gathered_of(run))
     assert effort.main_columns == ["system", "experiment", "answers", "seconds"]
     assert {"cost_low", "m_all"} < set(effort.data.columns)
     with contextlib.closing(open_store(find_workspace())) as store:

@@ -14,7 +14,7 @@ from verdicts import scores_of
 
 from genaipa.answers.gather import gather_scored
 from genaipa.reports import matches
-from genaipa.reports.chapters.overall import board
+from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence_level, measure_evidence, plan_share
 from genaipa.runs.selection import select
@@ -142,7 +142,7 @@ def test_tables_say_the_level() -> None:
     """The leaderboard and the differences begin with the sentence, and the leaderboard's intervals are wider by it."""
     part = [row for row in ROWS if row["document"] != "twitter"]
     scores = score_rows(part)
-    early, ended = (board(tidy_of(rows, scores)) for rows in (ROWS, part))
+    early, ended = (leaderboard_table(tidy_of(rows, scores)) for rows in (ROWS, part))
     assert early.note.startswith("256 of 320 planned answers are scored: ")
     assert "in 99.9 of 100 such studies" in early.note
     assert "in 95 of 100 such studies" in ended.note

@@ -85,7 +85,7 @@ def test_the_worst_answers_beside_a_wave_move_no_average():
     more.loc[worst, list(none)] = whole.loc[worst, list(none)]
     assert estimate_sides([frame])[0].frame is frame
     assert mean_of(more)["mean"] < mean_of(frame)["mean"] - 0.05
-    boards = [overall.board(one).data.set_index("system") for one in (frame, more)]
+    boards = [overall.leaderboard_table(one).data.set_index("system") for one in (frame, more)]
     assert boards[1].loc["a/one", "m_all"] == pytest.approx(boards[0].loc["a/one", "m_all"])
     assert boards[1].loc["a/one", "scored"] == "64 of 96, 48 of them at random"
     assert boards[1].loc["b/two"].equals(boards[0].loc["b/two"])
@@ -144,7 +144,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     assert set(found.groups["slope"]) == {0.0}
     assert found.groups["why"].str.contains("say nothing about people's").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
-    pd.testing.assert_frame_equal(overall.board(frame).data, overall.board(people).data)
+    pd.testing.assert_frame_equal(overall.leaderboard_table(frame).data, overall.leaderboard_table(people).data)
     pd.testing.assert_frame_equal(averages.average_cells(found.frame), averages.average_cells(people))
 
 

@@ -50,15 +50,15 @@ def side(frame, name):
 @pytest.mark.full
 def test_tables_name_the_basis_of_their_averages(study):
     """Leaderboard and averages take z and say whose scores they rest on; the heat map stays people's."""
-    board, averages = overall.board(study.frame), overall.by_measure(study.frame).data
+    board, averages = overall.leaderboard_table(study.frame), overall.measures_table(study.frame).data
     assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
     assert set(averages["scored"]) == {"people 32 of 96, judge all"}
     assert "an estimate from people and judge: see the table `people-and-judge`" in board.note
     found = estimate_averages(study.frame)
     alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
-    assert set(overall.board(alone).data["scored"]) == {"64 of 192, at random"}
-    assert not np.allclose(overall.board(alone).data["m_all"], board.data["m_all"])
-    assert metrics.by_question(study.frame).data.equals(metrics.by_question(alone).data)
+    assert set(overall.leaderboard_table(alone).data["scored"]) == {"64 of 192, at random"}
+    assert not np.allclose(overall.leaderboard_table(alone).data["m_all"], board.data["m_all"])
+    assert metrics.metrics_by_question_table(study.frame).data.equals(metrics.metrics_by_question_table(alone).data)
     assert len(found.usable_groups) == 24
 
 
@@ -68,7 +68,7 @@ def test_people_and_judge_stand_beside_people_alone(study):
     events = [score("ada", answer, seconds=360.0) for answer in human]
     made = people_and_judge_table(study.frame, events)
     assert len(made.data) == 24
-    row, board = made.data.iloc[18], overall.by_measure(study.frame).data
+    row, board = made.data.iloc[18], overall.measures_table(study.frame).data
     key = ["system", "experiment", "measure"]
     assert row[key].tolist() == ["b/two", "recall", "M_all"]
     shown = board[(board[key] == row[key]).all(axis=1) & (board["questions"] == "all")].iloc[0]
@@ -98,17 +98,17 @@ def test_a_study_without_a_judge_has_none_of_it():
     assert not people_and_judge_table(frame)
     assert not forecast_table(frame)
     assert describe_forecasts(frame) == []
-    assert set(overall.board(frame).data["scored"]) == {"48 of 96, at random"}
-    assert "judge" not in overall.board(frame).note
-    assert "color" not in render.as_html(overall.board(frame))
+    assert set(overall.leaderboard_table(frame).data["scored"]) == {"48 of 96, at random"}
+    assert "judge" not in overall.leaderboard_table(frame).note
+    assert "color" not in render.as_html(overall.leaderboard_table(frame))
 
 
 def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     """No estimate, no place on the leaderboard: the judge alone is never ranked."""
     study = judged(experiments=("quality",))
     frame = study.frame[study.frame["scorer"] == "machine"].reset_index(drop=True)
-    assert not overall.board(frame)
-    assert not overall.by_measure(frame)
+    assert not overall.leaderboard_table(frame)
+    assert not overall.measures_table(frame)
     data = people_and_judge_table(frame).data
     assert data["mean"].isna().all()
     assert data["people"].isna().all()

@@ -21,7 +21,7 @@ from pages import Shown, desk_here
 
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
-from genaipa.reports.chapters.agreement import alphas, alphas_apart
+from genaipa.reports.chapters.agreement import alpha_by_group_table, alpha_table
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.judged.quality import (
@@ -163,9 +163,9 @@ def test_agreement_by_silent_questions_and_by_language(study):
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
     judged, people = (
         agreement_by_group_table(Verdicts.collect(known), answer_groups(known)).data,
-        alphas_apart(known).data,
+        alpha_by_group_table(known).data,
     )
-    assert not alphas_apart(found)
+    assert not alpha_by_group_table(found)
     assert "judges-agreement-apart" not in {one.name for one in made.tables}
     for by, group, some in (
         ("silent", "silent", silent == "yes"),
@@ -176,7 +176,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
         there = {*frame.loc[some, "answer"].astype("str")}
         alone = found.rescored([event for event in found.log.counted if event.answer in there])
         own = people[(people["by"] == by) & (people["group"] == group)]
-        expected = alphas(alone.log.counted, PAPER).data
+        expected = alpha_table(alone.log.counted, PAPER).data
         columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
         pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), expected[columns])
         told = judged[(judged["judge"] == HARSH) & (judged["by"] == by) & (judged["group"] == group)]

@@ -10,8 +10,8 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from verdicts import JUDGE, judged
 
-from genaipa.reports.chapters.groups import quality
-from genaipa.reports.chapters.overall import board
+from genaipa.reports.chapters.groups import group_quality_table
+from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.comparison import Side, compare_sides
 from genaipa.reports.matches import PAIRS, _describe_meaning, difference_tables, possible_ranks, system_differences
 from genaipa.runs.selection import Groups
@@ -106,7 +106,7 @@ def test_one_system_has_no_matrix() -> None:
 def test_pairs_are_what_the_leaderboard_counts():
     """Where a judge scored, differences are those of estimates, in the leaderboard's order."""
     frame = judged(size=64).frame
-    means = board(frame).data.set_index("system")["m_all"]
+    means = leaderboard_table(frame).data.set_index("system")["m_all"]
     (row,) = system_differences(frame).to_dict("records")
     assert [row["first"], row["second"]] == list(means.index)
     assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])
@@ -126,7 +126,10 @@ def test_places_by_unlike_scores_say_so():
     rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
     scored = [row for row in rows if (row["system"], row["document"]) != ("b/two", "uber") or row["source"] == "faq"]
     groups = Groups("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
-    assert "Within rides systems were scored on different" in quality(tidy_of(rows, score_rows(scored)), groups).note
+    assert (
+        "Within rides systems were scored on different"
+        in group_quality_table(tidy_of(rows, score_rows(scored)), groups).note
+    )
 
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():

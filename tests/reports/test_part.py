@@ -11,7 +11,7 @@ from queues import make_run, save, work
 from tabling import published
 
 from genaipa.reports import part, render
-from genaipa.reports.chapters.overall import board, by_measure
+from genaipa.reports.chapters.overall import leaderboard_table, measures_table
 from genaipa.reports.part import note_thin_experiments
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
@@ -67,14 +67,14 @@ def test_the_tables_say_it():
     one, two = (answer_rows(systems=(name,), **asked) for name in ("a/one", "b/two"))
     drawn = [{**row, "in_wave": "no" if n % 4 else "yes", "pi": 0.25} for n, row in enumerate(one)]
     whole = tidy_of([*one, *two], score_rows([*one, *two]))
-    complete = board(whole)
+    complete = leaderboard_table(whole)
     assert "scored" not in complete.main_columns
     assert set(complete.data["scored"]) == {"all 32"}
     assert "Averages of people's scores" not in complete.note
     frame = tidy_of([*drawn, *two], score_rows([*drawn[::4], *two]))
     # A quarter is enough where chance chose it.
     assert note_thin_experiments(frame) == ""
-    ranked = board(frame)
+    ranked = leaderboard_table(frame)
     assert dict(ranked.data[["system", "scored"]].to_numpy()) == {
         "a/one": "8 of 32, at random",
         "b/two": "all 32",
@@ -83,7 +83,7 @@ def test_the_tables_say_it():
         " Averages of people's scores rest on: 4 of 16, at random (a/one quality, a/one recall); all 16 (b/two "
         "quality, b/two recall)."
     )
-    means = by_measure(frame).data
+    means = measures_table(frame).data
     assert set(means.loc[means["system"] == "a/one", "scored"]) == {"4 of 16, at random"}
     assert "scored" in render.headings(ranked)
     unplanned = tidy_of([*one, *two], score_rows([*one[::4], *two]))

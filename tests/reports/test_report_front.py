@@ -63,8 +63,8 @@ def test_systems_have_one_order():
     ordered = Report.build(study_of(tidy_of(rows, scores))).frame
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
     assert Scope.from_frame(ordered).systems == ("z/better", "a/worse", "c/unscored")
-    assert list(overall.board(ordered).data["system"]) == ["z/better", "a/worse"]
-    assert list(dict.fromkeys(overall.by_measure(ordered).data["system"])) == ["z/better", "a/worse"]
+    assert list(overall.leaderboard_table(ordered).data["system"]) == ["z/better", "a/worse"]
+    assert list(dict.fromkeys(overall.measures_table(ordered).data["system"])) == ["z/better", "a/worse"]
 
 
 def test_a_study_that_is_half_scored_says_so():

@@ -208,9 +208,9 @@ def _by_rule(
     here: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
 ) -> dict[str, Against]:
     """Compare them where a rule scores; a UsageError for nothing at all in common."""
-    from genaipa.reports.chapters.chapter import by_rule
+    from genaipa.reports.chapters.chapter import result_classes
 
-    classes = by_rule([source for sources in sides for source in sources])
+    classes = result_classes([source for sources in sides for source in sources])
     found = {one.name: one.against(here, first, second) for one in classes}
     shared = {name: one for name, one in found.items() if one.table}
     if not shared and not people:

@@ -57,16 +57,16 @@ def leaderboard(
     check_names(here, *several(run))
     study, results = _gather(here, several(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.chapters.groups import quality
-    from genaipa.reports.chapters.overall import board, unlike
+    from genaipa.reports.chapters.groups import group_quality_table
+    from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_systems
     from genaipa.reports.notable import is_unscored, notable_sentences
     from genaipa.reports.part import note_thin_experiments
 
     problems = sorted({*study.problems, *(problem for one in results for problem in one.problems)})
-    table = board(study.table)
+    table = leaderboard_table(study.table)
     own = {one.name: made for one in results if (made := one.leaderboard(study))}
-    grouped = (quality(study.table, study.groups) or None) if study.groups else None
-    apart = [unlike(study.table)] if table and len(table.data) > 1 else []
+    grouped = (group_quality_table(study.table, study.groups) or None) if study.groups else None
+    apart = [note_unlike_systems(study.table)] if table and len(table.data) > 1 else []
     told = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
         told.insert(0, f"Filtered by: {', '.join(several(run))}.")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
 from genaipa.reports.table import Table, make_table
@@ -57,7 +57,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 
 @averages.cache_per_frame
-def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+def repeat_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
@@ -69,41 +69,45 @@ def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
     points = rows["m_all"].round(9)
     edges = np.round([bounds.overall.red, bounds.overall.green], 9)
     rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
-    again, words = _again(rows[rows["unit"] == "answer"]), _words(rows)
+    again, words = _repetition_cells(rows[rows["unit"] == "answer"]), _paraphrase_cells(rows)
     twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
     # What is known of one of the two only says nothing about the other's scatter.
-    own = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
-    words = words.merge(own, on=_CELL, how="left")
+    own_scatter = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
+    words = words.merge(own_scatter, on=_CELL, how="left")
     words["beyond"] = words["change"] - words.pop("own")
     # What is empty has lost its categories, and their order.
-    found = pd.concat([words, again], ignore_index=True).astype({name: rows[name].dtype for name in _CELL})
-    return found.sort_values(_CELL, kind="stable", ignore_index=True)
+    all_cells = pd.concat([words, again], ignore_index=True).astype({name: rows[name].dtype for name in _CELL})
+    return all_cells.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
-def _words(rows: pd.DataFrame) -> pd.DataFrame:
-    """The cells of original questions beside their paraphrases."""
+def _paraphrase_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of original questions beside their paraphrases."""
     rows = rows[rows["experiment"].isin(("quality", "robustness"))]
     group, first = _number_groups(rows, [*_CELL, "conversation", "prompts"])
     original, wordings = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
     points, band = rows["points"].to_numpy(), rows["band"].to_numpy()
     shares = []
     for wording in np.unique(wordings[~original]):
-        own = original | (wordings == wording)
-        sides = compare_sides(points[own], band[own], group[own], ~original[own])
-        found = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
-        shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**found)[sides.pairs > 0])
-    each = pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", "change", "bands"])
-    means: pd.DataFrame = each.groupby(_CELL, observed=True).mean().round(9).reset_index()
+        in_sides = original | (wordings == wording)
+        sides = compare_sides(points[in_sides], band[in_sides], group[in_sides], ~original[in_sides])
+        measures = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
+        shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**measures)[sides.pairs > 0])
+    wording_rows = (
+        pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", "change", "bands"])
+    )
+    means: pd.DataFrame = wording_rows.groupby(_CELL, observed=True).mean().round(9).reset_index()
     return means.assign(over=WORDS, experiment="robustness")
 
 
-def _again(rows: pd.DataFrame) -> pd.DataFrame:
-    """The cells whose very question was asked more than once."""
+def _repetition_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells whose very question was asked more than once."""
     group, first = _number_groups(rows, [*_CELL, *_CONDITIONS])
     repeats = compare_repeats(rows["points"], rows["band"], group)
-    found = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
-    each = first[[*_CELL, "experiment"]].assign(**found, same=100.0 * (repeats.change < _ROUNDING))[repeats.pairs > 0]
-    means = each.groupby([*_CELL, "experiment"], observed=True).mean().round(9).reset_index()
+    measures = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
+    repeated = first[[*_CELL, "experiment"]].assign(**measures, same=100.0 * (repeats.change < _ROUNDING))[
+        repeats.pairs > 0
+    ]
+    means = repeated.groupby([*_CELL, "experiment"], observed=True).mean().round(9).reset_index()
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
@@ -113,18 +117,18 @@ def _number_groups(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64]
     return group, rows[~pd.Series(group).duplicated().to_numpy()]
 
 
-def consistency(found: pd.DataFrame) -> Table:
+def consistency_table(cells: pd.DataFrame) -> Table:
     """Summary of `cells` by system: the distance between answers."""
     columns = ["system", *_OVER, "measure", "n", "mean", *averages.BOTH]
     rows = [
         {"system": system, "over": over, "experiment": experiment, "measure": measure}
-        | averages.estimate_column_mean(some, column, limits)
-        for (system, over, experiment), some in found.groupby(["system", *_OVER], observed=True, sort=False)
+        | averages.estimate_column_mean(group, column, limits)
+        for (system, over, experiment), group in cells.groupby(["system", *_OVER], observed=True, sort=False)
         for measure, (column, limits) in _MEASURES.items()
-        if some[column].notna().any()
+        if group[column].notna().any()
     ]
     data = pd.DataFrame(rows, columns=columns)
-    data["system"] = data["system"].astype(found["system"].dtype)
+    data["system"] = data["system"].astype(cells["system"].dtype)
     data = data.sort_values(["system", "over"], key=lambda key: key != WORDS if key.name == "over" else key.cat.codes)
     return make_table(
         "consistency",
@@ -140,10 +144,12 @@ def consistency(found: pd.DataFrame) -> Table:
     )
 
 
-def by_question(found: pd.DataFrame) -> Table:
+def consistency_by_question_table(cells: pd.DataFrame) -> Table:
     """Summary of `cells` by system and question."""
-    groups = found.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
-    rows = [{**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_of_question(some)} for key, some in groups]
+    groups = cells.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
+    rows = [
+        {**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_summarize_question(group)} for key, group in groups
+    ]
     columns = ["system", *_OVER, *_QUESTION[1:], "change", "policies_low", "policies_high"]
     columns += ["bands", "bands_policies_low", "bands_policies_high", "documents"]
     return make_table(
@@ -163,13 +169,16 @@ def by_question(found: pd.DataFrame) -> Table:
     )
 
 
-def _of_question(rows: pd.DataFrame) -> dict[str, object]:
-    said: dict[str, object] = {"documents": rows["document"].nunique()}
+def _summarize_question(rows: pd.DataFrame) -> dict[str, object]:
+    values: dict[str, object] = {"documents": rows["document"].nunique()}
     for measure, before in ((CHANGE, ""), (BANDS, "bands_")):
         column, limits = _MEASURES[measure]
-        one = averages.mean_over_documents(rows, column, ["over"], limits)
-        said |= {column: one["mean"], **{f"{before}{end}": one[end] for end in ("policies_low", "policies_high")}}
-    return said
+        estimate = averages.mean_over_documents(rows, column, ["over"], limits)
+        values |= {
+            column: estimate["mean"],
+            **{f"{before}{end}": estimate[end] for end in ("policies_low", "policies_high")},
+        }
+    return values
 
 
 def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
@@ -189,31 +198,31 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
         f"{style.note_full_names(systems)} "
         f"{table.note}"
     )
-    shown = Table("consistency", title, note, data, table.headings, table.formats)
-    each = data[["system", *_OVER]].drop_duplicates()
-    fits = forest.systems_per_page(each.groupby("system").size().max())
-    return Figure("consistency", title, note, shown, lambda: _draw(data, systems), fits=fits)
+    figure_table = Table("consistency", title, note, data, table.headings, table.formats)
+    drawn_rows = data[["system", *_OVER]].drop_duplicates()
+    fits = forest.systems_per_page(drawn_rows.groupby("system").size().max())
+    return Figure("consistency", title, note, figure_table, lambda: _draw_consistency(data, systems), fits=fits)
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.arrange(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
-    drawn, (left, right) = rows.canvas((3, 2))
+    rows = forest.Rows.arrange(systems, ((system, (over, by), _name_way(over, by)) for system, over, by in keys))
+    drawing, (points_axes, bands_axes) = rows.canvas((3, 2))
     for row in data.to_dict("records"):
-        place = rows.places[row["system"], (row["over"], row["experiment"])]
+        height = rows.places[row["system"], (row["over"], row["experiment"])]
         # The drop is above the change, so that both are seen.
-        place -= 0.16 if row["measure"] == DROP else 0.0
-        axes = right if row["measure"] == BANDS else left
-        forest.draw_interval(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
-    left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
-    left.set_xlabel("points of M_all")
-    right.set_xlim(left=0)
-    right.set_xlabel(BANDS)
-    style.draw_legend(drawn, [style.legend_mark(measure, **look) for measure, look in _LOOKS.items()])
-    return drawn
+        height -= 0.16 if row["measure"] == DROP else 0.0
+        axes = bands_axes if row["measure"] == BANDS else points_axes
+        forest.draw_interval(axes, row, height, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
+    points_axes.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
+    points_axes.set_xlabel("points of M_all")
+    bands_axes.set_xlim(left=0)
+    bands_axes.set_xlabel(BANDS)
+    style.draw_legend(drawing, [style.legend_mark(measure, **look) for measure, look in _LOOKS.items()])
+    return drawing
 
 
-def _named(over: str, experiment: str) -> str:
+def _name_way(over: str, experiment: str) -> str:
     return over if over == WORDS else f"{over}: {style.shorten(experiment, 18)}"
 
 
@@ -224,11 +233,11 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        found = cells(study.table, scope.bounds)
-        summary = consistency(found)
+        repeats = repeat_cells(study.table, scope.bounds)
+        summary = consistency_table(repeats)
         absent = [
-            f"How far answers move {what} is not shown: {why}."
-            for over, what, why in (
+            f"How far answers move {condition} is not shown: {why}."
+            for over, condition, why in (
                 (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
                 (
                     AGAIN,
@@ -242,7 +251,7 @@ class ConsistencyChapter(ChapterMaker):
             "consistency",
             "Consistency",
             "How far the answer to a question moves when it is put in other words, or asked again.",
-            present(summary, by_question(found)),
+            nonempty_tables(summary, consistency_by_question_table(repeats)),
             scope.draw_pages([partial(consistency_figure, summary)]),
             absent,
         )

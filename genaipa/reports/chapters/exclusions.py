@@ -8,7 +8,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import countable
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def compare_averages(frame: pd.DataFrame) -> Table:
 def _average_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
     """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
     questions = averages.policy_questions(frame).dropna(subset="m_all")
-    for system, own in questions.groupby("system", observed=True, sort=True):
-        for experiment, rows in [*own.groupby("experiment", observed=True, sort=True), (_EVERY, own)]:
+    for system, system_rows in questions.groupby("system", observed=True, sort=True):
+        for experiment, rows in [*system_rows.groupby("experiment", observed=True, sort=True), (_EVERY, system_rows)]:
             for group, part in averages.question_groups(rows):
                 means = part.groupby("question", observed=True)["m_all"].mean()
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
@@ -96,5 +96,5 @@ class ExclusionsChapter(ChapterMaker):
             "What is left out",
             "Answers that are none to their question, and published scores that can't be right, count in no average. "
             "Here are the reasons, and how much the averages depend on it.",
-            present(compare_averages(frame), count_exclusions(frame)),
+            nonempty_tables(compare_averages(frame), count_exclusions(frame)),
         )

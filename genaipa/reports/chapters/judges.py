@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
@@ -56,20 +56,20 @@ class JudgesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        given = Verdicts.collect(study) if any(event.scorer == "machine" for event in study.log.counted) else None
-        if not given:
+        verdicts = Verdicts.collect(study) if any(event.scorer == "machine" for event in study.log.counted) else None
+        if not verdicts:
             return Chapter("judges", "How good the judges are", "")
         agreed, lenient, tested = (
-            quality.agreement_table(given),
-            leniency_table(given, study.table),
-            alternative_test_table(given),
+            quality.agreement_table(verdicts),
+            leniency_table(verdicts, study.table),
+            alternative_test_table(verdicts),
         )
-        against = quality.compare_judges(given)
-        found = judge_findings(given, agreed, against, lenient, tested)
-        enough = [judge for judge, both in given.both_scored.items() if both.sum() >= LEAST]
-        apart = agreement_by_group_table(given, answer_groups(study))
-        rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, given))
-        rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, given))
+        against = quality.compare_judges(verdicts)
+        findings = judge_findings(verdicts, agreed, against, lenient, tested)
+        enough = [judge for judge, both_scored in verdicts.both_scored.items() if both_scored.sum() >= LEAST]
+        apart = agreement_by_group_table(verdicts, answer_groups(study))
+        rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, verdicts))
+        rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, verdicts))
         tables = (
             [
                 agreed,
@@ -77,8 +77,8 @@ class JudgesChapter(ChapterMaker):
                 apart,
                 *rated.tables,
                 lenient,
-                quality.confusion_table(given),
-                quality.drift_table(given),
+                quality.confusion_table(verdicts),
+                quality.drift_table(verdicts),
                 tested,
             ]
             if enough
@@ -88,7 +88,7 @@ class JudgesChapter(ChapterMaker):
             # Else it is beside people's averages.
             tables.append(people_and_judge_table(study.table))
         points = {
-            judge: [side.means[given.both_scored[judge], 0] for side in (given.people, given.judges[judge])]
+            judge: [side.means[verdicts.both_scored[judge], 0] for side in (verdicts.people, verdicts.judges[judge])]
             for judge in enough
         }
         return Chapter(
@@ -96,32 +96,32 @@ class JudgesChapter(ChapterMaker):
             "How good the judges are",
             "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
             f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-            present(found, *tables, *rated_alone.tables),
+            nonempty_tables(findings, *tables, *rated_alone.tables),
             [
-                *alone_figures(given, study.table, scope),
-                *drawn(agreement_figure(agreed)),
+                *alone_figures(verdicts, study.table, scope),
+                *nonempty_figures(agreement_figure(agreed)),
                 *leniency_figures(lenient, scope),
-                *drawn(scatter_figure(points, _correlations(agreed))),
+                *nonempty_figures(scatter_figure(points, _write_correlations(agreed))),
             ],
-            [*_absent(given), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
+            [*_note_absent(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
             method=_METHOD,
             references=_REFERENCES,
-            first=(found.name,),
+            first=(findings.name,),
         )
 
 
-def _correlations(agreed: Table) -> dict[str, str]:
+def _write_correlations(agreed: Table) -> dict[str, str]:
     """Judge → r of its M_all with people's, as it is written into a figure."""
     data = agreed.data[(agreed.data["measure"] == "M_all") & agreed.data["r"].notna()]
     return {row["judge"]: f"r = {row['r']:.2f}, n = {row['answers']}" for row in data.to_dict("records")}
 
 
-def _absent(given: Verdicts) -> list[str]:
+def _note_absent(verdicts: Verdicts) -> list[str]:
     """Sentences on what is not shown."""
-    most = max(int(both.sum()) for both in given.both_scored.values())
-    if LEAST <= most < 2 * LEAST:
+    answers = max(int(both_scored.sum()) for both_scored in verdicts.both_scored.values())
+    if LEAST <= answers < 2 * LEAST:
         return [
-            f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {most}."
+            f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {answers}."
         ]
     return []
 
@@ -137,9 +137,9 @@ _SPARSE = 200
 """Points of a panel up to which each is drawn large."""
 
 
-def agreement_figure(found: Table) -> Figure | None:
+def agreement_figure(agreement: Table) -> Figure | None:
     """Metrics down, each judge's alpha with people across, and people's own as the line to reach; None without any."""
-    data = found.data[found.data["with"].isin((PEOPLE, EACH_OTHER)) & found.data["alpha"].notna()]
+    data = agreement.data[agreement.data["with"].isin((PEOPLE, EACH_OTHER)) & agreement.data["alpha"].notna()]
     judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
     if not judges:
         return None
@@ -148,42 +148,44 @@ def agreement_figure(found: Table) -> Figure | None:
     note = (
         "Krippendorff's alpha of each judge with people, with its interval; the dark bar is that of people with each "
         "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
-        f"answers were scored by two people.{style.note_full_names(names)} {found.note}"
+        f"answers were scored by two people.{style.note_full_names(names)} {agreement.note}"
     )
-    shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats, found.aside)
+    figure_table = Table(
+        "judges-alpha", title, note, data.reset_index(drop=True), agreement.headings, agreement.formats, agreement.aside
+    )
     caption = (
         "Krippendorff's alpha of each judge with people, with its interval. Dark: that of people with each other, the "
         "line to reach."
     )
-    return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names), caption=caption)
+    return Figure("judges-alpha", title, note, figure_table, lambda: _draw_agreement(data, names), caption=caption)
 
 
 def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
     measures, marks = list(dict.fromkeys(data["measure"])), style.system_marks(list(names))
     high = max(0.3, 0.13 * len(names) + 0.12)
-    drawn = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
-    axes = drawn.subplots()
+    drawing = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
+    axes = drawing.subplots()
     axes.axvline(0, color=style.FAINT, linewidth=0.7, zorder=0)
     for row in data.to_dict("records"):
-        place = measures.index(row["measure"])
+        height = measures.index(row["measure"])
         if row["judge"] == PEOPLE:
             if not np.isnan(row["low"]):
-                axes.fill_betweenx([place - 0.42, place + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
-            axes.plot([row["alpha"]] * 2, [place - 0.42, place + 0.42], color=style.INK, linewidth=1.8, zorder=2)
+                axes.fill_betweenx([height - 0.42, height + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
+            axes.plot([row["alpha"]] * 2, [height - 0.42, height + 0.42], color=style.INK, linewidth=1.8, zorder=2)
         else:
             step = 0.7 / len(names)
-            at = place + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
+            at = height + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
             look = marks[row["judge"]]
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
     style.name_rows(axes, {name: style.shorten(name) for name in measures}, {})
     alpha_axes(axes, data, len(measures), 1.05)
     people = [style.legend_patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
-    there = (data["judge"] == PEOPLE).any()
+    has_people = (data["judge"] == PEOPLE).any()
     style.draw_legend(
-        drawn, [*(style.legend_mark(names[name], **marks[name]) for name in names), *(people if there else [])]
+        drawing, [*(style.legend_mark(names[name], **marks[name]) for name in names), *(people if has_people else [])]
     )
-    return drawn
+    return drawing
 
 
 def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
@@ -198,23 +200,25 @@ def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def leniency_figures(found: Table, scope: Scope = ALONE) -> list[Figure]:
+def leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
     """Judges down, and under each the systems: its M_all less people's, with both intervals; page by page."""
-    data = found.data[
-        (found.data["measure"] == "M_all") & found.data["by"].isin((ALL, "system")) & found.data["mean"].notna()
+    data = leniency.data[
+        (leniency.data["measure"] == "M_all")
+        & leniency.data["by"].isin((ALL, "system"))
+        & leniency.data["mean"].notna()
     ]
-    order = {name: place for place, name in enumerate(("", *scope.systems))}
+    order = {name: position for position, name in enumerate(("", *scope.systems))}
     data = data.assign(place=data["group"].map(order).fillna(len(order))).sort_values("place", kind="stable")
     data = data.drop(columns="place")
-    judges = style.unique_labels(dict.fromkeys(found.data["judge"]), 40)
-    there = [judge for judge in judges if (data["judge"] == judge).any()]
-    fits = forest.systems_per_page(data.groupby("judge").size().max()) if there else 1
-    pages = [there[first : first + fits] for first in range(0, len(there), fits)]
-    return [_leniency_page(found, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
+    judges = style.unique_labels(dict.fromkeys(leniency.data["judge"]), 40)
+    shown_judges = [judge for judge in judges if (data["judge"] == judge).any()]
+    fits = forest.systems_per_page(data.groupby("judge").size().max()) if shown_judges else 1
+    pages = [shown_judges[first : first + fits] for first in range(0, len(shown_judges), fits)]
+    return [_leniency_page(leniency, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
 
 
 def _leniency_page(
-    found: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
+    leniency: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
 ) -> Figure:
     rows = data[data["judge"].isin(page)].reset_index(drop=True)
     labels = {judge: judges[judge] for judge in page}
@@ -225,10 +229,10 @@ def _leniency_page(
         "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star at "
         f"the name, mark a system of the judge's own family. {forest.READING}"
         f"{style.note_full_names({**labels, **systems})} "
-        f"{found.note}"
+        f"{leniency.note}"
     )
-    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside)
-    return Figure(name, title, note, shown, lambda: _draw_leniency(shown.data, labels, systems))
+    figure_table = Table(name, title, note, rows, leniency.headings, leniency.formats, leniency.aside)
+    return Figure(name, title, note, figure_table, lambda: _draw_leniency(figure_table.data, labels, systems))
 
 
 def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
@@ -236,13 +240,13 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
     labels = {"": "all answers", **systems}
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
     laid = forest.Rows.arrange(judges, named)
-    drawn, (axes,) = laid.canvas([1])
+    drawing, (axes,) = laid.canvas([1])
     laid.line(axes, color=style.INK, linewidth=0.8, zorder=1)
     for row in rows:
-        own, every = bool(row["family"]), not row["group"]
+        is_own_family, every = bool(row["family"]), not row["group"]
         look = {
-            "marker": "s" if own else "o",
-            "color": style.INK if every else style.COLOURS[1] if own else style.COLOURS[0],
+            "marker": "s" if is_own_family else "o",
+            "color": style.INK if every else style.COLOURS[1] if is_own_family else style.COLOURS[0],
         }
         forest.draw_interval(axes, row, laid.places[row["judge"], row["group"]], look)
         axes.annotate(
@@ -257,8 +261,8 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
     ]
     if data["family"].any():
         looks.append(style.legend_mark("own family", marker="s", color=style.COLOURS[1]))
-    style.draw_legend(drawn, looks)
-    return drawn
+    style.draw_legend(drawing, looks)
+    return drawing
 
 
 def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]) -> Figure | None:
@@ -267,14 +271,17 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
     if not shown_of:
         return None
     title = "Judges against people, answer by answer"
-    more = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
+    omitted = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
     note = (
         "M_all of each answer: people's mean across, the judge's mean over its passes up; on the line they are "
         "equal, above it the judge is more lenient. Points are moved a little, at random, so that equal ones are seen; "
-        f"the numbers behind the figure are not.{more}"
+        f"the numbers behind the figure are not.{omitted}"
     )
     data = pd.concat(
-        [pd.DataFrame({"judge": judge, "people": people, "verdict": own}) for judge, (people, own) in shown_of.items()],
+        [
+            pd.DataFrame({"judge": judge, "people": people, "verdict": judge_means})
+            for judge, (people, judge_means) in shown_of.items()
+        ],
         ignore_index=True,
     )
     table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
@@ -287,21 +294,21 @@ def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas
     judges = list(dict.fromkeys(data["judge"]))
     down, across = style.panel_grid(len(judges), _ACROSS)
     width = style.COLUMN if len(judges) == 1 else style.WIDTH
-    drawn = style.make_canvas(width, down * (width / across * 0.92 + 0.4))
-    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    drawing = style.make_canvas(width, down * (width / across * 0.92 + 0.4))
+    panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     names = style.unique_labels(judges, 44)
     random = np.random.default_rng(0)
     for axes, judge in zip(panels.flat, judges, strict=False):
         rows = data[data["judge"] == judge]
         _draw_points(axes, rows, random)
-        said = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
-        axes.set_title("\n".join(said), fontsize=style.SMALL)
+        title_lines = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
+        axes.set_title("\n".join(title_lines), fontsize=style.SMALL)
     for axes in style.bottom_axes(panels, len(judges)):
         axes.set_xlabel("People's M_all")
         axes.tick_params(labelbottom=True)
     for axes in panels[:, 0]:
         axes.set_ylabel("Judge's M_all")
-    return drawn
+    return drawing
 
 
 def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
@@ -329,26 +336,26 @@ _LETTERS = 14
 """Letters of the line above it to an inch."""
 
 
-def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
+def alone_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
     """A grey map for each judge that people can't be compared with yet: questions down, systems by name across."""
     columns = ["system", "answer", "question", "category", "source"]
     scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
-    asked = frame.loc[scorable, ["run", "key", *columns]]
-    places = asked.drop_duplicates(["run", "key"])[columns].astype("str")
-    found = []
-    judges = {name: side for name, side in given.judges.items() if given.both_scored[name].sum() < LEAST}
+    answers = frame.loc[scorable, ["run", "key", *columns]]
+    places = answers.drop_duplicates(["run", "key"])[columns].astype("str")
+    figures = []
+    judges = {name: side for name, side in verdicts.judges.items() if verdicts.both_scored[name].sum() < LEAST}
     for number, (judge, side) in enumerate(judges.items(), 1):
-        values = pd.Series(side.means[:, 0], given.answers, name="m_all")
+        values = pd.Series(side.means[:, 0], verdicts.answers, name="m_all")
         rows = places.join(values, "answer").dropna(subset="m_all")
         by = ["system", "question", "category", "source"]
         data = rows.groupby(by, as_index=False).agg(m_all=("m_all", "mean"), answers=("answer", "size"))
         if not data.empty:
             name = NAME if len(judges) == 1 else f"{NAME}-{number}"
-            found += scope.draw_pages([partial(_map, name, judge, data)])
-    return found
+            figures += scope.draw_pages([partial(_judge_map_figure, name, judge, data)])
+    return figures
 
 
-def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
+def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     data = scope.select_shown(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
     groups, _ = style.arrange_questions(data, scope.sort_questions(dict.fromkeys(data["question"])))
     means = data.groupby("system")["m_all"].mean().to_dict()
@@ -375,11 +382,11 @@ def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     )
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     return Figure(
-        name, title, about, table, lambda: _draw(data, groups, labels, systems, scope.texts, whose), fits=fits
+        name, title, about, table, lambda: _draw_judge_map(data, groups, labels, systems, scope.texts, whose), fits=fits
     )
 
 
-def _draw(
+def _draw_judge_map(
     data: pd.DataFrame,
     groups: Mapping[Any, Any],
     labels: Mapping[Any, str],
@@ -391,14 +398,16 @@ def _draw(
 
     tall = 0.06 * max(map(len, systems.values()))
     wide, letters = heatmap.map_width(labels, systems, texts)
-    drawn = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
-    axes = drawn.subplots()
+    drawing = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
+    axes = drawing.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")
     values = values.reindex(index=list(labels), columns=list(systems))
     shades = np.ma.masked_invalid(_LIGHTEST - (values.to_numpy() - 10) / 90 * (_LIGHTEST - _DARKEST))
     axes.pcolormesh(shades, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
-    known = {(at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)}
-    Words(axes, list(known.values()), list(known), style.INK, size=7.5).set_in_layout(False)
+    cell_texts = {
+        (at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)
+    }
+    Words(axes, list(cell_texts.values()), list(cell_texts), style.INK, size=7.5).set_in_layout(False)
     axes.xaxis.tick_top()
     names = list(systems.values())
     axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=45, ha="left", rotation_mode="anchor")
@@ -409,5 +418,5 @@ def _draw(
     style.draw_group_lines(axes, list(groups.values()), (0, len(names)))
     style.name_rows(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
     lines = textwrap.wrap(whose, int(wide * _LETTERS))
-    drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
-    return drawn
+    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
+    return drawing

@@ -17,7 +17,7 @@ from genaipa.reports import averages, matches, part
 from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.beside import forecast_table, measure_names, people_and_judge_table
@@ -48,38 +48,40 @@ _EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].
 _BY = ["system", "experiment"]
 
 
-def board(frame: pd.DataFrame) -> Table:
+def leaderboard_table(frame: pd.DataFrame) -> Table:
     """Systems by the mean over questions of their means over experiments, the best first.
 
     Experiments with too few scores and no finished wave (`thin`) are left blank, and don't count: a handful
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    few, needed = find_thin_experiments(frame), part.leaderboard_evidence(frame)
+    thin_counts, needed = find_thin_experiments(frame), part.leaderboard_evidence(frame)
     frame = drop_thin_experiments(frame)
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
-    shown = estimate.frame
-    found = averages.policy_questions(shown).dropna(subset="m_all")
-    cells = averages.weigh_cells(shown, "m_all")
+    averaged_frame = estimate.frame
+    question_means = averages.policy_questions(averaged_frame).dropna(subset="m_all")
+    cells = averages.weigh_cells(averaged_frame, "m_all")
     data = averages.summarize_groups(cells, ["system"], mean_of)
-    others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
-    columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
+    other_experiments = [
+        name for name in question_means["experiment"].cat.categories if name in set(question_means["experiment"])
+    ]
+    columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *other_experiments))]
     judged = {name: estimate.basis(name) for name in estimate.usable_groups["system"].unique()}
     partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
-        means = found.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
+        means = question_means.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
         data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
-        data = data.merge(_basis(frame), on="system")
+        data = data.merge(_find_basis(frame), on="system")
         data["scored"] = data["system"].map(part.describe_system_parts(policies) | judged)
-        each = averages.summarize_groups(cells, _BY, mean_of)
-        for name, rows in each.groupby("experiment", observed=True):
+        experiment_means = averages.summarize_groups(cells, _BY, mean_of)
+        for name, rows in experiment_means.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
             data = data.merge(sure, on="system", how="left")
         data = data.sort_values("m_all", ascending=False, kind="stable")
         data["rank"] = averages.rank_means(data["m_all"])
-    made = make_table(
+    leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
         f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
@@ -87,17 +89,20 @@ def board(frame: pd.DataFrame) -> Table:
         "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
         "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
         "which may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(few)}"
-        f"{averages.note_unlike_questions(shown, found)}{part.describe_parts(policies)}{estimate.describe()}",
+        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(thin_counts)}"
+        f"{averages.note_unlike_questions(averaged_frame, question_means)}{part.describe_parts(policies)}"
+        f"{estimate.describe()}",
         data,
         columns,
-        formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
+        formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
         aside=[
             *([] if partial else ["scored"]),
-            *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]),
+            *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *other_experiments)) for end in BOTH[:-1]),
         ],
     )
-    return prompting.marked(add_answered(made, frame), averages.select_policy_rows(frame[frame["counted"]]))
+    return prompting.add_prompts_column(
+        add_answered(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
+    )
 
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
@@ -105,14 +110,14 @@ def rank_systems(frame: pd.DataFrame) -> list[str]:
     cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all").dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
-    known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
-    return [*known, *(name for name in frame["system"].cat.categories if name not in set(known))]
+    ranked = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
+    return [*ranked, *(name for name in frame["system"].cat.categories if name not in set(ranked))]
 
 
-def unlike(frame: pd.DataFrame) -> str:
-    """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    shown = estimate_averages(drop_thin_experiments(frame)).frame
-    if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all")):
+def note_unlike_systems(frame: pd.DataFrame) -> str:
+    """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
+    averaged_frame = estimate_averages(drop_thin_experiments(frame)).frame
+    if not averages.are_unlike(averaged_frame, averages.policy_questions(averaged_frame).dropna(subset="m_all")):
         return ""
     return (
         "Systems were scored on different questions and documents: compare them by their differences, which rest on "
@@ -120,16 +125,16 @@ def unlike(frame: pd.DataFrame) -> str:
     )
 
 
-def _basis(frame: pd.DataFrame) -> pd.DataFrame:
+def _find_basis(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
     rows = averages.select_policy_rows(frame[frame["counted"]])
     return averages.summarize_groups(
-        rows, ["system"], lambda own: {"answers": _answers(own), "scored_by": _scored_by(own)}
+        rows, ["system"], lambda group: {"answers": _count_answers(group), "scored_by": _describe_scorers(group)}
     )
 
 
-def _answers(rows: pd.DataFrame) -> int:
-    """A published mean over documents counts only where its question has nothing of its own."""
+def _count_answers(rows: pd.DataFrame) -> int:
+    """Return a published mean over documents counts only where its question has nothing of its own."""
     single = rows[rows["document"] != ""]
     keys = ["experiment", "question"]
     whole = rows.loc[rows["document"] == "", keys].drop_duplicates()
@@ -138,7 +143,7 @@ def _answers(rows: pd.DataFrame) -> int:
     return len(single.loc[single["unit"] == "answer"].drop_duplicates(["run", "key"])) + published + int(alone.sum())
 
 
-def _scored_by(rows: pd.DataFrame) -> str:
+def _describe_scorers(rows: pd.DataFrame) -> str:
     analysts = rows.loc[rows["unit"] == "answer", "analyst"].nunique()
     people = number(analysts, "analyst")
     if (rows["unit"] == "table").any():
@@ -146,7 +151,7 @@ def _scored_by(rows: pd.DataFrame) -> str:
     return people
 
 
-def who_scored(frame: pd.DataFrame) -> Table:
+def who_scored_table(frame: pd.DataFrame) -> Table:
     """Show how far each system's average depends on who scored."""
     columns = ["system", "analysts", "mean", "policies_low", "policies_high", "analysts_low", "analysts_high"]
     columns += ["least", "most", "why"]
@@ -168,15 +173,15 @@ def who_scored(frame: pd.DataFrame) -> Table:
     )
 
 
-def by_source(frame: pd.DataFrame) -> Table:
+def sources_table(frame: pd.DataFrame) -> Table:
     """M_all over questions from FAQs and over users' questions, by system."""
     estimate = estimate_averages(frame)
     frame = estimate.frame
-    found = averages.policy_questions(frame).dropna(subset="m_all")
+    question_means = averages.policy_questions(frame).dropna(subset="m_all")
     rows = [
-        {"system": system, "questions": group, **averages.estimate_column_mean(some, "m_all")}
-        for system, those in averages.weigh_cells(frame, "m_all").groupby("system", observed=True, sort=True)
-        for group, some in averages.question_groups(those)
+        {"system": system, "questions": group, **averages.estimate_column_mean(group_rows, "m_all")}
+        for system, system_rows in averages.weigh_cells(frame, "m_all").groupby("system", observed=True, sort=True)
+        for group, group_rows in averages.question_groups(system_rows)
         if group != "all"
     ]
     columns = ["system", "questions", "n", "mean", *BOTH]
@@ -186,36 +191,39 @@ def by_source(frame: pd.DataFrame) -> Table:
         "Questions from FAQs and questions of users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found)}. {averages.note_intervals(data)}{averages.note_unlike_questions(frame, found)}"
+        f"{_name_experiments(question_means)}. {averages.note_intervals(data)}"
+        f"{averages.note_unlike_questions(frame, question_means)}"
         f"{estimate.describe()}",
         data,
         columns,
     )
 
 
-def by_measure(frame: pd.DataFrame) -> Table:
+def measures_table(frame: pd.DataFrame) -> Table:
     """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
-    shown, said = estimate.frame, estimate.describe()
-    known = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
+    averaged_frame, note = estimate.frame, estimate.describe()
+    scored_parts = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
         for measure, name in measure_names(frame).items()
-        for (system, experiment), those in averages.weigh_cells(shown, measure).groupby(_BY, observed=True, sort=True)
+        for (system, experiment), system_rows in averages.weigh_cells(averaged_frame, measure).groupby(
+            _BY, observed=True, sort=True
+        )
         for basis in [estimate.basis(str(system), str(experiment), measure=measure)]
-        for scored in [basis or known.get((str(system), str(experiment)), "")]
-        for group, some in averages.question_groups(those)
-        for mean in [averages.estimate_column_mean(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
+        for scored in [basis or scored_parts.get((str(system), str(experiment)), "")]
+        for group, group_rows in averages.question_groups(system_rows)
+        for mean in [averages.estimate_column_mean(group_rows, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
-    printed = columns if part.is_partial(policies) or said else columns[:-1]
+    printed = columns if part.is_partial(policies) or note else columns[:-1]
     return make_table(
         "averages",
         "Averages of M_all and of each metric",
         "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, FAQs' and users'; `documents` is how many documents these are, 0 where a study "
-        f"published only means over them (paper, section 6). {averages.note_intervals(data)}{said}",
+        f"published only means over them (paper, section 6). {averages.note_intervals(data)}{note}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
@@ -223,13 +231,18 @@ def by_measure(frame: pd.DataFrame) -> Table:
     )
 
 
-def _named(found: pd.DataFrame) -> str:
-    """The experiments that means over documents are of; by system, where these differ."""
-    each = {str(name): rows["experiment"] for name, rows in found.groupby("system", observed=True, sort=True)}
-    names = {name: ", ".join(own.cat.remove_unused_categories().cat.categories) for name, own in each.items()}
+def _name_experiments(question_means: pd.DataFrame) -> str:
+    """Return the experiments that means over documents are of; by system, where these differ."""
+    experiments_by_system = {
+        str(name): rows["experiment"] for name, rows in question_means.groupby("system", observed=True, sort=True)
+    }
+    names = {
+        name: ", ".join(experiments.cat.remove_unused_categories().cat.categories)
+        for name, experiments in experiments_by_system.items()
+    }
     if len(set(names.values())) <= 1:
         return next(iter(names.values()), "none")
-    return "; ".join(f"{own} ({name})" for name, own in names.items())
+    return "; ".join(f"{experiments} ({name})" for name, experiments in names.items())
 
 
 class OverallChapter(ChapterMaker):
@@ -240,20 +253,20 @@ class OverallChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        ranked, few = board(frame), note_thin_experiments(frame)
+        ranked, thin_note = leaderboard_table(frame), note_thin_experiments(frame)
         cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all")
-        shown = overview_numbers(ranked, cells, part.leaderboard_evidence(frame).confidence)
+        numbers = overview_numbers(ranked, cells, part.leaderboard_evidence(frame).confidence)
         return Chapter(
             "overall",
             "Overall quality",
             "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
-            present(
-                *(ranked, *matches.difference_tables(frame), who_scored(frame), tabulate_lacking(frame)),
+            nonempty_tables(
+                *(ranked, *matches.difference_tables(frame), who_scored_table(frame), tabulate_lacking(frame)),
                 *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
-                *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
+                *(measures_table(frame), documents.five_numbers_table(frame), sources_table(frame)),
             ),
-            drawn(overview(shown, scope)),
-            [] if ranked or not few else [f"There is no leaderboard. {few}"],
+            nonempty_figures(overview_figure(numbers, scope)),
+            [] if ranked or not thin_note else [f"There is no leaderboard. {thin_note}"],
         )
 
 
@@ -280,35 +293,35 @@ def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVE
     mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=confidence)
     rows = averages.summarize_groups(cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
-    found = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
+    numbers = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
     # One category says what the average says.
-    found = found if len(set(rows["category"])) > 1 else found[found["category"] == "all"]
-    left = len(board.data) - len(systems)
+    numbers = numbers if len(set(rows["category"])) > 1 else numbers[numbers["category"] == "all"]
+    omitted = len(board.data) - len(systems)
     return make_table(
         OVERVIEW,
         "Systems, and where they are strong",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
         f"{100 * confidence:g} %."
-        f"{f' The best {_MOST} systems; {left:,} more are in the leaderboard.' if left > 0 else ''}",
-        found,
+        f"{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
+        numbers,
         columns,
     )
 
 
-def overview(found: Table, scope: Scope) -> Figure | None:
+def overview_figure(numbers: Table, scope: Scope) -> Figure | None:
     """Systems down with both intervals, and categories down with systems across; None without a system."""
-    if not found:
+    if not numbers:
         return None
-    systems = style.brief_labels(dict.fromkeys(found.data["system"]), 20)
-    note = f"{found.note} {forest.READING} {style.describe_bands(scope.bounds)}{style.note_full_names(systems)}"
-    data = found.data
+    systems = style.brief_labels(dict.fromkeys(numbers.data["system"]), 20)
+    note = f"{numbers.note} {forest.READING} {style.describe_bands(scope.bounds)}{style.note_full_names(systems)}"
+    data = numbers.data
     return Figure(
         OVERVIEW,
-        found.title,
+        numbers.title,
         note,
-        found,
-        lambda: _draw(data, systems, scope),
-        caption=found.note,
+        numbers,
+        lambda: _draw_overview(data, systems, scope),
+        caption=numbers.note,
         layouts={"column": lambda: _draw_column(data, systems, scope)},
     )
 
@@ -317,40 +330,40 @@ def _draw_column(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -
     """Draw the systems over their categories, as wide as a column of a paper."""
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
-    drawn = style.make_canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
+    drawing = style.make_canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
     if not categories:
-        _draw_systems(drawn.subplots(), data, systems, scope)
-        return drawn
-    above, below = drawn.subplots(2, 1, height_ratios=(whole, heads))
+        _draw_systems(drawing.subplots(), data, systems, scope)
+        return drawing
+    above, below = drawing.subplots(2, 1, height_ratios=(whole, heads))
     _draw_systems(above, data[data["category"] == "all"], systems, scope)
     names = {name: scope.categories.get(name, name) for name in categories}
     _draw_categories(below, data, systems, names, scope.bounds)
-    return drawn
+    return drawing
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     rows = max(len(systems) * 1.3, len(categories))
-    drawn = style.make_canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
+    drawing = style.make_canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
     if not categories:
-        _draw_systems(drawn.subplots(), data, systems, scope)
-        return drawn
+        _draw_systems(drawing.subplots(), data, systems, scope)
+        return drawing
     # The names of the categories take about as much as five columns.
     across = (3.1, 0.55 * len(systems))
-    left, right = drawn.subplots(1, 2, width_ratios=across)
-    _draw_systems(left, data[data["category"] == "all"], systems, scope)
+    systems_axes, categories_axes = drawing.subplots(1, 2, width_ratios=across)
+    _draw_systems(systems_axes, data[data["category"] == "all"], systems, scope)
     _draw_categories(
-        right, data, systems, {name: scope.categories.get(name, name) for name in categories}, scope.bounds
+        categories_axes, data, systems, {name: scope.categories.get(name, name) for name in categories}, scope.bounds
     )
-    return drawn
+    return drawing
 
 
 def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
     style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
     marks = scope.marks(list(systems))
-    for place, row in enumerate(data.to_dict("records")):
-        forest.draw_interval(axes, row, place, marks[row["system"]])
-        axes.text(103, place, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
+    for index, row in enumerate(data.to_dict("records")):
+        forest.draw_interval(axes, row, index, marks[row["system"]])
+        axes.text(103, index, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
     axes.set_yticks(range(len(systems)), list(systems.values()))
     axes.set_ylim(len(systems) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)

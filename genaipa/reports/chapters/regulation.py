@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import metrics_of, names_of
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.table import Table, make_table, metric_formats
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
     from genaipa.answers.study import Study
 
 
-def scores(frame: pd.DataFrame) -> Table:
-    """The metrics and M_all of every question about every regulation."""
-    found = averages.average_cells(frame)
-    found = found[(found["kind"] == "regulation") | (found["experiment"] == "regulation")]
+def regulation_table(frame: pd.DataFrame) -> Table:
+    """Return the metrics and M_all of every question about every regulation."""
+    cells = averages.average_cells(frame)
+    cells = cells[(cells["kind"] == "regulation") | (cells["experiment"] == "regulation")]
     return make_table(
         "regulation",
         "Questions about regulations",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question about a regulation, averaged over its answers (a "
         "published score counts as one) and their scores (paper, section 6.4, figure 5).",
-        found,
+        cells,
         ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
         headings=names_of(frame),
         formats=metric_formats(frame),
     )
 
 
-def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
+def regulation_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Regulations and their questions down, metrics across, a panel per system; None without a value."""
     data = scope.select_shown(table.data.dropna(subset=metrics_of(table.data), how="all"))
     if data.empty:
         return None
     regulations = style.unique_labels(style.distinct_values(data["document"]), 10)
     questions = style.unique_labels(scope.sort_questions(style.distinct_values(data["question"])), 10)
-    asked = set(zip(data["document"], data["question"], strict=True))
+    asked_pairs = set(zip(data["document"], data["question"], strict=True))
     keys = [(regulation, question) for regulation in regulations for question in questions]
-    names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked}
+    names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked_pairs}
     groups = {key: key[0] for key in names}
     texts = {key: scope.texts[key[1]] for key in names if key[1] in scope.texts}
     grid = heatmap.Grid(
@@ -67,15 +67,15 @@ class RegulationChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        found = scores(frame)
-        why = "no answer about one is scored" if tried(frame, "regulation") else (
+        scores = regulation_table(frame)
+        why = "no answer about one is scored" if has_experiment(frame, "regulation") else (
             "none was asked about (genaipa run --experiment regulation)"
         )  # fmt: skip
         return Chapter(
             "regulation",
             "Regulations",
             "Questions about data-protection laws, put by the name of the law alone.",
-            present(found),
-            scope.draw_pages([partial(scores_map, found)]),
-            [] if found else [f"Regulations are not shown: {why}."],
+            nonempty_tables(scores),
+            scope.draw_pages([partial(regulation_map, scores)]),
+            [] if scores else [f"Regulations are not shown: {why}."],
         )

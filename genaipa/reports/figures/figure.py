@@ -77,7 +77,7 @@ class Figure:
         return " ".join(filter(None, (self.about.strip(), self.reading.strip())))
 
     def plot(self) -> Canvas:
-        """The figure as matplotlib has it, in the house style."""
+        """Return the figure as matplotlib has it, in the house style."""
         with style.house_style(self.name):
             return self.draw()
 
@@ -115,7 +115,7 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
 
 
 def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
-    """The figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
+    """Return the figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
     with style.house_style(figure.name):
         drawing = _apply_layout(figure.layouts.get(form, figure.draw)())
         if form == "slide":
@@ -152,7 +152,7 @@ def _render_slide(drawing: Canvas, title: str) -> bytes:
 
 
 def _apply_layout(drawing: Canvas) -> Canvas:
-    """The same with its parts where they belong; savefig would draw all of it once for that, for each format."""
+    """Return the same with its parts where they belong; savefig would draw all of it once for that, for each format."""
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)
@@ -162,7 +162,7 @@ def _apply_layout(drawing: Canvas) -> Canvas:
 
 
 def _render_bytes(drawing: Canvas, title: str, form: Format, dpi: int) -> bytes:
-    """The drawing as a file of this format; the house style must still hold."""
+    """Return the drawing as a file of this format; the house style must still hold."""
     metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
     if form == "svg":
         return _as_svg(drawing, metadata)
@@ -172,7 +172,7 @@ def _render_bytes(drawing: Canvas, title: str, form: Format, dpi: int) -> bytes:
 
 
 def _as_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
-    """The drawing as SVG, in which a text that is at several places is outlined once.
+    """Return the drawing as SVG, in which a text that is at several places is outlined once.
 
     `data-names` has the points from its left at which the names of rows begin and end, where it has any.
     """
@@ -214,7 +214,7 @@ def _as_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
 
 
 def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
-    """The figure as a PNG file."""
+    """Return the figure as a PNG file."""
     return as_bytes(figure, "png", dpi)
 
 
@@ -247,7 +247,7 @@ class Scope:
         bounds: Bounds = BOUNDS,
         texts: Mapping[str, str] | None = None,
     ) -> Scope:
-        """The scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
+        """Return the scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
         systems, questions = (style.distinct_values(frame[column]) for column in ("system", "question"))
         return cls(
             tuple(map(str, systems)),
@@ -258,11 +258,11 @@ class Scope:
         )
 
     def select_shown(self, data: pd.DataFrame) -> pd.DataFrame:
-        """The rows of the systems that are to be shown."""
+        """Return the rows of the systems that are to be shown."""
         return data if self.shown is None else data[data["system"].isin(self.shown)]
 
     def sort_questions(self, questions: Iterable[Any]) -> list[Any]:
-        """These questions in the report's order; unknown ones come last."""
+        """Return these questions in the report's order; unknown ones come last."""
         position = {question: number for number, question in enumerate(self.questions)}
         return sorted(questions, key=lambda question: position.get(question, len(position)))
 
@@ -285,7 +285,7 @@ class Scope:
         return f" Not here, since no system has {missing} for them, of {len(every)} questions: {some(absent, _NAMED)}."
 
     def note_category_names(self, present: Iterable[Any]) -> str:
-        """A sentence that gives the names of categories; empty where they have none."""
+        """Return a sentence that gives the names of categories; empty where they have none."""
         named = [
             f"{style.one_line(short)} {style.one_line(self.categories[short])}"
             for short in present
@@ -294,7 +294,7 @@ class Scope:
         return f" Categories: {'; '.join(named)}." if named else ""
 
     def draw_pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
-        """The figures that there are; many systems take several pages."""
+        """Return the figures that there are; many systems take several pages."""
         return [figure for draw_page in draw for figure in _split_pages(draw_page, self)]
 
 
@@ -303,7 +303,7 @@ ALONE = Scope()
 
 
 def _split_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
-    """The figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
+    """Return the figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
     whole = draw(scope)
     if whole is None:
         return []

@@ -116,7 +116,7 @@ class Grid:
 
 
 def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
-    """The figure of a grid; `about` is the beginning of its caption."""
+    """Return the figure of a grid; `about` is the beginning of its caption."""
     systems = (style.brief_labels if grid.texts else style.unique_labels)(
         style.distinct_values(grid.data["system"]), 26
     )
@@ -225,7 +225,7 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
 
 
 def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
-    """A cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
+    """Return a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
     at = bounds.overall
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
     shades = _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
@@ -233,7 +233,7 @@ def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None
 
 
 def _write_range(numbers: pd.Series[Any]) -> str:
-    """The n of a column: one number, from which to which, or `mean`."""
+    """Return the n of a column: one number, from which to which, or `mean`."""
     lowest, highest = int(numbers.min()), int(numbers.max())
     return style.write_count(highest) if lowest == highest else f"{style.write_count(lowest)}\u2013{highest}"
 
@@ -249,7 +249,7 @@ def _draw_legend(drawing: Canvas, *, absent: bool) -> None:
 def _draw_panel(
     axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
 ) -> None:
-    """The cells of one system, the band's corner in each, and n behind each row, where these differ."""
+    """Return the cells of one system, the band's corner in each, and n behind each row, where these differ."""
     from genaipa.reports.figures.words import Words
 
     # An average that is exactly on a bound can come out of floating point a hair beside it.
@@ -280,7 +280,7 @@ def _draw_cells(
     band_of: Callable[[float], Band],
     size: float = 7.5,
 ) -> None:
-    """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
+    """Return a coloured cell for each value, with its text and its band's corner; a hatched one for none."""
     from genaipa.reports.figures.words import Words
 
     cmap, norm = shades
@@ -318,7 +318,7 @@ def mark_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
 
 
 def _write_average(value: float) -> str:
-    """A metric's average as it is written in its cell, to one decimal; the ends of the scale and 0 have none."""
+    """Return a metric's average as it is written in its cell, to one decimal; the ends of the scale and 0 have none."""
     return f"{round(value, 1) + 0.0:g}".replace("-", "\u2212")
 
 
@@ -336,7 +336,7 @@ def _make_colours(low: float, red: float, green: float, high: float) -> tuple[Li
 
 
 def legend_corner(label: str, fill: str) -> tuple[Artist, str]:
-    """An entry of a legend for a cell's corner."""
+    """Return an entry of a legend for a cell's corner."""
     looks = {"markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
     return style.legend_mark(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
 

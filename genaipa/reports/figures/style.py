@@ -128,7 +128,7 @@ def _notebook_figure_class() -> type[Canvas]:
 
 
 def make_canvas(width: float, height: float) -> Canvas:
-    """An empty figure of this many inches; what is put on it finds its place by itself."""
+    """Return an empty figure of this many inches; what is put on it finds its place by itself."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     return _notebook_figure_class()(
@@ -143,7 +143,7 @@ def panel_grid(wanted: int, most_across: int) -> tuple[int, int]:
 
 
 def bottom_axes(panels: Any, used: int) -> list[Axes]:
-    """The lowest axes of each column of a grid; those after the first `used` ones are removed."""
+    """Return the lowest axes of each column of a grid; those after the first `used` ones are removed."""
     lowest = []
     for number, axes in enumerate(panels.flat):
         if number >= used:
@@ -154,7 +154,7 @@ def bottom_axes(panels: Any, used: int) -> list[Axes]:
 
 
 def distinct_values(column: pd.Series[Any]) -> list[Any]:
-    """The values of a column, each once: in the order of its categories, or as they come."""
+    """Return the values of a column, each once: in the order of its categories, or as they come."""
     present = list(dict.fromkeys(column.dropna()))
     if isinstance(column.dtype, pd.CategoricalDtype):
         position = {value: number for number, value in enumerate(column.cat.categories)}
@@ -236,20 +236,20 @@ def draw_group_lines(axes: Axes, groups: Sequence[Any], across: tuple[float, flo
 
 
 def write_count(number: Any) -> str:
-    """The n of a row: `mean` where only a published mean is known, nothing where nothing is."""
+    """Return the n of a row: `mean` where only a published mean is known, nothing where nothing is."""
     if pd.isna(number):
         return ""
     return f"{number:.0f}" if number else "mean"
 
 
 def write_difference(number: float) -> str:
-    """A difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
+    """Return a difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
     written = f"{number:+.1f}"
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
 
 
 def tick_labels(*values: float) -> list[str]:
-    """The labels of these values at an axis."""
+    """Return the labels of these values at an axis."""
     return [f"{value:g}".replace("-", "\u2212") for value in values]
 
 
@@ -257,19 +257,19 @@ def tick_labels(*values: float) -> list[str]:
 
 
 def one_line(text: object) -> str:
-    """A name in one line, without control or unassigned characters."""
+    """Return a name in one line, without control or unassigned characters."""
     signs = (" " if sign.isspace() else sign for sign in str(text))
     visible = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
     return " ".join(visible.split()) or "(no name)"
 
 
 def drawable_name(text: object) -> str:
-    """A name as it can be drawn: in one line, with a box for each sign that no font here has."""
+    """Return a name as it can be drawn: in one line, with a box for each sign that no font here has."""
     return "".join(sign if has_glyph(sign) else "\u25a1" for sign in one_line(text))
 
 
 def shorten(text: object, max_chars: int = 24) -> str:
-    """A name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
+    """Return a name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
     name = drawable_name(text)
     if len(name) <= max_chars:
         return name
@@ -281,7 +281,7 @@ def shorten(text: object, max_chars: int = 24) -> str:
 
 
 def wrap(text: object, max_chars: int) -> str:
-    """A text, or its beginning, in two lines of at most this many signs."""
+    """Return a text, or its beginning, in two lines of at most this many signs."""
     lines = textwrap.wrap(
         drawable_name(text), max_chars, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False
     )
@@ -314,13 +314,13 @@ def brief_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, st
 
 
 def note_full_names(label_by_name: Mapping[Any, str]) -> str:
-    """A sentence for the note that gives the full names of shortened ones; empty if none is."""
+    """Return a sentence for the note that gives the full names of shortened ones; empty if none is."""
     changed = [f"{label} is {one_line(name)}" for name, label in label_by_name.items() if label != one_line(name)]
     return f" Names: {'; '.join(changed)}." if changed else ""
 
 
 def experiment_heading(experiment: str) -> str:
-    """The heading of an experiment's figure."""
+    """Return the heading of an experiment's figure."""
     return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else drawable_name(experiment)
 
 
@@ -338,7 +338,7 @@ def write_heading(drawing: Canvas, experiment: str, also: str = "") -> None:
 
 
 def figure_name(experiment: str, content: str) -> str:
-    """The name of an experiment's figure: of a file in a folder, whatever the experiment is called."""
+    """Return the name of an experiment's figure: of a file in a folder, whatever the experiment is called."""
     return f"{re.sub(r'[^A-Za-z0-9]+', '-', experiment).strip('-')}-{content}"
 
 
@@ -346,7 +346,7 @@ def figure_name(experiment: str, content: str) -> str:
 
 
 def describe_bands(bounds: Bounds) -> str:
-    """The bands of an axis of M_all, for a note."""
+    """Return the bands of an axis of M_all, for a note."""
     axis = bounds.overall
     return (
         f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
@@ -356,7 +356,7 @@ def describe_bands(bounds: Bounds) -> str:
 
 
 def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
-    """An axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and written.
+    """Return an axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and written.
 
     `room` is left behind 100 for what is written beside the marks.
     """
@@ -379,7 +379,7 @@ def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: flo
 
 
 def _spread_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[float]:
-    """The ticks, without any that would touch the one before; the last one stays."""
+    """Return the ticks, without any that would touch the one before; the last one stays."""
     spread: list[float] = []
     for tick in ticks:
         if not spread or tick - spread[-1] >= least_gap:
@@ -417,21 +417,21 @@ def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
 
 
 def legend_mark(label: str, **look: Any) -> tuple[Artist, str]:
-    """An entry of a legend for a marker."""
+    """Return an entry of a legend for a marker."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
 
 
 def legend_patch(label: str, **look: Any) -> tuple[Artist, str]:
-    """An entry of a legend for an area."""
+    """Return an entry of a legend for an area."""
     from matplotlib.patches import Patch
 
     return Patch(**look), label
 
 
 def draw_legend(drawing: Canvas, entries: Sequence[Entry]) -> None:
-    """A legend under the whole figure, in as many columns as its width allows; none without an entry."""
+    """Return a legend under the whole figure, in as many columns as its width allows; none without an entry."""
     if not entries:
         return
     longest = max(len(label) for _, label in entries)

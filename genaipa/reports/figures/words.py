@@ -65,7 +65,7 @@ class Words(Artist):
         self.set_zorder(3)
 
     def _measure_lines(self, renderer: RendererBase) -> Any:
-        """The width of each line, in pixels, measured once for a renderer."""
+        """Return the width of each line, in pixels, measured once for a renderer."""
         if renderer is not self._measured[0]:
             sizes = {
                 line: renderer.get_text_width_height_descent(line, self._font, False)[0] for line in set(self._lines)

@@ -61,7 +61,7 @@ def measure_names(frame: pd.DataFrame) -> dict[str, str]:
 
 
 def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
-    """A row for each system, experiment and measure that a judge scored; none in a study without a judge.
+    """Return a row for each system, experiment and measure that a judge scored; none in a study without a judge.
 
     `n_eff` is how many scores of people alone would be as sure, and `hours` what the ones more would take at the
     median of the seconds that the desk measured (of the `events`).
@@ -135,13 +135,13 @@ def _estimate_rows(frame: pd.DataFrame, estimate: Estimate, events: Iterable[Eve
 
 
 def _answers_interval(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
-    """The interval for these very answers, within the scale."""
+    """Return the interval for these very answers, within the scale."""
     ends = (min(max(end, limits[0]), limits[1]) for end in (mean - half, mean + half))
     return dict(zip(_ANSWERS, ends, strict=True))
 
 
 def _estimate_worth(scored: int, people: dict[str, Any], combined: dict[str, Any], pace: float) -> dict[str, float]:
-    """The number of scores of people alone that would be as sure, and the hours that those not given would take.
+    """Return the number of scores of people alone that would be as sure, and the hours that those not given would take.
 
     As sure for policies like these, which verdicts are about. Few documents say roughly how they differ, so that it is
     no more than what would be as sure for these documents, and no less than what people scored.
@@ -187,7 +187,7 @@ def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast
 
 
 def forecast_table(frame: pd.DataFrame) -> Table:
-    """A row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
+    """Return a row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
     groups = estimate_averages(frame).usable_groups[_BY].drop_duplicates().itertuples(index=False, name=None)
     forecast_groups = [
         (system, experiment, forecast)
@@ -222,7 +222,7 @@ def forecast_table(frame: pd.DataFrame) -> Table:
 
 
 def describe_forecasts(frame: pd.DataFrame) -> list[str]:
-    """The forecasts as sentences, one for each system and experiment."""
+    """Return the forecasts as sentences, one for each system and experiment."""
     sentences = []
     for system, experiment in estimate_averages(frame).usable_groups[_BY].drop_duplicates().itertuples(index=False):
         if forecast := find_forecast(frame, system, experiment):

@@ -71,7 +71,7 @@ class Estimate:
 
     @classmethod
     def people_only(cls, frame: pd.DataFrame) -> Estimate:
-        """The tidy table as it is, whose averages are people's."""
+        """Return the tidy table as it is, whose averages are people's."""
         none = pd.DataFrame(columns=list(_ABOUT))
         return cls(frame, frame, frame, is_z=False, has_others=False, groups=none, judges=())
 
@@ -81,7 +81,7 @@ class Estimate:
         return self.groups[self.groups["why"] == ""]
 
     def basis(self, *group: str, measure: str = "m_all") -> str:
-        """The answers behind a system's estimates, or behind one experiment's; empty without an estimate.
+        """Return the answers behind a system's estimates, or behind one experiment's; empty without an estimate.
 
         As in "people 64 of 160, judge all (own family)".
         """
@@ -95,7 +95,7 @@ class Estimate:
         return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}{family_note}"
 
     def describe(self) -> str:
-        """A sentence for the notes of tables that hold estimates; empty where none does."""
+        """Return a sentence for the notes of tables that hold estimates; empty where none does."""
         if self.usable_groups.empty:
             return ""
         return (
@@ -105,13 +105,13 @@ class Estimate:
 
 
 def estimate_averages(frame: pd.DataFrame) -> Estimate:
-    """The tidy table that averages are taken of: with estimates where there are any, else as it is."""
+    """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
     return _find_estimates(frame) or Estimate.people_only(frame)
 
 
 @cache_per_frame
 def _find_estimates(frame: pd.DataFrame) -> Estimate | None:
-    """The estimates, if there are any; a table as it is would be part of what is kept of it."""
+    """Return the estimates, if there are any; a table as it is would be part of what is kept of it."""
     (estimate,) = estimate_sides([frame])
     return None if estimate.frame is frame else estimate
 
@@ -135,7 +135,7 @@ def estimate_sides(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> li
 
 
 def _select_answer_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of answers that averages may take, whoever scored them."""
+    """Return the rows of answers that averages may take, whoever scored them."""
     excluded = frame["excluded"] != ""
     allowed = ~excluded | bool((frame["counted"] & excluded).any())
     names = ["run", "key", *_OF[1:], "in_wave", "pi", "analyst", "scorer", "rubric", "counted", *_list_measures(frame)]
@@ -148,7 +148,7 @@ def _list_measures(frame: pd.DataFrame) -> list[str]:
 
 
 def _find_judges(rows: pd.DataFrame) -> dict[str, Judge]:
-    """The analysts that are judges, as the store names them."""
+    """Return the analysts that are judges, as the store names them."""
     named = rows.loc[rows["scorer"] == "machine", "analyst"].astype(str).unique()
     return {name: judge for name in sorted(named) if (judge := Judge.parse(name)) is not None}
 
@@ -204,7 +204,7 @@ def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
 
 
 def _find_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
-    """The answers of the groups whose average is a finished wave's, apart from what else people scored there.
+    """Return the answers of the groups whose average is a finished wave's, apart from what else people scored there.
 
     Where groups are to be `alike`, it is all of an experiment, or none if people's scores of one are no sample.
     """
@@ -350,7 +350,7 @@ _USELESS = {
 def _replace_cells(
     frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags
 ) -> pd.DataFrame:
-    """The tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.
+    """Return the tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.
 
     `scored` are the answers to questions that have a score, by whose number the degrees of freedom go.
     """

@@ -104,7 +104,8 @@ def _describe_judge(
     yield from say_agreement(with_people, against[against["judge"] == judge].to_dict("records"))
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
-        yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{_write_range(overall, 'r_low', 'r_high')}."
+        interval = _write_range(overall, "r_low", "r_high")
+        yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{interval}."
     yield from _describe_leniency(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
     again = judge_rows[
         (judge_rows["with"] == ITSELF) & (judge_rows["measure"] == _OVERALL) & judge_rows["alpha"].notna()

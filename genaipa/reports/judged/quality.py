@@ -317,7 +317,7 @@ _ADVISED = 3
 
 
 def alternative_test_table(verdicts: Verdicts) -> Table:
-    """The test of each judge on M_all and each metric, or why it can't be done."""
+    """Return the test of each judge on M_all and each metric, or why it can't be done."""
     columns = ["judge", "measure", "people", "answers", "winning", "advantage", "passes", "reason"]
     rows = [
         {"judge": judge, "measure": name, **_run_alternative_test(verdicts, judge, measure)}
@@ -427,7 +427,7 @@ def _leniency_differences(verdicts: Verdicts, judge: str, people: pd.DataFrame, 
 
 
 def _own_family_systems(frame: pd.DataFrame, model: str) -> set[str]:
-    """The systems of a judge's own family, by their names or by the names of the models that answered."""
+    """Return the systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
     name_pairs = named.itertuples(index=False, name=None)
     return {system for system, served in name_pairs if akin(system, model) or (served and akin(served, model))}

@@ -75,7 +75,7 @@ class GivenScores:
         return scores
 
     def join(self, other_scores: Iterable[GivenScores]) -> GivenScores:
-        """These scores and others as one side."""
+        """Return these scores and others as one side."""
         sides = (self, *other_scores)
         answer, scorer, time, values = (
             np.concatenate([getattr(side, name) for side in sides]) for name in ("answer", "scorer", "time", "values")
@@ -166,7 +166,7 @@ class Verdicts:
         return counted.reshape(side.size, len(scale))[selected]
 
     def compare(self, first: GivenScores, second: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
-        """The agreement of two sides on some answers, which both scored."""
+        """Return the agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.count_values(side, selected, measure) for side in (first, second))
         return measure_agreement_between(ours, theirs, self._value_scales[measure])
 
@@ -221,10 +221,10 @@ def _make_side(scored_events: Sequence[tuple[Event, str]], rubric: Rubric, answe
 
 
 def empty_columns(data: pd.DataFrame, *columns: str) -> list[str]:
-    """The empty columns: on paper they would only take room."""
+    """Return the empty columns: on paper they would only take room."""
     return [name for name in columns if (data[name].isna() | (data[name] == "")).all()]
 
 
 def not_meaningful(answers: int) -> str:
-    """The reason for a blank below `LEAST`; empty from there on."""
+    """Return the reason for a blank below `LEAST`; empty from there on."""
     return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and it takes {LEAST}"
