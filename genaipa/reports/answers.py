@@ -166,7 +166,7 @@ def _find_shown_scores(study: Study) -> tuple[pd.DataFrame, str]:
 
 
 def _assign_pages(questions: list[AskedQuestion]) -> list[AskedQuestion]:
-    """The questions in the tidy table's order; those for which the report's page has no room are in a file apart."""
+    """Return the questions in the tidy table's order; the page's room decides which are in a file apart."""
     room, in_page = ROOM, set[int]()
     for question in questions:
         if (room := room - question.word_count) < 0:

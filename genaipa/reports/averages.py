@@ -370,12 +370,12 @@ def rank_means(means: pd.Series) -> pd.Series:
 
 
 def note_intervals(estimates: pd.DataFrame) -> str:
-    """The sentences on both intervals, with those on the few questions (`n`) and documents that a table rests on."""
+    """Return the sentences on both intervals, and on the few questions (`n`) and documents that a table rests on."""
     return f"{INTERVALS}{note_few_questions(estimates['n'])}{note_few_documents(estimates)}"
 
 
 def note_few_questions(numbers: pd.Series, noun: str = "questions") -> str:
-    """A sentence where some of these averages rest on few; empty where none does. A 0 stands for a number not known."""
+    """Say where some of these averages rest on few; empty where none does. A 0 stands for a number not known."""
     fewest = min((int(number) for number in numbers if number), default=ROUGH)
     if fewest >= ROUGH:
         return ""
@@ -419,7 +419,7 @@ def are_unlike(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
 
 
 def note_unlike_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
-    """A sentence on each system's scored questions, where these differ between systems or experiments; else empty.
+    """Say which questions of each system are scored, where these differ between systems or experiments; else empty.
 
     `found` are the means over documents (`policy_questions`) that have an M_all.
     """
@@ -499,7 +499,7 @@ def _average_unpublished(rows: pd.DataFrame, published: pd.DataFrame) -> pd.Data
 
 
 def _is_shared_question(rows: pd.DataFrame, other_rows: pd.DataFrame) -> pd.Series:
-    """True for rows about a system and question that the others have as well."""
+    """Tell for each row whether the others have its system and question as well."""
     names = pd.MultiIndex.from_frame(rows[["system", "question"]].astype("str"))
     is_shared = names.isin(pd.MultiIndex.from_frame(other_rows[["system", "question"]].astype("str")))
     return pd.Series(is_shared, index=rows.index)

@@ -636,7 +636,7 @@ def _list_names(names: Iterable[str], noun: str) -> str:
 
 
 def restrict_side(compared_side: Side, common: set[tuple[str, str]]) -> Side:
-    """The side restricted to questions that the other has; a mean over documents stays where all of them are shared."""
+    """Restrict a side to the other's questions; a mean over documents stays where all of these are shared."""
     shared = {question for _, question in common}
     for document in compared_side.texts:
         shared &= {question for about, question in common if about == document}

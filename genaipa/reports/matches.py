@@ -336,7 +336,7 @@ class _Difference(NamedTuple):
 
 
 def _collect_tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
-    """The p values, which belong to the intervals, beside that of ranks; of too few questions for these there is none.
+    """Return the p values that belong to the intervals, and that of ranks; too few questions have none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.
     """

@@ -297,7 +297,7 @@ class AnswerReader:
         return rank_moved(pairs, names)
 
     def _read(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
-        """What an answer was asked, and what is known of it."""
+        """Return what an answer was asked, and its facts."""
         answer_key = source.folder.name, record.key
         if answer_key not in self._facts:
             inputs = self._inputs(source.folder)

@@ -68,7 +68,7 @@ _ASIDE = ("document", "by", "gained", "lost")
 
 
 def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
-    """What moved between each two of these systems, where they were asked the same."""
+    """Return what moved between each two of these systems, where they were asked the same."""
     reader = AnswerReader(workspace, read_scores(study.log.counted, study.rubric))
     answers, short = latest_answers(study.sources), short_names(names)
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))

@@ -72,7 +72,7 @@ def _note_missing_glyphs(study: Study) -> list[str]:
 
 
 def _note_filters(study: Study) -> list[str]:
-    """Return a sentence on the filters of what was study; none without filters."""
+    """Return a sentence on each filter of the study's runs; none without filters."""
     filters = {source.only.in_words() for source in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 

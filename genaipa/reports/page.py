@@ -381,7 +381,7 @@ class _View:
 
 
 def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
-    """The page and those beside it, by their file names. `pictures` are the figures drawn already, as SVG by name.
+    """Render the page and those beside it, by file name; `pictures` are figures already drawn, as SVG by name.
 
     `whole` shows answers whose text may not be passed on as well.
     """
@@ -495,7 +495,7 @@ def _name_scorers(study: Study) -> str:
 
 
 def _describe_runs(sources: Sequence[Source]) -> str:
-    """Number of the runs, and their days."""
+    """Count the runs, and name their days."""
     # What was imported has no times of its own.
     begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
     ended = sorted(source.manifest.updated[:10] for source in sources if source.manifest.updated)
@@ -506,7 +506,7 @@ def _describe_runs(sources: Sequence[Source]) -> str:
 
 
 def _note_different_texts(counted: pd.DataFrame) -> str:
-    """The number of texts that the scores are of, where equal ones were scored once and count for each answer."""
+    """Say how many different texts were scored, where equal ones were scored once and count for each answer."""
     answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
     texts = answers["answer"].nunique()
     return f", of {number(texts, 'different text')}" if texts < len(answers) else ""

@@ -197,7 +197,7 @@ def find_thin_experiments(frame: pd.DataFrame) -> Thin:
 
 
 def drop_thin_experiments(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the experiments with enough scores to count (`thin`)."""
+    """Return the rows of the experiments with enough scores to count."""
     thin_counts = find_thin_experiments(frame)
     # The same object, where that is all, so that its results are found in the cache.
     return (
@@ -239,7 +239,7 @@ def add_figure_warning(figure: Figure, thin_counts: Thin) -> Figure:
 
 
 def find_warning(note: str) -> str:
-    """Return the sentence of these two in a note; or nothing."""
+    """Return the warning that a note holds; or nothing."""
     return "".join(_WARNED.findall(note)[:1])
 
 
@@ -273,7 +273,7 @@ _ENDS = dict(zip(("least", "most"), M_ALL_RANGE, strict=True))
 
 
 def tabulate_lacking(frame: pd.DataFrame) -> Table:
-    """A row for each system and experiment whose finished wave lacks scores: its average, and between which it lies."""
+    """Tabulate the averages of systems whose finished wave lacks scores, and between which values each lies."""
     policies = averages.select_policy_rows(frame)
     lacking_parts = scored_parts(policies)
     lacking_parts = lacking_parts[
@@ -323,7 +323,7 @@ def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
 
 
 def _fill_lacking(frame: pd.DataFrame, value: float) -> pd.DataFrame:
-    """Return the table as if people had scored what waves lack so."""
+    """Return the table as if people had given this value to what waves lack."""
     filled = frame[_is_lacking(frame)].drop_duplicates(["run", "key"])
     filled = filled.assign(m_all=value, averaged=1, counted=True)
     rubric = frame.loc[frame["counted"] & (frame["unit"] == "answer"), "rubric"].iloc[0]
@@ -341,7 +341,7 @@ def _average_experiments(frame: pd.DataFrame) -> dict[Hashable, float]:
 
 
 def _average_judges(frame: pd.DataFrame) -> dict[Hashable, float]:
-    """The judges' averages over a wave's answers, by system, experiment, and whether people did not score them."""
+    """Average judges' scores over a wave's answers, by system, experiment, and whether people scored them."""
     rows = frame.assign(lacks=_is_lacking(frame))
     rows = rows[(rows["scorer"] == "machine") & (rows["in_wave"] == "yes")].astype(dict.fromkeys(_BY, "str"))
     return dict(rows.groupby([*_BY, "lacks"])["m_all"].mean())

@@ -185,6 +185,6 @@ def _digest_path(path: Path) -> str | None:
 
 
 def _digest_scores(events: Iterable[Event]) -> str:
-    """A digest of the scores that is the same in whatever order the store gives them: the sum of their SHA-256."""
+    """Return a digest of the scores that does not depend on their order: the sum of their SHA-256."""
     total = sum(int.from_bytes(hashlib.sha256(msgspec.json.encode(event)).digest()) for event in events)
     return f"{total % 2**256:064x}"

@@ -137,7 +137,7 @@ def _stack_counts(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> ND
 
 
 def _number_answers(parts: Sequence[Part]) -> NDArray[np.int64]:
-    """Number the answer of each part."""
+    """Return the number of each part's answer."""
     numbers = {answer: number for number, answer in enumerate(dict.fromkeys(answer for answer, _ in parts))}
     return np.array([numbers[answer] for answer, _ in parts], dtype=np.int64)
 

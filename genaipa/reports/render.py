@@ -362,7 +362,7 @@ def _fit_layout(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
 
 
 def _share_width(cells: list[float], narrowest: list[float], heads: list[float], room: float) -> list[float] | None:
-    """The columns' widths in ems: what texts need, and of what is left as much as each lacks; None if it is less."""
+    """Return the columns' widths in ems: what each needs, and its share of what is left; None without enough room."""
     whole = [max(pair) for pair in zip(cells, heads, strict=True)]
     narrow = [max(pair) for pair in zip(narrowest, heads, strict=True)]
     spare = room - sum(narrow)

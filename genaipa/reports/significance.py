@@ -54,7 +54,7 @@ IN_FAMILIES = (
 
 
 def describe_meaning(row: Row) -> str:
-    """The meaning of a row, for somebody who does not read p-values: for policies like these, else these documents."""
+    """Say what a row means without p-values: for policies like these, else for these documents."""
     if row["test"] == "none":
         return "too few questions to test"
     holds = row["p_holm"] < row["level"]
@@ -145,7 +145,7 @@ def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str 
 
 
 def write_verdict(row: Row, first: str, second: str) -> str:
-    """The conclusion from the primary endpoint for policies like these, and the one from these documents alone."""
+    """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
         return f"Verdict: none, for {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"

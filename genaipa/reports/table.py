@@ -156,7 +156,7 @@ def _other_end(name: str) -> str:
 
 
 def metric_formats(frame: pd.DataFrame) -> dict[str, str]:
-    """Number formats of the averages of a tidy table's metrics."""
+    """Return the number formats of the averages of a tidy table's metrics."""
     return dict.fromkeys(metrics_of(frame), "+.2f")
 
 

@@ -138,7 +138,7 @@ def _find_earlier_files(folder: Path) -> list[str]:
 
 
 def read_selection(folder: Path) -> list[str] | None:
-    """The selection that the report in this folder was made of; None if there is no report, or it doesn't say."""
+    """Return the selection that the report in this folder was made from; None if it is not known."""
     try:
         manifest: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError):
@@ -148,7 +148,7 @@ def read_selection(folder: Path) -> list[str] | None:
 
 
 def _refuse_foreign_folder(folder: Path, earlier: Sequence[str]) -> None:
-    """Return a UsageError where a folder has files and none of them is a report's."""
+    """Raise a UsageError where a folder has files and none of them is a report's."""
     if not earlier and folder.is_dir():
         foreign = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if foreign:

@@ -77,7 +77,7 @@ def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
 
 
 def alpha_by_group_table(study: Study) -> Table:
-    """The same where the document is silent and where it is not, and by its language; nothing where all are alike."""
+    """Return alpha by group: where the document is silent and where it is not, and by its language."""
     scores, rubric = study.independent_scores, study.rubric
     rows = []
     for by, groups in answer_groups(study).items():

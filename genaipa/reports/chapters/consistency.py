@@ -112,7 +112,7 @@ def _repetition_cells(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _number_groups(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
-    """Number each row's group, and select the first row of each group."""
+    """Return the number of each row's group, and the first row of each group."""
     group: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
     return group, rows[~pd.Series(group).duplicated().to_numpy()]
 

@@ -74,7 +74,7 @@ def effort_table(study: Study) -> Table:
 
 
 def _write_note(data: pd.DataFrame) -> str:
-    """A note on the columns of `effort_table` that have values: of a baseline that nobody scored, most have none."""
+    """Describe the columns of `effort_table` that have values: of a baseline that nobody scored, most have none."""
     note = (
         "The answers of an experiment (failures and refusals included), whether scored or not: the median of the "
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
@@ -106,7 +106,7 @@ def _summarize_effort(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
-    """A panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
+    """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
     data = table.data.dropna(subset=["m_all", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
@@ -195,7 +195,7 @@ def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) ->
 
 
 def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int) -> None:
-    """The axis of the effort: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
+    """Scale the effort's axis: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
     from matplotlib.ticker import MaxNLocator, NullLocator
 
     positive = values[values > 0]

@@ -257,7 +257,7 @@ def _draw_box_plots(
 def _draw_panel(
     axes: Axes, boxes: pd.DataFrame, dots: pd.DataFrame, places: dict[Any, float], groups: list[str]
 ) -> None:
-    """Return the boxes and points of one system, with n beside each box, and a word where there is nothing."""
+    """Draw the boxes and points of one system, with n beside each box, and a word where there is nothing."""
     for document, top in places.items():
         document_boxes = boxes[boxes["document"] == document].set_index("questions")
         points = dots[dots["document"] == document]
@@ -272,7 +272,7 @@ def _draw_panel(
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, height: float, look: dict[str, Any]) -> None:
-    """Return the points of one box."""
+    """Draw the points of one box."""
     values = points["m_all"].to_numpy()
     fill = {"alpha": 0.75, "markeredgewidth": 0}
     axes.plot(

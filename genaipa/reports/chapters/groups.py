@@ -61,7 +61,7 @@ def _count_outcomes(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
-    """Return the systems by their M_all within each group, the best first."""
+    """Rank the systems by their M_all within each group, the best first."""
     boards, unlike_groups = [], []
     for group in sorted(set(groups.of.values())):
         within = frame[frame["document"].astype(str).map(groups.of) == group]
@@ -89,7 +89,7 @@ def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
 
 
 def _note_unlike_groups(groups: list[str]) -> str:
-    """A sentence on the groups within which systems were scored on different questions or documents; or nothing."""
+    """Name the groups within which systems were scored on different questions or documents; or nothing."""
     if not groups:
         return ""
     return (

@@ -266,7 +266,7 @@ def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mappi
 
 
 def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]) -> Figure | None:
-    """A panel for each judge: people's M_all across, its own up, a point for each answer; None without a judge."""
+    """Draw a panel for each judge: people's M_all across, its own up, a point an answer; None without a judge."""
     shown_of = dict(list(pairs.items())[:_MOST])
     if not shown_of:
         return None
@@ -337,7 +337,7 @@ _LETTERS = 14
 
 
 def alone_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
-    """A grey map for each judge that people can't be compared with yet: questions down, systems by name across."""
+    """Draw a grey map for each judge that people can't be compared with yet: questions down, systems across."""
     columns = ["system", "answer", "question", "category", "source"]
     scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
     answers = frame.loc[scorable, ["run", "key", *columns]]

@@ -157,7 +157,7 @@ def easiest_and_hardest_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
 
 
 def _spread_published_means(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells of questions and their paraphrases; a published mean over documents is given to each document."""
+    """Return the cells of questions and paraphrases; each document gets a published mean over documents."""
     scored_cells = cells[cells["experiment"].isin(["quality", "robustness"]) & cells["m_all"].notna()]
     single = scored_cells[scored_cells["document"] != ""]
     keys = ["system", "experiment", "question"]
@@ -338,7 +338,7 @@ class MetricsChapter(ChapterMaker):
 
 
 def _list_comparable_experiments(questions: Table) -> list[str]:
-    """The experiments in which several systems, or questions without metrics, have an M_all to be seen side by side."""
+    """List the experiments with several systems, or questions without metrics, whose M_all can be compared."""
     experiments = []
     for experiment in list_experiments(questions):
         rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")

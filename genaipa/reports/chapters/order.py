@@ -101,7 +101,7 @@ def positions_table(frame: pd.DataFrame) -> Table:
 
 
 def _place_answers(rows: pd.DataFrame) -> pd.DataFrame:
-    """The answers to questions that were asked at more than one place: `place` is 0 for the first and 1 for the last.
+    """Return answers to questions asked at more than one place: `place` is 0 for the first and 1 for the last.
 
     `off_place` and `off_points` are what an answer is apart from the mean of the others to the same question.
     """

@@ -20,7 +20,7 @@ _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 @averages.cache_per_frame
 def outcomes_table(study: Study) -> Table:
-    """Counts of the questions planned, of their statuses, and of the answers that count."""
+    """Count the questions planned, their statuses, and the answers that count."""
     by = ["system", "experiment"]
     frame, once = study.table, study.once("silence", "prompt-cut")
     cut, mute = once["prompt_cut"] == "yes", once["claims_silence"] == "none"
@@ -60,7 +60,7 @@ def outcomes_table(study: Study) -> Table:
 
 
 def _has_published_score(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
-    """True for answers to a question that has a published score, for its document or over all documents."""
+    """Tell which answers have a published score of their question, for its document or over all documents."""
     if tables.empty:
         return pd.Series(data=False, index=once.index)
     by = ["system", "experiment", "question", "document"]

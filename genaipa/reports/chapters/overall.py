@@ -134,7 +134,7 @@ def _find_basis(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _count_answers(rows: pd.DataFrame) -> int:
-    """Return a published mean over documents counts only where its question has nothing of its own."""
+    """Count answers and published scores; a mean over documents counts only where its question has no other."""
     single = rows[rows["document"] != ""]
     keys = ["experiment", "question"]
     whole = rows.loc[rows["document"] == "", keys].drop_duplicates()

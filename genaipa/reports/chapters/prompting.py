@@ -24,14 +24,14 @@ _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
 
 def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
-    """Sets of prompts, the shipped ones first, a study's last."""
+    """Sort sets of prompts: the shipped ones first, a study's last."""
     ranks = {name: number for number, name in enumerate(SETS)} | {PUBLISHED: len(SETS) + 1}
     rank_by_label = {label: ranks.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
     return sorted(rank_by_label, key=lambda label: (rank_by_label[label], label))
 
 
 def note_unlike_prompts(frame: pd.DataFrame) -> str:
-    """A sentence on which system was asked with which prompts, where not all were asked with the same; or nothing."""
+    """Say which system was asked with which prompts, where not all were asked with the same; or nothing."""
     prompts_by_system = _group_prompts(frame, ["system"])
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
@@ -54,7 +54,7 @@ def _group_prompts(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ..
 
 
 def add_prompts_column(report_table: Table, frame: pd.DataFrame) -> Table:
-    """The table with a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
+    """Add a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
     sentence = note_unlike_prompts(frame)
     if not sentence or "prompts" in report_table.data or "system" not in report_table.data or report_table.data.empty:
         return report_table
@@ -69,7 +69,7 @@ def add_prompts_column(report_table: Table, frame: pd.DataFrame) -> Table:
 
 
 def note_prompts(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
-    """Return the chapters with their tables `marked`, and the sentence under their figures of systems."""
+    """Add the prompts' column to the chapters' tables, and the sentence under their figures of systems."""
     sentence = note_unlike_prompts(frame)
     if not sentence:
         return chapters
@@ -141,7 +141,7 @@ def prompt_changes_table(frame: pd.DataFrame) -> Table:
 
 
 def band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
-    """The share of answers whose band is another one with the other prompts, by system and group of questions."""
+    """Return the share of answers in another band with the other prompts, by system and group of questions."""
     rows = []
     for about, group_rows in _pair_groups(_pair_prompts(frame)):
         sides = zip(group_rows["m_all"], group_rows["m_all_others"], strict=True)

@@ -73,7 +73,7 @@ def silent_rates_table(study: Study) -> Table:
 
 
 def _select_ruled_answers(study: Study) -> tuple[pd.DataFrame, int]:
-    """The answers about policies that the rules speak of, and how many are in a language that they do not know."""
+    """Return the answers about policies that the rules cover, and how many are in a language without rules."""
     once = averages.select_policy_rows(study.once("silence"))
     answered, recognized = (
         once["status"].isin(["answered", "truncated", "refused"]),

@@ -30,7 +30,7 @@ _GRADES = (
 
 
 def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
-    """The statistics of the documents by name, and on how many of the questions asked about them they are silent."""
+    """Return the documents' statistics by name, and on how many of the questions asked each is silent."""
     columns = [
         "document",
         "words",

@@ -77,7 +77,7 @@ class Figure:
         return " ".join(filter(None, (self.about.strip(), self.reading.strip())))
 
     def plot(self) -> Canvas:
-        """Return the figure as matplotlib has it, in the house style."""
+        """Draw the figure with matplotlib, in the house style."""
         with style.house_style(self.name):
             return self.draw()
 
@@ -152,7 +152,7 @@ def _render_slide(drawing: Canvas, title: str) -> bytes:
 
 
 def _apply_layout(drawing: Canvas) -> Canvas:
-    """Return the same with its parts where they belong; savefig would draw all of it once for that, for each format."""
+    """Lay out the drawing's parts once; savefig would draw all of it for that, for each format."""
     engine = drawing.get_layout_engine()
     if engine is not None:
         engine.execute(drawing)
@@ -271,13 +271,13 @@ class Scope:
         return style.system_marks(sorted({*self.systems, *systems}))
 
     def note_missing_systems(self, present: Iterable[Any], missing: str) -> str:
-        """A sentence that names the report's systems that a figure lacks for want of something; empty without one."""
+        """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
         listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
         absent = [style.one_line(system) for system in self.systems if system not in listed_systems]
         return f" Without {missing}, and so not here: {', '.join(absent)}." if absent else ""
 
     def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
-        """A sentence on the questions that a figure lacks, of those `known` in its experiment; empty without one."""
+        """Name the questions asked in an experiment that a figure lacks; empty without one."""
         every, present_set = self.sort_questions(dict.fromkeys(asked_questions)), set(present)
         absent = [style.one_line(question) for question in every if question not in present_set]
         if not absent:

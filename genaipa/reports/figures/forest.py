@@ -55,7 +55,7 @@ class Rows:
         return cls(named, places, names, at)
 
     def canvas(self, across: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
-        """A canvas with panels of these widths beside each other, the rows named; `foot` is for what is below them."""
+        """Make a canvas with panels of these widths side by side, the rows named; `foot` is for what is below them."""
         drawing = style.make_canvas(style.WIDTH, ROW * self.end + foot)
         panels = list(drawing.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
         for axes in panels:
@@ -78,7 +78,7 @@ class Rows:
 
 
 def systems_per_page(rows: int) -> int:
-    """Number of systems with this many rows that fit a page."""
+    """Count the systems with this many rows that fit a page."""
     return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
 
 

@@ -225,7 +225,7 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
 
 
 def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
-    """Return a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
+    """Draw a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
     at = bounds.overall
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
     shades = _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
@@ -249,7 +249,7 @@ def _draw_legend(drawing: Canvas, *, absent: bool) -> None:
 def _draw_panel(
     axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
 ) -> None:
-    """Return the cells of one system, the band's corner in each, and n behind each row, where these differ."""
+    """Draw the cells of one system, the band's corner in each, and n behind each row, where these differ."""
     from genaipa.reports.figures.words import Words
 
     # An average that is exactly on a bound can come out of floating point a hair beside it.
@@ -280,7 +280,7 @@ def _draw_cells(
     band_of: Callable[[float], Band],
     size: float = 7.5,
 ) -> None:
-    """Return a coloured cell for each value, with its text and its band's corner; a hatched one for none."""
+    """Draw a coloured cell for each value, with its text and its band's corner; a hatched one for none."""
     from genaipa.reports.figures.words import Words
 
     cmap, norm = shades

@@ -114,7 +114,7 @@ def house_style(name: str) -> Iterator[None]:
 
 @cache
 def _notebook_figure_class() -> type[Canvas]:
-    """The class of figures that a notebook shows without pyplot; made late, since matplotlib takes long to import."""
+    """Return the class of figures that a notebook shows without pyplot; made late, as matplotlib imports slowly."""
     from matplotlib.figure import Figure
 
     class ShownFigure(Figure):
@@ -356,7 +356,7 @@ def describe_bands(bounds: Bounds) -> str:
 
 
 def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
-    """Return an axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and written.
+    """Draw an axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and named.
 
     `room` is left behind 100 for what is written beside the marks.
     """
@@ -431,7 +431,7 @@ def legend_patch(label: str, **look: Any) -> tuple[Artist, str]:
 
 
 def draw_legend(drawing: Canvas, entries: Sequence[Entry]) -> None:
-    """Return a legend under the whole figure, in as many columns as its width allows; none without an entry."""
+    """Draw a legend under the whole figure, in as many columns as its width allows; none without an entry."""
     if not entries:
         return
     longest = max(len(label) for _, label in entries)

@@ -111,13 +111,13 @@ def estimate_averages(frame: pd.DataFrame) -> Estimate:
 
 @cache_per_frame
 def _find_estimates(frame: pd.DataFrame) -> Estimate | None:
-    """Return the estimates, if there are any; a table as it is would be part of what is kept of it."""
+    """Return the estimates, if there are any; the cache must not hold a frame that is its own key."""
     (estimate,) = estimate_sides([frame])
     return None if estimate.frame is frame else estimate
 
 
 def estimate_sides(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
-    """The estimates of several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
+    """Estimate several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
     What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
     """
@@ -261,7 +261,7 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
 def _estimate_side(
     frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], beside: Flags
 ) -> Estimate:
-    """The estimates of the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
+    """Estimate the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
     sample, measures = answers.sample, _list_measures(frame)
     judge = pd.DataFrame({name: fill_judge(answers.judge[name], sample.group) for name in measures})
     slopes = {}

@@ -173,7 +173,7 @@ def _classify_difference(low: float, high: float) -> str:
 
 
 def answer_groups(study: Study) -> dict[str, dict[str, str]]:
-    """Groups of answers, by whether the document is `silent` and by its `language`: answer's digest → its group.
+    """Group answers by whether the document is `silent` and by its `language`: answer's digest → its group.
 
     A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
     """
@@ -296,7 +296,7 @@ def drift_table(verdicts: Verdicts) -> Table:
 
 
 def _order_by_time(people: GivenScores, selected: Mask) -> tuple[Places, list[str]]:
-    """Some answers in the order in which people first scored them, and when that was."""
+    """Return the selected answers in the order in which people first scored them, and when that was."""
     by_time = np.argsort(people.time, kind="stable")
     answers, first = np.unique(people.answer[by_time], return_index=True)
     order = np.argsort(first, kind="stable")
@@ -317,7 +317,7 @@ _ADVISED = 3
 
 
 def alternative_test_table(verdicts: Verdicts) -> Table:
-    """Return the test of each judge on M_all and each metric, or why it can't be done."""
+    """Tabulate the test of each judge on M_all and each metric, or why it can't be done."""
     columns = ["judge", "measure", "people", "answers", "winning", "advantage", "passes", "reason"]
     rows = [
         {"judge": judge, "measure": name, **_run_alternative_test(verdicts, judge, measure)}
@@ -409,7 +409,7 @@ def leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
 
 
 def _leniency_differences(verdicts: Verdicts, judge: str, people: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers that a judge and `people` scored, with the judge's mean over passes less people's value by measure.
+    """Return the answers that a judge and `people` scored, with the judge's mean less people's value by measure.
 
     A text that was given in several places is there as often.
     """

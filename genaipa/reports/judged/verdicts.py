@@ -75,7 +75,7 @@ class GivenScores:
         return scores
 
     def join(self, other_scores: Iterable[GivenScores]) -> GivenScores:
-        """Return these scores and others as one side."""
+        """Join these scores and others into one side."""
         sides = (self, *other_scores)
         answer, scorer, time, values = (
             np.concatenate([getattr(side, name) for side in sides]) for name in ("answer", "scorer", "time", "values")
@@ -159,7 +159,7 @@ class Verdicts:
         return [np.unique(overall), *(values for _ in self.rubric.metrics)]
 
     def count_values(self, side: GivenScores, selected: Mask, measure: int) -> Places:
-        """Number of a side's scores with each value, of some of the answers: answers, values."""
+        """Count a side's scores with each value on the selected answers: answers down, values across."""
         scale = self._value_scales[measure]
         ranks = np.searchsorted(scale, side.values[:, measure])
         counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
@@ -184,7 +184,7 @@ class Verdicts:
         return answers, compare_alphas(ours, theirs)
 
     def compare_scorers(self, side: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
-        """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""
+        """Measure the agreement of a side's scorers on selected answers, which two or more of them scored."""
         return measure_agreement(self.count_values(side, selected, measure), self._value_scales[measure])
 
 
