@@ -135,7 +135,7 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
     blank = drawn.check_judge(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
     z = drawn.rectify(given.ravel(), judge.ravel(), slope).reshape(people.shape)
     half_ = drawn.half_width((given - slope * judge).ravel(), every)
-    return Rectified(given, z, drawn.known, blank, half_)
+    return Rectified(given, z, drawn.has_scores, blank, half_)
 
 
 def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) -> float:

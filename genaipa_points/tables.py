@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.answers.tidy import with_facts
+from genaipa.answers.tidy import add_fact_columns
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
@@ -62,7 +62,7 @@ def _measure_by_people(frame: pd.DataFrame) -> pd.DataFrame:
 def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
     """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
-    frame = with_facts(study.table, ["points"])
+    frame = add_fact_columns(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
     judges = rows["analyst"].astype("str").map(verdicts.name_scorer)
     rates = [_measure_rates(ticked).assign(judge=judge) for judge, ticked in rows.groupby(judges, sort=True) if judge]
@@ -80,7 +80,7 @@ def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
 
 def _measure_rates(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
-    rows = with_facts(rows, ["points"])
+    rows = add_fact_columns(rows, ["points"])
     ticked = averages.select_policy_rows(rows[rows["points"].notna()])
     values = ticked.assign(
         recall=ticked["points_vital_said"] / ticked["points_vital"],
@@ -111,7 +111,7 @@ def measure_points(study: Study) -> pd.DataFrame:
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
     `answers`, `text` and `why` (empty where these may not be shown).
     """
-    frame = with_facts(study.table, ["points"])
+    frame = add_fact_columns(study.table, ["points"])
     rows = averages.select_policy_rows(frame[frame["counted"] & frame["points"].notna()])
     ticks = {
         (score.answer, score.analyst, score.kind): score.ticks for score in in_effect(study.log.counted) if score.ticks

@@ -289,7 +289,7 @@ class OverTimeChapter(ChapterMaker):
         systems = occasions(study.sources)
         if not systems:
             return None
-        table = tabulate_changes(study.joined(), systems, find_judged_again(study), study.languages)
+        table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
         days = ", ".join(f"{system} on {len(each)} days" for system, each in systems.items())
         return Chapter(
             "over-time",

@@ -152,7 +152,7 @@ def _lay_out(folder: Path, sources: Sequence[Source], study: Study, *, whole: bo
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        for name, content in run_files(source, whole=whole, facts=study.known_facts(run)):
+        for name, content in run_files(source, whole=whole, facts=study.collect_known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not may_be_passed_on(about.license):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.answers.tidy import asked_once
+from genaipa.answers.tidy import drop_repeated_answers
 from genaipa.reports import averages
 from genaipa.reports.part import drop_thin_experiments
 
@@ -40,7 +40,7 @@ def count_answered(frame: pd.DataFrame) -> dict[str, Answered]:
     """
     rows = averages.select_policy_rows(drop_thin_experiments(frame))
     scored = rows.loc[rows["counted"], ["system", "experiment"]].drop_duplicates()
-    once = asked_once(rows)
+    once = drop_repeated_answers(rows)
     once = once[once["status"] != ""].astype({"system": "str", "experiment": "str"})
     once = once.merge(scored.astype("str"), on=["system", "experiment"])
     came = ~once["status"].isin(["failed", "missing"])

@@ -15,7 +15,7 @@ from unicodedata import category
 import msgspec
 import numpy as np
 
-from genaipa.answers.tidy import names_of
+from genaipa.answers.tidy import name_metrics
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
@@ -248,7 +248,7 @@ def _describe_scores(frame: pd.DataFrame, shown_rows: pd.DataFrame, whose: str) 
     """Return each answer's scores in words: people's, or those of the judges whose names these are."""
     by = f"By the judge {whose} alone, " if whose else ""
     rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown_rows["key"])]
-    names = names_of(frame)
+    names = name_metrics(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
         answer_key: f"{by}M_all {row['m_all']:.1f}: "

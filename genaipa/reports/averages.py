@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, plain_texts
+from genaipa.answers.tidy import list_metrics, plain_texts
 from genaipa.reports import analysts
 from genaipa.reports.crossed import SHARES, estimate_crossed_mean, explain_interval, number_documents, number_labels
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
@@ -43,7 +43,7 @@ _ANSWER = [
 
 def score_columns(rows: pd.DataFrame) -> list[str]:
     """Return the averaged columns: the metrics, M_all, M_all+ and M_all-."""
-    return [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
+    return [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
 
 
 def cache_per_frame(
@@ -130,7 +130,7 @@ def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
-    columns, metrics = score_columns(cell_averages), metrics_of(cell_averages)
+    columns, metrics = score_columns(cell_averages), list_metrics(cell_averages)
     alone = cell_averages["document"] != ""
     single = cell_averages[alone].groupby(keys, observed=True)
     means, counts = single[columns].mean(), single[columns].count()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.answers.gather import gather_scored
-from genaipa.answers.tidy import ORDERED, names_of, plain_texts
+from genaipa.answers.tidy import ORDERED, name_metrics, plain_texts
 from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
@@ -336,7 +336,7 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
     data = difference_rows(
         matched, questions_by_group, judged=any(estimate.is_z for estimate in judged), evidence=evidence
     )
-    data = data.replace({"measure": names_of(first.frame)})
+    data = data.replace({"measure": name_metrics(first.frame)})
     other_analysts = _note_other_analysts(first, second, matched[OVERALL], questions_by_group)
     is_confounded = data["questions"].map(other_analysts).astype(bool)
     data.loc[is_confounded & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE

@@ -53,7 +53,7 @@ def estimate_crossed_mean(
         weights=weights,
         limits=limits,
         share=limits in SHARES,
-        known=has_scores,
+        has_scores=has_scores,
         panel=panel,
         confidence=confidence,
     )

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.reports import averages, part, significance
 from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.averages import policy_questions, select_policy_rows
@@ -33,7 +33,7 @@ from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.intervals import LEVEL, estimate_difference, join_targets
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.ranks import bound_ranks
+from genaipa.stats.ranks import find_rank_bounds
 from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def match_systems(first: pd.DataFrame, second: pd.DataFrame, only: Collection[st
     `only` are the measures that are wanted; by default all.
     """
     ours, theirs = _average_side(first), _average_side(second)
-    measures = [name for name in (OVERALL, *names_of(first)) if name == OVERALL or name in metrics_of(second)]
+    measures = [name for name in (OVERALL, *name_metrics(first)) if name == OVERALL or name in list_metrics(second)]
     measures = [name for name in measures if not only or name in only]
     cells = _join_sides(ours.cells, theirs.cells, measures, _CELL)
     questions = _join_sides(ours.questions, theirs.questions, measures, _QUESTION)
@@ -144,7 +144,7 @@ def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFr
         dict.fromkeys(keys, "str")
     )
     groups = plain.groupby(keys)
-    return groups[[OVERALL, *metrics_of(averaged_rows)]].mean().join(groups["known"].any()).reset_index()
+    return groups[[OVERALL, *list_metrics(averaged_rows)]].mean().join(groups["known"].any()).reset_index()
 
 
 def _make_match(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
@@ -428,7 +428,7 @@ def possible_ranks(pairs: pd.DataFrame) -> pd.DataFrame:
     systems = pd.Index([*pairs["first"], *pairs["second"]]).unique()
     first, second = systems.get_indexer(holding["first"]), systems.get_indexer(holding["second"])
     up = (holding["difference"] > 0).to_numpy()
-    lowest, greatest = bound_ranks(np.where(up, first, second), np.where(up, second, first), len(systems))
+    lowest, greatest = find_rank_bounds(np.where(up, first, second), np.where(up, second, first), len(systems))
     return pd.DataFrame({"system": systems, "rank": lowest, "to": greatest, "of": len(systems)})
 
 

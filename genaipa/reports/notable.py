@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import asked_once, plain_texts
+from genaipa.answers.tidy import drop_repeated_answers, plain_texts
 from genaipa.reports import part
 from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
@@ -162,7 +162,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = asked_once(frame)
+    once = drop_repeated_answers(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):

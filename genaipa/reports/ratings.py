@@ -17,7 +17,7 @@ from genaipa.reports.judged.verdicts import LEAST, empty_columns, not_meaningful
 from genaipa.reports.table import make_table
 from genaipa.scoring.agreement import describe_agreement
 from genaipa.scoring.current import in_effect
-from genaipa.stats.agreement import measure_agreement, measure_agreement_between
+from genaipa.stats.agreement import measure_agreement, measure_side_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -106,7 +106,7 @@ def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts)
         parts = [part for part in judge_counts if part in people]
         if judge_counts:
             judged, scored = (_stack_counts(ratings, side, parts) for side in (judge_counts, people))
-            agreement = measure_agreement_between(judged, scored, _scale_values(ratings), _number_answers(parts))
+            agreement = measure_side_agreement(judged, scored, _scale_values(ratings), _number_answers(parts))
             rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least_answers=LEAST)})
     return _make_table(
         ratings,

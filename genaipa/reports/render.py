@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.files.html import escape_html
 from genaipa.files.spreadsheets import MARK, escape_formula
 from genaipa.words import first_sentences
@@ -123,7 +123,7 @@ def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] =
     # The first column that holds no number says what the row is about.
     columns = table.visible_columns
     lead = next((index for index in range(len(columns)) if index not in right), None)
-    linked_to = {*_LINKED, *metrics_of(table.data)}
+    linked_to = {*_LINKED, *list_metrics(table.data)}
     linked = {index for index, name in enumerate(columns) if name in linked_to}
     faint = {index for index, name in enumerate(columns) if name in table.faint}
     lines = (

@@ -62,7 +62,7 @@ class Report:
         bounds = bounds or study.rubric.bands
         procedure = not study.table.empty or not results
         if study.table["counted"].any():
-            study = study.in_order("system", overall.rank_systems(study.table))
+            study = study.reorder("system", overall.rank_systems(study.table))
         chapters, problems = make_chapters(study, bounds) if procedure else MadeChapters([], [])
         if problems:
             study = replace(study, problems=[*study.problems, *problems])
@@ -257,7 +257,7 @@ def scores(
     study = gather_scored(
         resolved_workspace, select(resolved_workspace, names), excluded=excluded, scores_alone=not facts
     )
-    table = study.joined() if facts else study.table
+    table = study.join_facts() if facts else study.table
     return table if everything else table[table["counted"]].reset_index(drop=True)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.files.html import short_repr
 from genaipa.systems.provider import short_names
 from genaipa.words import first_sentences
@@ -157,7 +157,7 @@ def _other_end(name: str) -> str:
 
 def metric_formats(frame: pd.DataFrame) -> dict[str, str]:
     """Return the number formats of the averages of a tidy table's metrics."""
-    return dict.fromkeys(metrics_of(frame), "+.2f")
+    return dict.fromkeys(list_metrics(frame), "+.2f")
 
 
 def make_table(

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.gather import gather
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.errors import GenaipaError
 from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
@@ -157,7 +157,7 @@ class ResultsCache:
             self._answers = answers
         desk.current.refresh()
         events = desk.current.events()
-        return ResultsSnapshot(self._unscored.rescored(events, excluded=True), len(events), answers)
+        return ResultsSnapshot(self._unscored.apply_events(events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)
@@ -303,7 +303,7 @@ class ResultsView:
         """The snapshot's data, of the answers in this view, without what is known of those that are left out."""
         shown = {*self.frame["answer"].unique()}.difference(self.left_out)
         events = [event for event in self._snapshot.study.log.counted if event.answer in shown]
-        study = self._snapshot.study.with_table(self.frame)
+        study = self._snapshot.study.replace_table(self.frame)
         return replace(study, log=study.log._replace(counted=events))
 
     def picture(self, figure: Figure) -> bytes:
@@ -361,14 +361,14 @@ def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
 
 def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each of the answers, as if nobody had scored it."""
-    values = [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
+    values = [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
 def _behind(rows: pd.DataFrame) -> list[ScoredAnswer]:
     """The rows, one answer's together."""
     found: dict[tuple[Any, ...], ScoredAnswer] = {}
-    for row in rows[[*_SHOWN, *metrics_of(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
+    for row in rows[[*_SHOWN, *list_metrics(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
         found.setdefault(place, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
     return sorted(found.values(), key=lambda behind: not behind.counted)

@@ -67,7 +67,7 @@ def _read(study: Study) -> Reading:
     numbers = {name: numbers_in(" ".join(stated[name])) for name in ("notable", "absent", "problems")}
     numbers |= {f"note of {name}": numbers_in(table["note"]) for name, table in stated["tables"].items()}
     tables = {name: pd.DataFrame(table["rows"], dtype=object) for name, table in stated["tables"].items()}
-    return Reading(study.joined(), tables, numbers)
+    return Reading(study.join_facts(), tables, numbers)
 
 
 def numbers_in(sentences: str) -> list[str]:

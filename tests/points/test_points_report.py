@@ -166,7 +166,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
     counts = found.table[[*PointCounts.columns]]
     assert [again.astype(object).fillna("").to_dict("list")] == [counts.astype(object).fillna("").to_dict("list")]
-    less = found.rescored([event for event in found.log.counted if event.analyst == "bo"])
+    less = found.apply_events([event for event in found.log.counted if event.analyst == "bo"])
     assert less.table["points"].isna().all(), "what was ticked goes with its score"
 
 
@@ -178,7 +178,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     settled = msgspec.structs.replace(
         human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=ticked(points, [], [points[0].id])
     )
-    for found, expected in ((study, None), (study.rescored([*study.log.counted, settled]), 0.0)):
+    for found, expected in ((study, None), (study.apply_events([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
         own = measure_points(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
@@ -327,7 +327,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
         for unit in sides["ada"]
     ]
     assert row["agreement"] == pytest.approx(mean(same))
-    alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
+    alone = study.apply_events([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
     of_judges = tables(JudgesChapter().make(alone, Scope.from_frame(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ASIDES = """
 from genaipa.answers.fact import Column, Fact
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
-from genaipa.reports.table import table
+from genaipa.reports.table import make_table
 
 class Asides(Fact):
     name, columns = "asides", {"asides": Column("float64", "brackets in the reply")}
@@ -36,7 +36,7 @@ class AsidesChapter(ChapterMaker):
 
     def make(self, study, scope):
         means = study.once().groupby("system", observed=True)["asides"].mean().reset_index()
-        means = table("asides", "Asides", "Means.", means, ("system", "asides"))
+        means = make_table("asides", "Asides", "Means.", means, ("system", "asides"))
         return Chapter("asides", "Asides", "How often answers digress.", [means])
 """
 

@@ -88,7 +88,7 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     came = tables["groups-answers"]
     assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
     assert (came["planned"] == 3 * came["documents"]).all()
-    said = gathered.joined().drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
+    said = gathered.join_facts().drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
     shop = said[said["group"] == "shop"].groupby("question", observed=True)["claims_silence"]
     assert came.loc["shop", "says_silent"] == pytest.approx(shop.apply(lambda told: (told == "yes").mean()).mean())
     means = tables["groups-quality"]["mean"].round(1).to_dict()

@@ -89,7 +89,7 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         here = find_workspace()
         found = gather_scored(here, select(here, ()))
         seen.append((*plan_share(found.table), measure_evidence(found.table).p))
-        assert plan_share(found.rescored(found.log.counted).table) == seen[-1][:-1]
+        assert plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
         (4, 4, False, 0.05),

@@ -174,7 +174,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
         ("language", "de", frame["document"] == "bolt"),
     ):
         there = {*frame.loc[some, "answer"].astype("str")}
-        alone = found.rescored([event for event in found.log.counted if event.answer in there])
+        alone = found.apply_events([event for event in found.log.counted if event.answer in there])
         own = people[(people["by"] == by) & (people["group"] == group)]
         expected = alpha_table(alone.log.counted, PAPER).data
         columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
@@ -232,7 +232,7 @@ def test_leniency_takes_the_adjudication_and_agreement_does_not(study):
     answer = next(event.answer for event in found.log.counted if event.analyst == "ada")
     settled = replace(human("ruth", answer, (2,) * 5), kind="adjudication")
     swayed = replace(human("cy", answer, (2,) * 5), independent=False)
-    again = chapter_of(found.rescored([*found.log.counted, settled, swayed]))
+    again = chapter_of(found.apply_events([*found.log.counted, settled, swayed]))
     of = {"judge": CONSTANT, "by": "all", "measure": "M_all"}
     assert rows(again, "judges-leniency", **of)[0]["mean"] > rows(made, "judges-leniency", **of)[0]["mean"]
     pd.testing.assert_frame_equal(data(again, "judges-agreement"), data(made, "judges-agreement"))
@@ -275,7 +275,7 @@ def test_drift_is_agreement_in_the_order_of_time(study):
     scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
         events = [event for event in found.log.counted if event.scorer == "machine" or event.answer in half]
-        agreed = agreement_table(Verdicts.collect(found.rescored(events))).data
+        agreed = agreement_table(Verdicts.collect(found.apply_events(events))).data
         (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
             "records"
         )
@@ -291,7 +291,7 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
-    more = found.rescored([*found.log.counted, *cy])
+    more = found.apply_events([*found.log.counted, *cy])
     tested, scores = alternative_test_table(Verdicts.collect(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
@@ -333,7 +333,7 @@ def test_a_judge_that_is_people_exactly(study):
     _, found, _ = study
     events = [event for event in found.log.counted if event.analyst in ("ada", "judge:exact@0123456789ab#1")]
     twins = [replace(event, id=f"{event.id} again", analyst="bo") for event in events if event.analyst == "ada"]
-    made = chapter_of(found.rescored([*events, *twins]))
+    made = chapter_of(found.apply_events([*events, *twins]))
     for row in rows(made, "judges-agreement", judge=EXACT):
         assert [row["alpha"], row["r"], row["agreement"]] == pytest.approx([1, 1, 1])
         assert np.isnan(row["low"])
@@ -350,7 +350,7 @@ def test_below_thirty_answers_nothing_is_said(study):
 
     def only(number: int) -> Chapter:
         people = [event for event in found.log.counted if event.analyst == "ada" and event.answer in scored[:number]]
-        return chapter_of(found.rescored([*judges, *people]))
+        return chapter_of(found.apply_events([*judges, *people]))
 
     few, enough = only(29), only(30)
     assert [one.name for one in few.tables] == ["judges"]
@@ -359,7 +359,7 @@ def test_below_thirty_answers_nothing_is_said(study):
     assert finding(few, EXACT).startswith(
         "Not meaningful: people scored 29 of the answers that it judged, and it takes 30."
     )
-    assert "Not meaningful: people scored none of" in finding(chapter_of(found.rescored(judges)), EXACT)
+    assert "Not meaningful: people scored none of" in finding(chapter_of(found.apply_events(judges)), EXACT)
     assert rows(enough, "judges-agreement", judge=EXACT, measure="M_all", **{"with": "people"})[0]["alpha"] == 1
     assert "How far people agree with each other is not known: 0 answers were scored by two" in finding(enough, HARSH)
     blank = rows(enough, "judges-leniency", judge=EXACT, by="document")
@@ -380,12 +380,12 @@ def test_two_models_are_two_judges_and_other_machines_none(study):
     halves = [verdict(f"model-{place % 2}", answer, known[answer]) for place, answer in enumerate(digests)]
     imported = replace(verdict("x", digests[0], known[digests[0]]), analyst="imported")
     other = replace(verdict("model-0", digests[1], known[digests[1]]), rubric="another")
-    made = chapter_of(found.rescored([*people, *halves, imported, other]))
+    made = chapter_of(found.apply_events([*people, *halves, imported, other]))
     assert [row["judge"] for row in rows(made, "judges")] == ["model-0 @012345", "model-1 @012345"]
     note = next(one.note for one in made.tables if one.name == "judges")
     assert "With the same prompt, and no answer in common: model-0 @012345 and model-1 @012345." in note
     assert "1 score is by another rubric than this one" in note
-    assert not chapter_of(found.rescored([*people, imported]))
+    assert not chapter_of(found.apply_events([*people, imported]))
 
 
 # -- in a report, on a terminal, at the desk --
@@ -395,7 +395,7 @@ def test_verdicts_are_in_no_average(study):
     """The rows that averages take are what they are without judges."""
     _, found, made = study
     assert [figure.name for figure in made.figures] == ["judges-alpha", "judges-systems", "judges-scatter"]
-    without = found.rescored([event for event in found.log.counted if event.scorer == "human"])
+    without = found.apply_events([event for event in found.log.counted if event.scorer == "human"])
     columns = ["counted", "m_all", "answer"]
     pd.testing.assert_frame_equal(
         found.table.loc[found.table["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),

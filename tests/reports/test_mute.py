@@ -121,7 +121,7 @@ def mute() -> RunFolder:
 def stances(place: str = ".") -> dict[str, str]:
     """What each answer of the latest run of a workspace claims."""
     here = find_workspace(place)
-    frame = gather_scored(here, select(here, ["latest"])).joined()
+    frame = gather_scored(here, select(here, ["latest"])).join_facts()
     return dict(zip(frame["question"].astype(str), frame["claims_silence"].astype(str), strict=True))
 
 

@@ -24,7 +24,7 @@ ANNA = User("Anna", scores=True, adjudicates=False)
 def told(rows, scored, **score):
     """What is said of one system, of whose answers (`rows`) these are scored."""
     [found] = part.scored_parts(tidy_of(rows, [row | score for row in score_rows(scored)]))["part"]
-    return str(found), found.speaks_for_all
+    return str(found), found.is_representative
 
 
 def test_each_part_in_its_words():

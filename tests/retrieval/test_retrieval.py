@@ -71,12 +71,12 @@ def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) ->
 def test_passages_are_counted_by_answer() -> None:
     """An answer without passages found nothing, if its system gave some elsewhere; of other systems nothing is said."""
     make_study(systems=("bots:Bot", "scripted/say.yaml"))
-    frame = gathered().joined()
+    frame = gathered().join_facts()
     assert counts_of(frame[frame["system"] == "bots:Bot"]) == COUNTS
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
     assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
-    assert gathered(scores_alone=True).joined()["passages"].isna().all()
+    assert gathered(scores_alone=True).join_facts()["passages"].isna().all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -180,10 +180,10 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather(there, select(there, ("latest",)), None).joined()
+    again = gather(there, select(there, ("latest",)), None).join_facts()
     assert counts_of(again) == COUNTS
     columns = list(Passages.columns)
-    pd.testing.assert_frame_equal(again[columns], gathered().joined()[columns], check_column_type=False)
+    pd.testing.assert_frame_equal(again[columns], gathered().join_facts()[columns], check_column_type=False)
     assert again["passages"].notna().sum() == len(answers(select(there, ("latest",))[0].folder))
 
 

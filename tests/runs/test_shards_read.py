@@ -65,7 +65,9 @@ def test_reports_have_the_same_table(both: tuple[Path, Path]) -> None:
         gathered = gather_scored(here(folder), select(here(folder), ()))
         assert gathered.problems == []
         frame = (
-            gathered.joined().drop(columns=["run", "seconds", "row"]).sort_values(["key", "analyst"], ignore_index=True)
+            gathered.join_facts()
+            .drop(columns=["run", "seconds", "row"])
+            .sort_values(["key", "analyst"], ignore_index=True)
         )
         frames.append((frame, gathered.statistics, gathered.questions.texts, len(gathered.annotated.answers)))
     assert frames[0][0].to_csv() == frames[1][0].to_csv()

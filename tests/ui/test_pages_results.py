@@ -133,8 +133,8 @@ def test_new_scores_change_the_same_table(scored):
     events = [event for _, event in scored.store.events()]
     after = gather(scored.workspace, sources, scored.store)
     for start in (before, gather(scored.workspace, sources, None)):
-        found = start.rescored(events)
-        pd.testing.assert_frame_equal(found.joined(), after.joined())
+        found = start.apply_events(events)
+        pd.testing.assert_frame_equal(found.join_facts(), after.join_facts())
         assert found.log.counted == after.log.counted
 
 

@@ -210,6 +210,6 @@ def _write_frame(made: Report, path: Path) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write(made.study.joined(), path)
+        tidy.write(made.study.join_facts(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

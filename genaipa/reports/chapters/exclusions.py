@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import countable
+from genaipa.answers.tidy import is_countable
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.table import Table, make_table
@@ -42,7 +42,7 @@ def count_exclusions(frame: pd.DataFrame) -> Table:
 
 def compare_averages(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
-    countable_rows, excluded = countable(frame), frame["excluded"] != ""
+    countable_rows, excluded = is_countable(frame), frame["excluded"] != ""
     lost = averages.select_policy_rows(frame[countable_rows & excluded])
     groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
     affected = {

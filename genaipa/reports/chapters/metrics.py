@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
@@ -43,12 +43,12 @@ def metrics_by_question_table(frame: pd.DataFrame) -> Table:
         means.rename(columns={"metric_documents": "documents", "documents": "m_all_documents"}),
         (
             *("system", "experiment", "question", "category", "source"),
-            *metrics_of(frame),
+            *list_metrics(frame),
             *("m_all", "documents", "m_all_documents"),
         ),
-        headings=names_of(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+        headings=name_metrics(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
         formats=metric_formats(frame),
-        aside=[*_ENDS, *(f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS)],
+        aside=[*_ENDS, *(f"{metric}_{end}" for metric in list_metrics(frame) for end in _ENDS)],
     )
 
 
@@ -56,7 +56,7 @@ def _question_intervals(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFram
     """Return the intervals of each question's metrics and M_all, where its mean is one over documents."""
     cells = averages.policy_cells(frame)
     single = cells[cells["document"] != ""]
-    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in metrics_of(frame)}, "m_all": ("", M_ALL_RANGE)}
+    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in list_metrics(frame)}, "m_all": ("", M_ALL_RANGE)}
     values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
     scored = (single["scores"] > 0).to_numpy()
     means_by_key = means.set_index(_ASKED)[list(scales)].to_dict("index")
@@ -89,7 +89,7 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
     overall = averages.summarize_groups(
         averages.weigh_cells(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
     )
-    columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
+    columns = [*by, *list_metrics(frame), "m_all", *BOTH, "questions", "m_all_questions"]
     if len(data):
         overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
         data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
@@ -105,15 +105,15 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
         f"{averages.note_few_documents(data)}",
         data,
         columns,
-        headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
+        headings=name_metrics(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
         formats=metric_formats(frame),
     )
 
 
 def _average_category(rows: pd.DataFrame) -> dict[str, object]:
     return {
-        **{metric: rows[metric].mean() for metric in metrics_of(rows)},
-        "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
+        **{metric: rows[metric].mean() for metric in list_metrics(rows)},
+        "questions": min((n for n in map(int, rows[list_metrics(rows)].count()) if n), default=0),
     }
 
 
@@ -295,7 +295,7 @@ def _experiment_rows(table: Table, experiment: str, scope: Scope) -> pd.DataFram
     if not table:
         return table.data
     return scope.select_shown(
-        table.data[table.data["experiment"] == experiment].dropna(subset=metrics_of(table.data), how="all")
+        table.data[table.data["experiment"] == experiment].dropna(subset=list_metrics(table.data), how="all")
     )
 
 
@@ -342,6 +342,6 @@ def _list_comparable_experiments(questions: Table) -> list[str]:
     experiments = []
     for experiment in list_experiments(questions):
         rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
-        if len(rows["system"].unique()) > 1 or rows[metrics_of(rows)].isna().any(axis=None):
+        if len(rows["system"].unique()) > 1 or rows[list_metrics(rows)].isna().any(axis=None):
             experiments.append(experiment)
     return experiments

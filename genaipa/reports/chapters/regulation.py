@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.reports import averages
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import heatmap, style
@@ -28,15 +28,15 @@ def regulation_table(frame: pd.DataFrame) -> Table:
         "Each metric (-1 to 1) and M_all (10 to 100) of a question about a regulation, averaged over its answers (a "
         "published score counts as one) and their scores (paper, section 6.4, figure 5).",
         cells,
-        ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
-        headings=names_of(frame),
+        ("system", "document", "question", *list_metrics(frame), "m_all", "answers"),
+        headings=name_metrics(frame),
         formats=metric_formats(frame),
     )
 
 
 def regulation_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Regulations and their questions down, metrics across, a panel per system; None without a value."""
-    data = scope.select_shown(table.data.dropna(subset=metrics_of(table.data), how="all"))
+    data = scope.select_shown(table.data.dropna(subset=list_metrics(table.data), how="all"))
     if data.empty:
         return None
     regulations = style.unique_labels(style.distinct_values(data["document"]), 10)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
@@ -83,7 +83,7 @@ class Grid:
     @property
     def metrics(self) -> dict[str, str]:
         """The columns of the metrics, and their headings."""
-        return {metric: self.headings.get(metric, metric) for metric in metrics_of(self.data)}
+        return {metric: self.headings.get(metric, metric) for metric in list_metrics(self.data)}
 
     @property
     def height(self) -> float:

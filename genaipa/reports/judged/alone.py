@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.errors import UsageError, clipped, command
 from genaipa.judging.name import NAME, Judge, akin
 from genaipa.reports.averages import average_answers
@@ -130,7 +130,7 @@ def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: 
     unjudged = rows[~answer_keys.isin(pd.MultiIndex.from_frame(verdicts[["run", "key"]]))].drop_duplicates(
         ["run", "key"]
     )
-    values = [*metrics_of(frame), "m_all", "m_all_positive", "m_all_negative"]
+    values = [*list_metrics(frame), "m_all", "m_all_positive", "m_all_negative"]
     unjudged = unjudged.assign(**dict.fromkeys(values, float("nan")), averaged=0)
     judged = pd.concat([verdicts, unjudged]).sort_index(kind="stable").assign(pi=float("nan"))
     counted = judged["m_all"].notna() & ((judged["excluded"] == "") | excluded)

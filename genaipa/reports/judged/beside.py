@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_averages
@@ -57,7 +57,7 @@ _HEADINGS = {
 
 def measure_names(frame: pd.DataFrame) -> dict[str, str]:
     """M_all and the metrics of a tidy table → their names."""
-    return {"m_all": "M_all"} | {metric: names_of(frame).get(metric, metric) for metric in metrics_of(frame)}
+    return {"m_all": "M_all"} | {metric: name_metrics(frame).get(metric, metric) for metric in list_metrics(frame)}
 
 
 def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:

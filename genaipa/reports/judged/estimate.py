@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.judging.name import Judge, akin
 from genaipa.reports.averages import cache_per_frame
 from genaipa.scoring.waves import SIZE
@@ -144,7 +144,7 @@ def _select_answer_rows(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _list_measures(frame: pd.DataFrame) -> list[str]:
-    return [*metrics_of(frame), "m_all"]
+    return [*list_metrics(frame), "m_all"]
 
 
 def _find_judges(rows: pd.DataFrame) -> dict[str, Judge]:
@@ -303,10 +303,12 @@ def _estimate_side(
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    both_table = _replace_cells(frame, answers, whole | beside, z, sample.known)
+    both_table = _replace_cells(frame, answers, whole | beside, z, sample.has_scores)
     has_others = bool(beside.any())
     # Where the two are the same, so that cached results of one serve the other.
-    by_wave = _replace_cells(frame, answers, beside, alone, sample.known) if has_others or whole.any() else both_table
+    by_wave = (
+        _replace_cells(frame, answers, beside, alone, sample.has_scores) if has_others or whole.any() else both_table
+    )
     # The judge's average rests on nobody's scores but its own.
     by_judge = _replace_cells(frame, answers, judged_rows, judge, judged_rows)
     return Estimate(both_table, by_wave, by_judge, has_others or bool(whole.any()), has_others, groups, models)

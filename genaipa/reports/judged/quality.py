@@ -352,7 +352,7 @@ def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[
         people.reshape(len(verdicts.people.scorers), len(judge_means)),
         epsilon=EPSILON,
         rate=_Q,
-        least=LEAST,
+        least_answers=LEAST,
     )
     about: dict[str, object] = {"people": test.people, "answers": int(both_scored.sum())}
     if np.isnan(test.winning):

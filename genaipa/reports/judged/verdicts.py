@@ -13,7 +13,7 @@ import pandas as pd
 from genaipa.judging.name import Judge
 from genaipa.scoring.current import in_effect, independent_scores
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_agreement_between
+from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_side_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -168,7 +168,7 @@ class Verdicts:
     def compare(self, first: GivenScores, second: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
         """Return the agreement of two sides on some answers, which both scored."""
         ours, theirs = (self.count_values(side, selected, measure) for side in (first, second))
-        return measure_agreement_between(ours, theirs, self._value_scales[measure])
+        return measure_side_agreement(ours, theirs, self._value_scales[measure])
 
     def compare_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
         """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
