@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.__main__ import print_table
-from benchmarks.coverage import simulation
+from benchmarks.coverage import print_section, simulation
 from genaipa.stats.shares import difference_interval, find_bounded_interval, share_interval
 
 if TYPE_CHECKING:
@@ -143,6 +143,11 @@ def main() -> None:
     """Print the tables."""
     studies, _ = simulation("coverage_shares", __doc__)
     begun = time.process_time()
+    print_section(
+        "Shares near 0 and 100",
+        "Worst and mean coverage over 20 kinds of studies, and mean width in points. Items of a policy correlate by "
+        ".02 to .3, and it has 12 to 60 of them.",
+    )
     for figure, draw in (
         ("share", shares),
         ("F1", f1s),

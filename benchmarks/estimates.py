@@ -4,9 +4,9 @@
 
 Judges of our own making (`made_judges`) score studies drawn from a known truth, people score a wave of them, and both
 go through the functions of the reports (`stats.rectified`, `reports.crossed`). No language model judged
-anything. A thousand studies for each cell take eight minutes of one core (--quick: a hundred, one minute). The tables
-of docs/method/estimates.md are what it prints, and the figure there is what it draws. The published scores are left
-out where `genaipa get genaipabench` did not fetch them.
+anything. A thousand studies for each cell take eight minutes of one core (--quick: a hundred, one minute).
+docs/method/coverage-estimates.md is what it prints, and the figure there is what it draws. The published scores are
+left out where `genaipa get genaipabench` did not fetch them.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def failures(studies: int) -> Iterator[tuple[str, str, str, str]]:
             scored: np.ndarray = order < turns
             one = rectified(people, said, scored)
             found = average(one.z, LIMITS[True], one.known)
-            if one.blank or found.high - found.low < 1.3:
+            if one.blank or found.high - found.low < 13:
                 break
         return scored
 
@@ -242,11 +242,29 @@ def failures(studies: int) -> Iterator[tuple[str, str, str, str]]:
     yield of(
         "the answers that the judge finds worst", lambda _, people, said: said <= np.sort(said.ravel())[63] + 0 * people
     )
-    yield of("wave after wave, until ±0.65", until_narrow)
+    yield of("wave after wave, until ±6.5", until_narrow)
 
 
 # -- shown --
 
+PAGE_HEAD = """# How often estimates hold
+
+Printed by `python -m benchmarks.estimates`. Judges of our own making score studies of a known truth, people score a
+random part, and both go through the functions of the reports. No language model judged anything.
+[What would people say of the rest?](estimates.md) has the formula and what follows.
+
+- *r* is the correlation of the judge's M_all with people's, *bias* the judge's average less people's, *n* the answers
+  that people scored.
+- *Judge alone*, *people alone* and *people and judge* are how often the interval holds the truth for these documents,
+  *policies* the same for policies like these, *these answers* for these very answers; ± is half of its mean width.
+- *Fewer* is how many times as many answers people alone would have to score for the same width, *blank* the share of
+  studies in which the report gives no estimate.
+- Studies are of 32 questions about 5 documents, and of 64 questions where n is 200. 1,000 studies a cell know a share
+  of 95 % to within 1.4 points.
+- Published scores are questions drawn from one system and experiment, with their five documents; the metrics behind an
+  M_all are drawn from all that fit the published tables. About other documents nothing is known there.
+
+![Intervals by the judge's correlation with people: 93 to 97 % hold, of a judge alone 0 to 90 %](estimates.png)"""
 HEAD = (
     *("judge", "r", "bias", "judge alone", "n", "people alone", "people and judge"),
     *("policies: people", "policies: both", "these answers", "±people", "±both", "±these answers", "fewer", "blank"),
@@ -320,12 +338,13 @@ def synthetic(random: np.random.Generator, _: int, questions: int, documents: in
 
 def main() -> None:
     """Print the tables, and draw the figure if it is asked for."""
-    studies, figure = simulation("estimates", __doc__)
+    studies, path = simulation("estimates", __doc__)
     begun = time.process_time()
     panels: dict[str, list[Row]] = {}
+    print(PAGE_HEAD)
 
     def tell(title: str, rows: Iterator[Row]) -> list[Row]:
-        print(f"\n{title}\n")
+        print(f"\n## {title}", flush=True)
         found = list(rows)
         print_table(HEAD, [shown(row) for row in found])
         return found
@@ -344,13 +363,13 @@ def main() -> None:
     panels["differences"] = tell("Two systems, M_all, differences", differences(studies))
     tell("Two judges", two_judges(studies, synthetic))
     tell("Waves smaller than the number of questions", small_waves(studies, synthetic))
-    print()
+    print("\n## Where it fails\n\nMade-up studies in which documents differ more, with the judge *good*.")
     print_table(("people scored", "people alone", "people and judge", "off on average"), list(failures(studies)))
     size, scored, took = seconds()
     print(f"\n{size:,} answers, {scored:,} scores of people: all tables with estimates in {took:.1f} s of processor")
     print(f"\n{studies} studies a cell, {(time.process_time() - begun) / 60:.1f} minutes of processor")
-    if figure:
-        figure(panels).savefig(figure, dpi=150, metadata={"Date": None} if figure.suffix == ".svg" else None)
+    if path:
+        figure(panels).savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 if __name__ == "__main__":

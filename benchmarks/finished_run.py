@@ -35,7 +35,7 @@ def _records(spec: RunSpec, material, tally: Tally):
     for conversation in list_conversations(spec, material.questions, SYSTEM):
         document = conversation.document
         for turn, question in enumerate(conversation.order, 1):
-            asked = material.questions[document].asked(question, conversation.wording, document)
+            asked = material.questions[document].question_text(question, conversation.wording, document)
             key = conversation.key(question)
             # No two answers are the same text: they would be one answer to score.
             reply = f"{_REPLY}({key})"

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.__main__ import print_table
 from genaipa.questions.annotations import read_annotations
-from genaipa.questions.points import Point, ticked
+from genaipa.questions.points import Point, make_ticks
 from genaipa.scoring.rubric import Rubric, shipped_rubric
 from genaipa.stats.agreement import measure_agreement
 from genaipa.workspace import shipped
@@ -48,7 +48,9 @@ def read(points: tuple[Point, ...], said: list[bool], misread: float, random: np
 
 def value(rubric: Rubric, points: tuple[Point, ...], found: list[bool]) -> float:
     """The value of completeness that follows from it."""
-    return rubric.by_points(points, ticked(points, [p.id for p, is_said in zip(points, found, strict=True) if is_said]))
+    return rubric.by_points(
+        points, make_ticks(points, [p.id for p, is_said in zip(points, found, strict=True) if is_said])
+    )
 
 
 def alone(rubric: Rubric, points: tuple[Point, ...], found: list[bool], listed: list[bool]) -> float:

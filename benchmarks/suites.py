@@ -22,7 +22,7 @@ from pathlib import Path
 from benchmarks.__main__ import SERVER, Bench, Scale, alternated, beside, print_table
 from benchmarks.measure import serving
 from benchmarks.workload import SYSTEM, Workload
-from genaipa.datasets.base import datasets
+from genaipa.datasets.base import load_datasets
 from genaipa.errors import GenaipaError
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
@@ -167,7 +167,7 @@ def loading(here: Workspace) -> None:
     if rows:
         print_table(("pulled", "items", "loading, s"), rows)
     else:
-        print(f"\nnothing is pulled of: {', '.join(one.name for one in datasets())}")
+        print(f"\nnothing is pulled of: {', '.join(one.name for one in load_datasets())}")
 
 
 def main() -> None:

@@ -215,7 +215,7 @@ class NoRoomError(RunError):
 
     @classmethod
     def of(cls, path: Path | str, error: OSError, done: str = "written", kept: str = "") -> Self:
-        """The error of a file that can't be `done`, with what is `kept` nevertheless."""
+        """Return the error of a file that can't be `done`, with what is `kept` nevertheless."""
         then = f"{kept}. Make" if kept else "make"
         what = "it writable" if error.errno in NOT_ALLOWED else "room"
         return cls(f"{path} can't be {done} ({error.strerror}); {then} {what} and run the same command again.")

@@ -213,7 +213,7 @@ def missing() -> str:
 
 
 def as_plan(kind: str, plan: Any) -> Plan:
-    """A plan in the struct of its kind; one with the same fields, if the kind is not here. A ValueError if it is none.
+    """Convert a plan to the struct of its kind, or of its fields if the kind is absent; a ValueError otherwise.
 
     `plan` may be the fields by name, as a file has them.
     """

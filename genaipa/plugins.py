@@ -159,6 +159,6 @@ def broken_packages() -> dict[str, str]:
 
 
 def load(target: str) -> Any:
-    """The object that `module:name` refers to."""
+    """Return the object that `module:name` refers to."""
     module, _, attribute = target.partition(":")
     return getattr(importlib.import_module(module), attribute)

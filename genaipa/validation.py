@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.answers.fact import metric_problems
-from genaipa.datasets.base import offering
+from genaipa.datasets.base import find_offering
 from genaipa.errors import DataError, GenaipaError, clipped, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
 from genaipa.files.text import DAMAGE, read_text, why
@@ -29,11 +29,11 @@ from genaipa.questions.annotations import (
     Corrections,
     annotation_problems,
     correction_problems,
-    filled,
+    drop_blank_answers,
     find_annotations,
+    find_question_set,
+    find_unproved,
     is_about,
-    question_set,
-    unproved,
     why_unused,
 )
 from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
@@ -272,7 +272,7 @@ def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[Fi
 
 
 def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
-    """The file that makes a folder a workspace: its name is in it, and that of its rubric."""
+    """Yield the file that makes a folder a workspace: its name is in it, and that of its rubric."""
     path = workspace.home / MARKER
     if path.is_dir():
         yield FileProblem(str(path), "", "is a folder; a workspace is marked by a file of that name.")
@@ -325,7 +325,7 @@ def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]
             document = load_document(name, workspace)
         except GenaipaError:
             document = None
-        yield from _check_answers(workspace, name, filled(annotated), document)
+        yield from _check_answers(workspace, name, drop_blank_answers(annotated), document)
 
 
 def _check_answers(
@@ -335,7 +335,7 @@ def _check_answers(
     layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
-        dataset = offering(name)
+        dataset = find_offering(name)
         pull = f" yet; it comes with: genaipa get {dataset.name}" if dataset else ""
         serves = "; its answers serve a corpus's document of that digest" if annotated.digest and not dataset else ""
         yield FileProblem(file, "document", f"there is no usable document '{name}' here{pull}{serves}.", "warning")
@@ -347,7 +347,7 @@ def _check_answers(
         yield FileProblem(*own, why_unused(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
-    if (asked := question_set(workspace, annotated.questions, layer)) is None:
+    if (asked := find_question_set(workspace, annotated.questions, layer)) is None:
         yield FileProblem(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return
     ids = [question.id for question in asked.questions]
@@ -375,7 +375,7 @@ def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]
                 said = f"there is no document '{name}' here with the text of that digest; they are not used."
                 yield FileProblem(str(path), "digest", said, "warning")
             continue
-        yield from as_findings(unproved(path, found, document.text))
+        yield from as_findings(find_unproved(path, found, document.text))
         held = find_annotations(workspace, document)
         known = held.annotations.answers if held and held.annotations.questions == found.questions else None
         for question in found.corrections:
@@ -451,7 +451,7 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
 
 
 def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
-    """The sealed answers of a shard, if they can't be read."""
+    """Yield the sealed answers of a shard, if they can't be read."""
     try:
         for _ in folder.entries(Record):
             pass
@@ -460,7 +460,7 @@ def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
 
 
 def _shards(folder: RunFolder) -> list[RunFolder]:
-    """The shards of a run as run folders."""
+    """Return the shards of a run as run folders."""
     try:
         return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
     except GenaipaError:

@@ -17,13 +17,13 @@ def number(count: int, one: str, many: str = "") -> str:
 
 
 def some(names: Iterable[object], most: int) -> str:
-    """`A, B and 3 more`: the first `most` of these names, and how many the others are."""
+    """Join the first `most` names and count the others: `A, B and 3 more`."""
     every = [str(name) for name in names]
     return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
-    """`A, B and C`, or `A, B or C` by another word; at least one name."""
+    """Join at least one name: `A, B and C`, or `A, B or C` by another word."""
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
 
 

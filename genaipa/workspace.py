@@ -45,7 +45,7 @@ class Named(Protocol):
 
 
 def names_of(given: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
-    """The names of one thing or of several; a string is a name itself, and a path is named whole."""
+    """Return the names of one thing or of several; a string is a name itself, and a path is named whole."""
     several = given if not isinstance(given, str) and not hasattr(given, "name") else (given,)
     return tuple(dict.fromkeys(str(one) if isinstance(one, str | Path) else one.name for one in several))
 
@@ -67,7 +67,7 @@ class Workspace:
         return short_repr("Workspace", str(self.home), ", ".join(layer for layer, _ in self.layers))
 
     def holding(self, documents: Mapping[str, Named]) -> Workspace:
-        """The same workspace with these documents, by name, before its folders'."""
+        """Return the same workspace with these documents, by name, before its folders'."""
         return replace(self, held=documents)
 
     @property
@@ -178,7 +178,7 @@ PULLED = "pulled"
 
 
 def pulled() -> Path:
-    """Data folders that `genaipa get` fills."""
+    """Return the data folder that `genaipa get` fills."""
     return cache() / "data"
 
 

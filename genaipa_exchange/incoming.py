@@ -175,7 +175,7 @@ class Incoming:
             files[f"documents/{facts.digest}.txt"] = found.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
             files[WITHHELD] = msgspec.json.encode(Withheld())
-        name = folder_words(head.name, most=150)
+        name = folder_words(head.name, longest=150)
         manifest = replace(_narrowed(head, records, files), name=name, totals=count_totals(records))
         self.add_run(name, records, files | run_files(manifest, records))
 
@@ -410,7 +410,7 @@ class ForeignLog:
     @property
     def name(self) -> str:
         """The run's name."""
-        return folder_words("-".join(filter(None, (self.task, self.system, self.id[:6]))), most=100) or "imported"
+        return folder_words("-".join(filter(None, (self.task, self.system, self.id[:6]))), longest=100) or "imported"
 
     def add(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""

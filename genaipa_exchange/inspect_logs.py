@@ -22,7 +22,7 @@ import msgspec
 
 from genaipa import __version__
 from genaipa.errors import DataError, MissingPackageError, clipped
-from genaipa.files.limits import INSPECT_LOG, Allowance, within
+from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import digest
@@ -92,7 +92,7 @@ class _Log:
 
     def __init__(self, run: OutgoingRun, system: str, experiment: str, folder: Path) -> None:
         self.run, self.system, self.experiment = run, system, experiment
-        self.name = folder_words(f"{run.name}-{system}-{experiment}", most=150)
+        self.name = folder_words(f"{run.name}-{system}-{experiment}", longest=150)
         self._folder, self._samples = folder, folder / f".{self.name}"
         self._file = self._samples.open("w", encoding="utf-8")
         self.ids: dict[str, int] = {}
@@ -254,7 +254,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
 
 def _check_log(path: Path) -> None:
     """Refuse a log of more than its reader could take into memory: a few kilobytes may hold gigabytes."""
-    with within(INSPECT_LOG, path) as allowance:
+    with limit_reading(INSPECT_LOG, path) as allowance:
         allowance.check_size(path.stat().st_size)
         if not zipfile.is_zipfile(path):
             _count_values(path, allowance)

@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 import msgspec
 
 from genaipa.errors import DataError, clipped, command, nearest
-from genaipa.files.limits import JSON, within
+from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
@@ -103,7 +103,7 @@ class _Task(msgspec.Struct):
 def read(path: Path, incoming: Incoming) -> ImportSummary:
     """Take in the scores of an export, Label Studio's "JSON"; a DataError names the first task that can't be used."""
     text = read_text(path, JSON)
-    with within(JSON, path) as allowance:
+    with limit_reading(JSON, path) as allowance:
         allowance.count(sum(map(text.count, "[{,")))
         try:
             tasks = msgspec.json.decode(text, type=list[_Task])
@@ -229,7 +229,7 @@ def _tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
 def _task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
     record, document = answer.record, run.document(answer.record.document)
     annotated = answer.annotated
-    right = "\n".join(filter(None, (annotated.answer, annotated.aside))) if annotated else ""
+    right = "\n".join(filter(None, (annotated.answer, annotated.remark))) if annotated else ""
     people = [event for event in answer.scores if event.scorer == "human"]
     machines = [event for event in answer.scores if event.scorer == "machine"]
     return {

@@ -12,7 +12,7 @@ from genaipa.languages.language import (
     Readability,
     Search,
     SilenceRules,
-    syllables_by_vowels,
+    make_syllable_counter,
 )
 from genaipa_languages import sides
 from genaipa_languages.refusals import GERMAN
@@ -574,7 +574,7 @@ LANGUAGE = Language(
         base=180,
         sentence=-1,
         syllable=-58.5,
-        syllables=syllables_by_vowels(_TOGETHER, _MUTE, _APART),
+        syllables=make_syllable_counter(_TOGETHER, _MUTE, _APART),
         connective="und",
         cited="Amstad, 1978",
         published="T. Amstad: Wie verständlich sind unsere Zeitungen? Dissertation, Universität Zürich, 1978.",

@@ -13,7 +13,7 @@ from genaipa.languages.language import (
     Readability,
     Search,
     SilenceRules,
-    syllables_by_vowels,
+    make_syllable_counter,
 )
 from genaipa_languages import sides
 from genaipa_languages.refusals import FRENCH
@@ -533,7 +533,7 @@ LANGUAGE = Language(
         base=207,
         sentence=-1.015,
         syllable=-73.6,
-        syllables=syllables_by_vowels(re.compile(rf"[{_VOWELS}]+"), _MUTE, _APART),
+        syllables=make_syllable_counter(re.compile(rf"[{_VOWELS}]+"), _MUTE, _APART),
         connective="et",
         cited="Kandel and Moles, 1958",
         published="L. Kandel, A. Moles: Application de l'indice de Flesch à la langue française. Cahiers d'Études de\n"

@@ -103,7 +103,7 @@ def accept(
             raise UsageError(f"the text of '{one.said.document}' is not here, so that nothing can be edited.")
         correction = proved(
             document,
-            correction.proof(document.text) if passage is None else passage,
+            correction.find_proof(document.text) if passage is None else passage,
             silent=silent or correction.silent,
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
@@ -226,7 +226,7 @@ def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
         "annotated": _find_annotated(workspace, document, one) if document else "",
         "silent": right.silent,
         "answer": right.answer,
-        "passage": " ".join(right.proof(document.text).split()) if document else "",
+        "passage": " ".join(right.find_proof(document.text).split()) if document else "",
         "why": right.why,
         "status": one.status,
         "by": ruled.analyst if ruled else "",
@@ -236,8 +236,8 @@ def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
 
 def _find_annotated(workspace: Workspace, document: Document, one: Filed) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
-    from genaipa.questions.annotations import find_annotations, question_set
+    from genaipa.questions.annotations import find_annotations, find_question_set
 
-    held, asked = find_annotations(workspace, document), question_set(workspace, one.said.questions)
-    answer = held.usable(asked, document.company).answers.get(one.said.question) if held and asked else None
+    held, asked = find_annotations(workspace, document), find_question_set(workspace, one.said.questions)
+    answer = held.usable_answers(asked, document.company).answers.get(one.said.question) if held and asked else None
     return f"silent: {answer.silent}. {answer.answer}" if answer else ""

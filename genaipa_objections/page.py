@@ -142,7 +142,7 @@ def _show(case: Case, beside: Sequence[Filed]) -> None:
 
 def _word_objection(case: Case, right: Correction) -> str:
     """Return an objection as text: what is right, why, and the passage that proves it."""
-    passage = " ".join(right.proof(case.document.text).split())
+    passage = " ".join(right.find_proof(case.document.text).split())
     silent = f"The document {_SILENT[right.silent]}." if right.silent else ""
     return "\n\n".join(filter(None, (silent, right.answer, right.why and f"Why: {right.why}", f"Passage: “{passage}”")))
 
@@ -155,7 +155,7 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
             "The document", list(_SILENT), list(_SILENT).index(right.silent), format_func=_SILENT.__getitem__
         )
         answer = st.text_area("The right answer (empty: as annotated)", right.answer)
-        passage = st.text_area("Passage that proves it", right.proof(case.document.text))
+        passage = st.text_area("Passage that proves it", right.find_proof(case.document.text))
         why = st.text_area("Why the annotated answer is wrong", right.why, height=68)
         reason = st.text_input("Your reason, for the log (needed to reject)", one.ruling.note if one.ruling else "")
         buttons = st.container(horizontal=True)

@@ -10,7 +10,7 @@ import msgspec
 from genaipa.errors import GenaipaError, UsageError, command
 from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
-from genaipa.questions.annotations import Correction, Corrections, find_annotations, question_set, same_questions
+from genaipa.questions.annotations import Correction, Corrections, find_annotations, find_question_set, match_questions
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import may_be_passed_on
 from genaipa.runs.selection import run_folders
@@ -128,14 +128,14 @@ def _find_question(workspace: Workspace, said: Objection, questions: str, docume
     """Return the id of an objection's question in the set `questions`; empty if that does not ask it."""
     if said.questions == questions:
         return said.question
-    asked, wanted = question_set(workspace, said.questions), question_set(workspace, questions)
+    asked, wanted = find_question_set(workspace, said.questions), find_question_set(workspace, questions)
     if asked is None or wanted is None:
         return ""
-    return next(iter(same_questions([said.question], asked, wanted, document.company)), "")
+    return next(iter(match_questions([said.question], asked, wanted, document.company)), "")
 
 
 def _quote_proof(one: Correction, document: Document) -> Correction:
     """Return the correction with its proof in words, where the document's words may be passed on."""
     if not may_be_passed_on(document.about.license):
         return one
-    return msgspec.structs.replace(one, sentence=" ".join(one.proof(document.text).split()), at=None, sha256="")
+    return msgspec.structs.replace(one, sentence=" ".join(one.find_proof(document.text).split()), at=None, sha256="")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import streamlit as st
 
-from genaipa.questions.points import Ticks, points_digest, ticked
+from genaipa.questions.points import Ticks, make_ticks, points_digest
 from genaipa.ui.answer_view import case_of, name_scorer
 from genaipa.ui.pages.agreement import FEW
 from genaipa.ui.panel import Panel
@@ -73,7 +73,7 @@ class PointsPanel(Panel):
     def keep(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
         """Return the draft with the ticks that were sent."""
         ticks = msgspec.convert(sent["ticks"], Ticks)
-        return msgspec.structs.replace(draft, ticks=ticked(_list_points(case), ticks.said, ticks.contradicted))
+        return msgspec.structs.replace(draft, ticks=make_ticks(_list_points(case), ticks.said, ticks.contradicted))
 
     def suggest(self, case: Case, rubric: Rubric, draft: Draft) -> Mapping[str, float]:
         """Return the value that follows from the ticks; nothing before the first one."""
@@ -90,7 +90,7 @@ class PointsPanel(Panel):
             return
         rows = tabulate_ticks(points, events)
         heads = ["point", "", *map(name_scorer, events)]
-        lines = [ListRow((point.text, point.aside, *row)) for point, row in zip(points, rows, strict=True)]
+        lines = [ListRow((point.text, point.remark, *row)) for point, row in zip(points, rows, strict=True)]
         table(f"{key} points", "Points of this answer", heads, lines)
         if len(events) > 1:
             disputed = sum(len(set(row)) > 1 for row in rows)
@@ -133,7 +133,10 @@ def tabulate_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     """
     vital, okay = ([point.id for point in points if point.weight == weight] for weight in ("vital", "okay"))
     return [
-        [rubric.key(rubric.by_points(points, ticked(points, [*vital[:n], *okay[:m]]))) for m in range(len(okay) + 1)]
+        [
+            rubric.key(rubric.by_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
+            for m in range(len(okay) + 1)
+        ]
         for n in range(len(vital) + 1)
     ]
 
@@ -159,7 +162,7 @@ def find_agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tup
     rows = zip(points, tabulate_ticks(points, scores), strict=True)
     alike = {point.id: hows[0] for point, hows in rows if len(set(hows)) == 1}
     said, contradicted = ([name for name, how in alike.items() if how == wanted] for wanted in ("said", "contradicted"))
-    return ticked(points, said, contradicted), len(alike) == len(points)
+    return make_ticks(points, said, contradicted), len(alike) == len(points)
 
 
 @dataclass(frozen=True)

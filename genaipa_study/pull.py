@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.snapshot import key_of, write
+from genaipa.datasets.snapshot import inputs_key, write
 from genaipa.errors import DataError
 from genaipa.files.text import digest, read_text
 from genaipa.policies.document import About
@@ -306,12 +306,12 @@ def pull(
 
 def _notes(tree: Tree) -> list[str] | None:
     """The notes of this version's conversion of this commit; None unless all of its files are there."""
-    done = tree.marked("converted", _key(tree))
+    done = tree.load_step("converted", _key(tree))
     return done["notes"] if done and all((pulled() / output).is_file() for output in OUTPUTS) else None
 
 
 def _key(tree: Tree) -> str:
-    return key_of(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.wanted))
+    return inputs_key(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
 def _convert(tree: Tree) -> list[str]:
@@ -336,7 +336,7 @@ def _convert(tree: Tree) -> list[str]:
     outputs[f"questions/{REGULATION_SET}.yaml"] = _yaml(convert_regulation_questions(tree))
     for output, content in outputs.items():
         write(pulled() / output, content.encode())
-    tree.mark("converted", _key(tree), notes=notes)
+    tree.record_step("converted", _key(tree), notes=notes)
     return notes
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.base import Imported, pulled_only
-from genaipa.datasets.snapshot import key_of
+from genaipa.datasets.base import Imported, pulled_workspace
+from genaipa.datasets.snapshot import inputs_key
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
 from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
@@ -77,8 +77,8 @@ class PublishedStudy:
 
 def read_study(tree: Tree) -> PublishedStudy:
     """The published study; a UsageError with the command that fetches it if it is not here."""
-    here = pulled_only()
-    if POLICY_SET not in here.names("questions") or not any(map(tree.holds, tree.study)):
+    here = pulled_workspace()
+    if POLICY_SET not in here.names("questions") or not any(map(tree.holds, tree.optional_files)):
         raise UsageError(
             f"the published study is not here; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
         )
@@ -167,7 +167,7 @@ def _concerns(finding: Finding, run: StudyRun, origin: str) -> bool:
         and (bool(run.scores) or not finding.file.startswith(RESULTS))
         and finding.system in ("", run.system)
         and finding.experiment in ("", run.experiment)
-        and (not finding.document or finding.document in run.about)
+        and (not finding.document or finding.document in run.documents_asked)
         and (not finding.question or origin_of(finding.question) == origin)
     )
 
@@ -175,16 +175,16 @@ def _concerns(finding: Finding, run: StudyRun, origin: str) -> bool:
 def record_study(tree: Tree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
     sheets = held(tree, ANSWERS, ".xlsx")
-    key = key_of(RECORDED, tree.commit, [(path, tree.blobs[path]) for path in sheets])
-    done = tree.marked("recorded", key)
+    key = inputs_key(RECORDED, tree.commit, [(path, tree.blobs[path]) for path in sheets])
+    done = tree.load_step("recorded", key)
     if not sheets or (done and all(map(is_recorded, done["systems"]))):
         return []
     if importlib.util.find_spec("openpyxl") is None:
         said = "the study's answers are spreadsheets and were not converted"
         return [f"{said}: pip install 'genaipa[reports]', then run the same command again."]
-    questions = load_question_set(POLICY_SET, pulled_only())
-    documents = {name: load_document(name, pulled_only()) for name in POLICIES}
+    questions = load_question_set(POLICY_SET, pulled_workspace())
+    documents = {name: load_document(name, pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
     systems = write_recordings(read_answers(tree, questions)[0], questions, documents, source)
-    tree.mark("recorded", key, systems=systems)
+    tree.record_step("recorded", key, systems=systems)
     return []

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.errors import UsageError, clipped, closest
-from genaipa.files.limits import HISTORY, POLICY, within
-from genaipa.languages.catalog import language_of
+from genaipa.files.limits import HISTORY, POLICY, limit_reading
+from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
 from genaipa.policies.reading import Reading
 from genaipa_watch.changes import words_only
@@ -119,7 +119,7 @@ def _texts(repository: Path, blobs: list[str]) -> list[str]:
     told = _git(repository, "cat-file", "--batch-check=%(objectsize)", given=_lines(blobs)).splitlines()
     sizes = dict(zip(blobs, told, strict=True))
     readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
-    with within(HISTORY, repository) as allowance:
+    with limit_reading(HISTORY, repository) as allowance:
         allowance.unpack(sum(int(sizes[blob]) for blob in readable))
     held = _git(repository, "cat-file", "--batch=%(objectsize)", given=_lines(readable))
     texts, at = dict.fromkeys(blobs, ""), 0
@@ -145,7 +145,7 @@ def _text(content: bytes) -> str:
 def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
     words = [words_only(Reading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
-    language = language_of(texts[usual])
+    language = detect_language_code(texts[usual])
     left: dict[Left, int] = dict.fromkeys(REASONS, 0)
     kept: list[Version] = []
     last = ""
@@ -157,7 +157,7 @@ def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionH
             reason = "short"
         elif said == last:
             reason = "same"
-        elif language_of(text) != language:
+        elif detect_language_code(text) != language:
             reason = "language"
         if reason:
             left[reason] += 1

@@ -53,7 +53,7 @@ def _answers(carried: CarriedAnswers) -> list[dict[str, Any]]:
     return [
         {
             "question": one.question,
-            "asked": carried.asked.asked(one.question, "original", carried.changes.after.company),
+            "asked": carried.asked.question_text(one.question, "original", carried.changes.after.company),
             "state": _WORDS[one.state],
             "sections": list(dict.fromkeys(change.heading for change in one.touched)),
             "points": [point.text for point in one.answer.points if point.id in one.points],

@@ -110,10 +110,10 @@ def diff(
     Sections are aligned by number, title and sentences; annotated answers of the earlier version hold as long as no
     sentence of their sections changed.
     """
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
 
     here = current_workspace()
-    changes = compare_versions(named_document(here, before), named_document(here, after))
+    changes = compare_versions(load_named_document(here, before), load_named_document(here, after))
     carried = carry_answers(here, changes)
     if output is not None:
         from genaipa_watch.page import page
@@ -147,17 +147,17 @@ def carry(
     The file for right answers about the later version has those that hold filled in, and the others in comments.
     """
     from genaipa.cli.commands.policies import CHECK, check_workspace, write_annotations
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
-    from genaipa.questions.annotations import template
+    from genaipa.questions.annotations import format_template
 
     here = current_workspace()
     check_workspace(here)
-    carried = carry_answers(here, compare_versions(named_document(here, before), named_document(here, after)))
+    carried = carry_answers(here, compare_versions(load_named_document(here, before), load_named_document(here, after)))
     if carried is None:
         raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
     day = today()
-    text = template(
+    text = format_template(
         carried.changes.after, carried.asked, day, carried.carried_annotations(day), carried.earlier_entries()
     )
     path = write_annotations(here, after, text)
@@ -168,29 +168,29 @@ def carry(
 
 def compare_versions(before: Document, after: Document) -> Changes:
     """Return the changes between two versions; a UsageError for one version, or where they are in two languages."""
-    from genaipa.languages.catalog import in_words
+    from genaipa.languages.catalog import language_name
     from genaipa_watch.changes import Changes
 
     if before.name == after.name:
         raise UsageError(f"'{before.name}' can't be compared with itself; name another version.")
     if "" not in (before.language, after.language) and before.language != after.language:
-        languages = f"in {in_words(before.language)}, and '{after.name}' in {in_words(after.language)}"
+        languages = f"in {language_name(before.language)}, and '{after.name}' in {language_name(after.language)}"
         raise UsageError(f"'{before.name}' is {languages}: name two versions in one language.")
     return Changes(before, after)
 
 
 def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | None:
     """Return the annotated answers of the earlier version, held against the later; None if it has none."""
-    from genaipa.questions.annotations import annotated_texts, find_annotations, question_set
+    from genaipa.questions.annotations import find_annotations, find_question_set, index_annotated_texts
     from genaipa_watch.versions import CarriedAnswers
 
     found = find_annotations(workspace, changes.before)
     if found is None or not found.of_this_text:
         # The same text may be annotated under another name: a version that was the present one.
-        found = find_annotations(workspace, changes.before, annotated_texts(workspace))
+        found = find_annotations(workspace, changes.before, index_annotated_texts(workspace))
     if found is None or not found.of_this_text:
         return None
-    asked = question_set(workspace, found.annotations.questions, found.layer)
+    asked = find_question_set(workspace, found.annotations.questions, found.layer)
     return CarriedAnswers(changes, found.annotations, asked) if asked else None
 
 

@@ -114,7 +114,7 @@ class CarriedAnswers:
         if not (new := self.changes.new_sentences):
             return False
         texts = self._pieces
-        asked = self.asked.asked(question, "original", self.changes.after.company)
+        asked = self.asked.question_text(question, "original", self.changes.after.company)
         near = [texts[place] for place in rank_texts(texts, asked)[:_NEAREST]]
         return any(words_only(sentence) in new for text in near for sentence in sentences(text))
 

@@ -120,7 +120,7 @@ def pack(
         folder = Path(made)
         study = gather(workspace, sources, store)
         events = study.log.every
-        absent = _lay_out(folder, sources, study, whole=whole)
+        absent = _write_workspace(folder, sources, study, whole=whole)
         _put_rubric(folder, rubric_file(workspace))
         if (guidelines := workspace.home / GUIDELINES).is_file():
             put(folder / GUIDELINES, guidelines.read_bytes())
@@ -128,7 +128,7 @@ def pack(
         if study.log.left_out:
             put(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
-        staged, names = find_workspace(folder), _names(sources)
+        staged, names = find_workspace(folder), _selecting_names(sources)
         packed = gather(staged, select(staged, names), store, excluded=excluded)
         report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
@@ -143,10 +143,10 @@ def pack(
             versions=package_versions(),
         )
         _write_zip(file, folder, content)
-    return Packed(content, len(events), report, {} if whole else _unclear(sources))
+    return Packed(content, len(events), report, {} if whole else _list_unclear(sources))
 
 
-def _lay_out(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
+def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, whole: bool) -> list[Absent]:
     """Make an empty folder the workspace that whoever unpacks the study gets; the texts left out of it."""
     absent: dict[str, Absent] = {}
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
@@ -181,14 +181,14 @@ def _write_zip(file: Path, folder: Path, content: Pack) -> None:
     listed = msgspec.json.encode(msgspec.structs.replace(content, files=digests))
     try:
         with replacing(file) as made, zipfile.ZipFile(made, "w") as archive:
-            archive.writestr(_entry(PACK), msgspec.json.format(listed, indent=1) + b"\n")
+            archive.writestr(_zip_entry(PACK), msgspec.json.format(listed, indent=1) + b"\n")
             for name in digests:
-                archive.writestr(_entry(name), files[name])
+                archive.writestr(_zip_entry(name), files[name])
     except OSError as error:
         raise UsageError(f"{file} can't be written ({error.strerror}); name another file with -o.") from None
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _zip_entry(name: str) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, _STAMP)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
@@ -201,22 +201,22 @@ def put(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
-    found: dict[str, dict[str, None]] = {}
+def _list_unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
+    documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
         for system, document in Permission(source.folder, source.manifest).held_back():
             if system in source.systems and not whose_words(source.manifest, system):
-                found.setdefault(system, {})[document] = None
-    return {system: list(documents) for system, documents in found.items()}
+                documents_by_system.setdefault(system, {})[document] = None
+    return {system: list(documents) for system, documents in documents_by_system.items()}
 
 
-def _names(sources: Sequence[Source]) -> list[str]:
+def _selecting_names(sources: Sequence[Source]) -> list[str]:
     """Names that select the same again: runs, and systems of runs that were selected in part."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for source in sources:
         whole = set(source.systems) == set(source.manifest.spec.systems)
-        found.update(dict.fromkeys([source.folder.name] if whole else source.systems))
-    return list(found)
+        names.update(dict.fromkeys([source.folder.name] if whole else source.systems))
+    return list(names)
 
 
 def run_files(
@@ -239,14 +239,14 @@ def run_files(
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
-        what = in_words(spec) or spec.task
+        task_name = in_words(spec) or spec.task
         raise UsageError(
-            f"{source.folder.name} is made of items of the {what}, and its "
+            f"{source.folder.name} is made of items of the {task_name}, and its "
             "replies quote them, which may not be passed on; pack the other runs by their names, or, for somebody "
             "who has them anyway, everything with its texts: --with-texts."
         )
-    for found in damage(source.folder):
-        raise DataError(found.path, found.problem, found.where)
+    for flaw in damage(source.folder):
+        raise DataError(flaw.path, flaw.problem, flaw.where)
     redacted = _Redacted(source, facts or {}, whole=whole)
     for name, paths in source.folder.members():
         if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
@@ -265,16 +265,16 @@ class _Redacted:
         self._documents, self._worded = self._permission.documents, self._permission.worded
         self._unasked = self._permission.unasked
         self._replies = set(self._permission.held_back())
-        self._left_out = {f"documents/{self._digest(name)}.txt" for name in self._documents} | {
+        self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
             for begun in source.folder.conversations()
             if begun.document in self._documents or (begun.system, begun.document) in self._replies
         }
 
-    def _digest(self, document: str) -> str:
+    def _document_digest(self, document: str) -> str:
         return self._source.manifest.documents[document].digest
 
-    def _language(self, document: str) -> str:
+    def _document_language(self, document: str) -> str:
         return self._source.manifest.documents[document].language
 
     @property
@@ -290,11 +290,11 @@ class _Redacted:
         return not quotes and name not in self._left_out
 
     def content(self, name: str, paths: Sequence[Path]) -> bytes:
-        """A file's content without withheld texts and without answers of systems that were not selected."""
+        """Return a file's content without withheld texts and without answers of systems that were not selected."""
         if name == ANSWERS:
-            return self._answers
+            return self._answer_lines
         if name == MANIFEST:
-            return self._manifest()
+            return self._format_manifest()
         if name == DOCUMENTS:
             return b"".join(
                 json_line(dataclasses.replace(document, text="") if name in self._documents else document)
@@ -306,76 +306,81 @@ class _Redacted:
             return b"".join(line for path in parts for line in KeptIntroductions(path).without(left_out))
         if name not in self._worded:
             return b"".join(path.read_bytes() for path in paths)
-        return _annotations(paths[0]) if name.startswith("annotations/") else _questions(paths[0])
+        return _redact_annotations(paths[0]) if name.startswith("annotations/") else _redact_questions(paths[0])
 
     @cached_property
-    def _answers(self) -> bytes:
+    def _answer_lines(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
-        permitted = (self._permission.record(record, self._held) for record in selected)
+        permitted = (self._permission.record(record, self._is_elsewhere) for record in selected)
         return b"".join(journal.line(record) for record in permitted)
 
-    def _manifest(self) -> bytes:
-        """The manifest, with the length of the answers' file as it is in the pack."""
+    def _format_manifest(self) -> bytes:
+        """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
         manifest.shards = None  # the pack has it in one folder
-        manifest.totals = replace(manifest.totals, bytes=len(self._answers))
+        manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
         return manifest_file(manifest)
 
-    def _held(self, passage: str) -> bool:
-        return self._others.have(passage)
+    def _is_elsewhere(self, passage: str) -> bool:
+        return self._other_documents.have(passage)
 
     @cached_property
-    def _others(self) -> OtherDocuments:
-        return OtherDocuments({name: self._text(name) for name in self._documents})
+    def _other_documents(self) -> OtherDocuments:
+        return OtherDocuments({name: self._document_text(name) for name in self._documents})
 
-    def _text(self, document: str) -> str:
-        """A document's text, from the one file or its own."""
+    def _document_text(self, document: str) -> str:
+        """Return a document's text, from the one file or its own."""
         if self._kept:
             return self._kept[document].text
-        path = self._source.folder.near(document).path / "documents" / f"{self._digest(document)}.txt"
+        path = self._source.folder.near(document).path / "documents" / f"{self._document_digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
     def facts(self) -> Withheld:
-        """The facts that the tables need about the texts left out."""
+        """Return the facts that the tables need about the texts left out."""
         return Withheld(
-            statistics={name: measure(self._text(name), self._language(name)) for name in sorted(self._documents)},
+            statistics={
+                name: measure(self._document_text(name), self._document_language(name))
+                for name in sorted(self._documents)
+            },
             facts=self._facts_kept(),
-            points=self._points(),
+            points=self._point_digests(),
         )
 
     def _facts_kept(self) -> dict[str, dict[str, Any]]:
         """Return the rows of facts that were read from a text that is left out: fact → key → row."""
         rows: defaultdict[str, dict[str, Any]] = defaultdict(dict)
         for record in self._source.folder.records():
-            lost = self._lost(record)
+            lost = self._withheld_texts(record)
             for fact in facts() if lost else ():
                 row = self._rows.get(fact.name, {}).get(record.key)
                 if row and not fact.texts.isdisjoint(lost):
                     rows[fact.name][record.key] = fact.redact(row)
         return dict(rows)
 
-    def _lost(self, record: Record) -> set[Text]:
+    def _withheld_texts(self, record: Record) -> set[Text]:
         """Return the texts of an answer that are left out."""
         lost: dict[Text, bool] = {
             "reply": (record.system, record.document) in self._replies,
             "document": record.document in self._documents,
-            "passages": self._permission.retrieves(record, self._held),
+            "passages": self._permission.retrieves(record, self._is_elsewhere),
             "annotation": f"annotations/{record.document}.yaml" in self._worded,
         }
         return {text for text, is_lost in lost.items() if is_lost}
 
-    def _points(self) -> dict[str, dict[str, str]]:
-        """The digests of the points whose words are left out, by which scores' ticks know them."""
+    def _point_digests(self) -> dict[str, dict[str, str]]:
+        """Return the digests of the points whose words are left out, by which scores' ticks know them."""
         files = {name: paths[0] for name, paths in self._source.folder.members() if name in self._worded}
         annotated = [read_annotations(path) for name, path in files.items() if name.startswith("annotations/")]
-        found = {
-            one.document: {name: points_digest(of.points) for name, of in one.answers.items() if of.points}
-            for one in annotated
+        digests_by_document = {
+            annotations.document: {
+                name: points_digest(answer.points) for name, answer in annotations.answers.items() if answer.points
+            }
+            for annotations in annotated
         }
-        return {document: digests for document, digests in found.items() if digests}
+        return {document: digests for document, digests in digests_by_document.items() if digests}
 
 
-def _annotations(path: Path) -> bytes:
+def _redact_annotations(path: Path) -> bytes:
     """Annotated answers and their points without their words, but with silence, sections and marks."""
     annotations = read_annotations(path)
     answers = {
@@ -390,8 +395,8 @@ def _annotations(path: Path) -> bytes:
     return as_yaml(replace(annotations, answers=answers)).encode()
 
 
-def _questions(path: Path) -> bytes:
-    """A question set without its words, but with ids, categories and origins."""
+def _redact_questions(path: Path) -> bytes:
+    """Return a question set without its words, but with ids, categories and origins."""
     questions = read_yaml(path, QuestionSet)
     bare = (
         replace(question, text=LEFT_OUT, paraphrases=(LEFT_OUT,) * len(question.paraphrases))
@@ -424,37 +429,39 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
     try:
         write_files(file, pack, folder)
-        here = find_workspace(folder)
-        with contextlib.closing(Store.open(f"sqlite:///{here.home / 'scores.db'}", load_rubric(here))) as store:
-            events = _bring_scores(folder, store)
-            study = gather(here, select(here, pack.names), store, excluded=pack.excluded)
-        page = Report.build(study, results=find_results(here, study.sources)).write(
-            here.home / "reports" / "again", formats=("svg",)
+        workspace = find_workspace(folder)
+        with contextlib.closing(
+            Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
+        ) as store:
+            events = _import_scores(folder, store)
+            study = gather(workspace, select(workspace, pack.names), store, excluded=pack.excluded)
+        page = Report.build(study, results=find_results(workspace, study.sources)).write(
+            workspace.home / "reports" / "again", formats=("svg",)
         )
     except BaseException:
         # Whatever its own rubric or scores refuse, or however it is cut short: half a study is none.
         for path in folder.iterdir() if folder.is_dir() else ():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         raise
-    made, packed = page.parent / "tables", folder / REPORT / "tables"
-    tables = sorted({path.name for tables in (made, packed) for path in tables.glob("*")})
-    different = [f"tables/{name}" for name in tables if not _are_alike(made / name, packed / name)]
+    new_tables, packed = page.parent / "tables", folder / REPORT / "tables"
+    tables = sorted({path.name for tables in (new_tables, packed) for path in tables.glob("*")})
+    different = [f"tables/{name}" for name in tables if not _are_alike(new_tables / name, packed / name)]
     return Unpacked(pack, events, page, len(tables), different)
 
 
-def _are_alike(made: Path, packed: Path) -> bool:
+def _are_alike(file: Path, packed: Path) -> bool:
     """Tell whether two tables are the same, but for the mark that CSV of earlier versions lacks."""
-    if not (made.is_file() and packed.is_file()):
+    if not (file.is_file() and packed.is_file()):
         return False
-    member, counterpart = (path.read_bytes().removeprefix(MARK.encode()) for path in (made, packed))
+    member, counterpart = (path.read_bytes().removeprefix(MARK.encode()) for path in (file, packed))
     return member == counterpart
 
 
-def _bring_scores(folder: Path, store: Store) -> int:
+def _import_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    brought = import_from(store, [folder / SCORES], (), People(), unknown_answers=True)
-    if brought.problems:
-        raise DataError(folder / SCORES, brought.problems[0])
-    return brought.added + brought.known
+    imported = import_from(store, [folder / SCORES], (), People(), unknown_answers=True)
+    if imported.problems:
+        raise DataError(folder / SCORES, imported.problems[0])
+    return imported.added + imported.known

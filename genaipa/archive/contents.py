@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.limits import PACK as LIMITS
-from genaipa.files.limits import TEXT, within
+from genaipa.files.limits import TEXT, limit_reading
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs.manifest import MANIFEST, has_other_sum
 from genaipa.scoring.people import FILE as DESK
@@ -88,7 +88,7 @@ def read_pack(file: Path) -> Pack:
     """Return what `pack.json` lists, once each file is checked against it; a DataError for anything else."""
     if file.exists() and not file.is_file():  # a device may have no end, from which an archive is read
         raise DataError(file, "is not a file.")
-    with within(LIMITS, file) as allowance, allowance.archive(file) as archive:
+    with limit_reading(LIMITS, file) as allowance, allowance.archive(file) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if PACK not in names:
             raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.")
@@ -101,11 +101,11 @@ def read_pack(file: Path) -> Pack:
         _check_names(file, pack, names)
         for name in pack.files:
             with archive.open(name) as content:
-                known = hashlib.sha256()
+                seen_bytes = hashlib.sha256()
                 while chunk := content.read(2**20):
-                    known.update(chunk)
+                    seen_bytes.update(chunk)
             allowance.check_time()
-            if known.hexdigest() != pack.files[name]:
+            if seen_bytes.hexdigest() != pack.files[name]:
                 raise DataError(file, "is not as it was packed; ask for the pack again.", name)
             _check_content(file, archive, name)
     return pack
@@ -113,7 +113,7 @@ def read_pack(file: Path) -> Pack:
 
 def write_files(file: Path, pack: Pack, folder: Path) -> None:
     """Write the files of a pack that was checked into a folder; a UsageError where they can't be written."""
-    with within(LIMITS, file) as allowance, allowance.archive(file) as archive:
+    with limit_reading(LIMITS, file) as allowance, allowance.archive(file) as archive:
         for name in pack.files:
             path = folder / name
             try:
@@ -131,8 +131,8 @@ def _check_names(file: Path, pack: Pack, names: list[str]) -> None:
         raise DataError(file, "holds two files of one name; it was not made by genaipa.")
     folders = {name.rsplit("/", depth)[0] for name in listed for depth in range(1, name.count("/") + 1)}
     for name in sorted({*held, *pack.files} - {PACK}):
-        place = name.split("/")
-        if not may_hold(name) or name in folders or (place[0] == RUNS and place[1] not in pack.runs):
+        parts = name.split("/")
+        if not may_hold(name) or name in folders or (parts[0] == RUNS and parts[1] not in pack.runs):
             raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)
         if name not in listed or name not in held:
             raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
@@ -147,8 +147,8 @@ def _read_small(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
 
 def _check_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     """Raise a DataError for a manifest that was changed before it was packed, and for a page that does something."""
-    place, ending = name.split("/"), name.rpartition(".")[2]
-    if place[0] == RUNS and place[-1] == MANIFEST and has_other_sum(_read_small(file, archive, name)):
+    parts, ending = name.split("/"), name.rpartition(".")[2]
+    if parts[0] == RUNS and parts[-1] == MANIFEST and has_other_sum(_read_small(file, archive, name)):
         raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
     if ending in ("html", "svg") and not is_inert(_read_small(file, archive, name).decode(errors="replace")):
         raise DataError(file, "would run code or fetch something when opened; it was not made by genaipa.", name)

@@ -100,27 +100,27 @@ class Dataset(Protocol):
 _METHODS = ("available", "pull", "import_study")
 
 
-def names() -> list[str]:
-    """The data sets that can be pulled, shipped ones first."""
-    return list(dict.fromkeys((*_targets(), *_of_kinds())))
+def dataset_names() -> list[str]:
+    """Return the data sets that can be pulled, shipped ones first."""
+    return list(dict.fromkeys((*_list_targets(), *_kinds_datasets())))
 
 
-def find(name: str) -> Dataset:
-    """The data set of that name; a UsageError if there is none, or if its class can't be loaded."""
-    if own := _of_kinds().get(name):
-        return own
-    targets = _targets()
+def find_dataset(name: str) -> Dataset:
+    """Return the data set of that name; a UsageError if there is none, or if its class can't be loaded."""
+    if kind_dataset := _kinds_datasets().get(name):
+        return kind_dataset
+    targets = _list_targets()
     if name not in targets:
-        raise UnknownNameError("data set", name, names())
+        raise UnknownNameError("data set", name, dataset_names())
     try:
-        made: Dataset = load(targets[name])()
+        dataset: Dataset = load(targets[name])()
     except Exception as error:
         raise UsageError(f"the data set {name} can't be loaded ({type(error).__name__}: {error}).") from error
-    missing = [one for one in (*Dataset.__annotations__, *_METHODS) if not hasattr(made, one)]
-    if missing or made.name != name:
-        problem = f"has no '{missing[0]}'" if missing else f"calls itself '{made.name}'"
+    missing = [attribute for attribute in (*Dataset.__annotations__, *_METHODS) if not hasattr(dataset, attribute)]
+    if missing or dataset.name != name:
+        problem = f"has no '{missing[0]}'" if missing else f"calls itself '{dataset.name}'"
         raise UsageError(f"the data set {name} {problem}; see genaipa/datasets/base.py for the protocol.")
-    return made
+    return dataset
 
 
 def pull(name: str, *, origin: str | os.PathLike[str] | None = None, offline: bool = False) -> Pulled:
@@ -135,45 +135,47 @@ def pull(name: str, *, origin: str | os.PathLike[str] | None = None, offline: bo
     ...     print(error)
     no data set 'genaipabnech': did you mean 'genaipabench'?
     """
-    return find(name).pull(origin=None if origin is None else str(origin), offline=offline)
+    return find_dataset(name).pull(origin=None if origin is None else str(origin), offline=offline)
 
 
-def datasets() -> Iterator[Dataset]:
+def load_datasets() -> Iterator[Dataset]:
     """Every data set that can be loaded."""
-    for name in names():
+    for name in dataset_names():
         try:
-            yield find(name)
+            yield find_dataset(name)
         except UsageError:
             continue  # told when it is named
 
 
-def offering(document: str) -> Dataset | None:
-    """The data set, not pulled yet, that provides a document of this name."""
-    return next((known for known in datasets() if document in known.documents and not known.available()), None)
+def find_offering(document: str) -> Dataset | None:
+    """Return the data set, not pulled yet, that provides a document of this name."""
+    return next(
+        (dataset for dataset in load_datasets() if document in dataset.documents and not dataset.available()), None
+    )
 
 
-def named_document(workspace: Workspace, name: str) -> Document:
-    """The document of that name; a UsageError that says how to get it if it is a published one that isn't here."""
-    if name not in document_names(workspace) and (dataset := offering(name)):
+def load_named_document(workspace: Workspace, name: str) -> Document:
+    """Load the document of that name; a UsageError says how to get a published document that isn't here."""
+    if name not in document_names(workspace) and (dataset := find_offering(name)):
         raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
 
 
-def replayed() -> dict[str, Dataset]:
+def recorded_systems() -> dict[str, Dataset]:
     """System (`published/NAME`) → the data set that recorded its answers."""
-    return {system: known for known in datasets() for system in known.systems}
+    return {system: dataset for dataset in load_datasets() for system in dataset.systems}
 
 
-def pulled_only() -> Workspace:
-    """The pulled data alone, without the user's workspace."""
+def pulled_workspace() -> Workspace:
+    """Return the pulled data alone, without the user's workspace."""
     return Workspace(home=pulled(), layers=(("pulled", pulled()),))
 
 
-def _of_kinds() -> dict[str, Dataset]:
+def _kinds_datasets() -> dict[str, Dataset]:
     """Name → data set of a kind of task."""
-    return {name: known for kind in kinds().values() for name, known in kind.data_sets().items()}
+    return {name: dataset for kind in kinds().values() for name, dataset in kind.data_sets().items()}
 
 
-def _targets() -> dict[str, str]:
+def _list_targets() -> dict[str, str]:
     """Name → module:Class."""
     return plugins(ENTRY_POINTS)

@@ -50,7 +50,7 @@ class Origin(ABC):
 
     @abstractmethod
     def read(self, path: str) -> bytes:
-        """The content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
+        """Return the content; a UsageError if the file isn't there, a GenaipaError if it can't be had now."""
 
     def stop(self) -> None:  # noqa: B027 - a folder has no attempts under way
         """Make attempts under way the last."""
@@ -60,7 +60,7 @@ class Origin(ABC):
 
 
 def open_origin(origin: str, files: Snapshot) -> Origin:
-    """The origin behind a URL or the path of a folder; a UsageError if it is neither."""
+    """Return the origin behind a URL or the path of a folder; a UsageError if it is neither."""
     if is_url(origin):
         return _Server(origin, files)
     folder = Path(origin).expanduser()
@@ -83,56 +83,60 @@ class _Folder(Origin):
 
     def read(self, path: str) -> bytes:
         if self._files.scattered:
-            return self._found(path)
+            return self._find_content(path)
         try:
             return (self._folder / path).read_bytes()
         except OSError as error:
-            if inner := next((one for one in sorted(self._folder.glob("*/")) if (one / path).is_file()), None):
+            if inner := next(
+                (subfolder for subfolder in sorted(self._folder.glob("*/")) if (subfolder / path).is_file()), None
+            ):
                 raise UsageError(f"{self._folder} has {self._files.title} in a folder: name that: {inner}") from None
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
 
-    def _found(self, path: str) -> bytes:
-        """The published content, from its path, a shorter end of it, or anywhere; else what is at the first two."""
-        others: list[bytes] = []
-        ends = self._ends(path)
-        places = [self._folder / end for end in ends]
-        named = self._named.get(PurePosixPath(path).name, [])
+    def _find_content(self, path: str) -> bytes:
+        """Find the published content at its path, at a shorter end of it, or anywhere in the folder."""
+        other_contents: list[bytes] = []
+        ends = self._unique_ends(path)
+        locations = [self._folder / end for end in ends]
+        namesakes = self._paths_by_name.get(PurePosixPath(path).name, [])
         if not self._files.blobs[path]:
             # Nothing but its place tells it from another file of its name.
-            named = [place for place in named if place.parts[-len(ends[-1].parts) :] == ends[-1].parts]
-        for place in (*places, *named):
+            namesakes = [location for location in namesakes if location.parts[-len(ends[-1].parts) :] == ends[-1].parts]
+        for location in (*locations, *namesakes):
             try:
-                content: bytes = place.read_bytes()
+                content: bytes = location.read_bytes()
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError as error:
-                raise DataError(place, f"can't be read ({error.strerror}).") from None
+                raise DataError(location, f"can't be read ({error.strerror}).") from None
             if self._files.is_published(path, content):
                 return content
-            if place in places:
-                others.append(content)
-        if others:
-            return others[0]
-        names = ", ".join(dict.fromkeys(PurePosixPath(one).name for one in self._files.blobs))
+            if location in locations:
+                other_contents.append(content)
+        if other_contents:
+            return other_contents[0]
+        names = ", ".join(dict.fromkeys(PurePosixPath(path_published).name for path_published in self._files.blobs))
         raise UsageError(f"{self._folder} has no file of {self._files.title} ({clipped(names, 200)}); {self.remedy}")
 
-    def _ends(self, path: str) -> list[PurePosixPath]:
-        """A path and its shorter ends, without ends that other files of the repository share."""
+    def _unique_ends(self, path: str) -> list[PurePosixPath]:
+        """Return a path and its shorter ends, without ends that other files of the repository share."""
         parts = PurePosixPath(path).parts
-        others = [PurePosixPath(other).parts for other in self._files.blobs if other != path]
+        other_parts = [PurePosixPath(other_path).parts for other_path in self._files.blobs if other_path != path]
         ends = [parts[begin:] for begin in range(len(parts))]
-        return [PurePosixPath(*end) for end in ends if not any(other[-len(end) :] == end for other in others)]
+        return [
+            PurePosixPath(*end) for end in ends if not any(other_path[-len(end) :] == end for other_path in other_parts)
+        ]
 
     @cached_property
-    def _named(self) -> dict[str, list[Path]]:
+    def _paths_by_name(self) -> dict[str, list[Path]]:
         """Name of a wanted file → the files in the folder that are called so."""
         wanted = {PurePosixPath(path).name for path in self._files.blobs}
-        found: dict[str, list[Path]] = {}
+        paths: dict[str, list[Path]] = {}
         for folder, inner, names in os.walk(self._folder):
             inner[:] = sorted(name for name in inner if not name.startswith("."))
             for name in wanted.intersection(names):
-                found.setdefault(name, []).append(Path(folder, name))
-        return found
+                paths.setdefault(name, []).append(Path(folder, name))
+        return paths
 
 
 class _Server(Origin):
@@ -150,12 +154,14 @@ class _Server(Origin):
         self._stopped = threading.Event()
         self._downloads = Downloads()
         self.remedy = f"{self._host} serves something else: give another origin, or try again later."
-        self._elsewhere = f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"
+        self._other_source = (
+            f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"
+        )
 
     def read(self, path: str) -> bytes:
         pause = FIRST_PAUSE
         for attempt in range(1, ATTEMPTS + 1):
-            content, problem = self._try(path)
+            content, problem = self._try_download(path)
             if content is not None:
                 return content
             if attempt < ATTEMPTS and self._stopped.wait(pause):
@@ -163,15 +169,15 @@ class _Server(Origin):
             pause *= 2
         raise GenaipaError(
             f"{self._files.title} can't be fetched: {self._host} did not give '{path}' ({problem}). "
-            f"Fetched files are kept: run {self._files.command} again to go on from there, {self._elsewhere}"
+            f"Fetched files are kept: run {self._files.command} again to go on from there, {self._other_source}"
         )
 
-    def _try(self, path: str) -> tuple[bytes | None, str]:
-        """The content, or why there is none now."""
+    def _try_download(self, path: str) -> tuple[bytes | None, str]:
+        """Return the content, or why there is none now."""
         import httpx2
 
         try:
-            answer = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, most=LARGEST)
+            answer = self._downloads.get(f"{self._base}/{quote(path)}", seconds=TIMEOUT, max_bytes=LARGEST)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             return None, certificate_refused(error, self._host or "") or str(error) or type(error).__name__
         if answer.status in _WORTH_ANOTHER_TRY:
@@ -179,7 +185,7 @@ class _Server(Origin):
         if answer.status != httpx2.codes.OK:
             raise UsageError(
                 f"{self._files.title} can't be fetched: {self._host} refuses '{path}' (status {answer.status}). "
-                f"Name another mirror with --from URL, {self._elsewhere}"
+                f"Name another mirror with --from URL, {self._other_source}"
             )
         return answer.content, ""
 
@@ -217,7 +223,7 @@ class Snapshot:
     """Whether a folder may have the files under shorter paths, or elsewhere in it."""
     shipped: ClassVar[str] = "genaipa run --system extractive --policy brindlecart"
     """The command that needs none of them."""
-    otherwise: ClassVar[str] = ""
+    further_remedy: ClassVar[str] = ""
     """Behind the remedy for a file that is not the published one."""
 
     @property
@@ -231,12 +237,12 @@ class Snapshot:
         return f"genaipa get {self.dataset}"
 
     @property
-    def wanted(self) -> list[str]:
+    def required_files(self) -> list[str]:
         """The files that a pull has to find."""
         return [path for path in self.blobs if not path.startswith(self.optional)]
 
     @property
-    def study(self) -> list[str]:
+    def optional_files(self) -> list[str]:
         """The files that a pull takes where the source has them."""
         return [path for path in self.blobs if path.startswith(self.optional)]
 
@@ -261,31 +267,35 @@ class Snapshot:
         """
         from genaipa.datasets.snapshot import is_url, open_origin
 
-        wanted, study = self.wanted, self.study
+        wanted, study = self.required_files, self.optional_files
         missing = [path for path in wanted if not self.holds(path)]
         # Another origin may have another content of what is pinned by nothing.
         lacking = [path for path in study if not self.holds(path) or (origin and not self.blobs[path])]
         published = f"https://raw.githubusercontent.com/{self.repository}/{self.commit}"
-        place, fetched = origin or os.environ.get("GENAIPA_MIRROR") or published, 0
+        origin_used, fetched = origin or os.environ.get("GENAIPA_MIRROR") or published, 0
         reasons: list[GenaipaError] = []
-        if offline and is_url(place):
+        if offline and is_url(origin_used):
             if needed := missing or (not wanted and not any(map(self.holds, study)) and study):
-                shown = some((f"'{name}'" for name in needed), 1)
-                raise UsageError(f"files of {self.title} are not here ({shown}); with a network, run: {self.command}")
+                examples = some((f"'{name}'" for name in needed), 1)
+                raise UsageError(
+                    f"files of {self.title} are not here ({examples}); with a network, run: {self.command}"
+                )
         elif missing or lacking:
-            fetched = self._fetch(missing, lacking, open_origin(place, self), reasons, progress)
+            fetched = self._fetch(missing, lacking, open_origin(origin_used, self), reasons, progress)
         absent = [path for path in lacking if not (self.folder / path).is_file()]
         if len(absent) == len(wanted) + len(study) and reasons:
             raise reasons[0]
-        notes = (self.absence(absent),) if absent else ()
+        notes = (self.describe_absence(absent),) if absent else ()
         return Pulled(self.folder, fetched, len(wanted) + len(study) - len(absent) - fetched, notes, len(absent))
 
-    def absence(self, absent: list[str]) -> str:
-        """A sentence about optional files that could not be had."""
+    def describe_absence(self, absent: list[str]) -> str:
+        """Return a sentence about optional files that could not be had."""
         folders = Counter(path.rpartition("/")[0] for path in absent)
         named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
-        said = f"{len(absent)} of the {len(self.study)} files with the study's own answers and scores are not here"
-        return f"{said}, because the source did not give them: {named}. Pull again from a source that has them."
+        missing = f"{len(absent)} of the {len(self.optional_files)} files with the study's own answers and scores"
+        return (
+            f"{missing} are not here, because the source lacks them: {named}. Pull again from a source that has them."
+        )
 
     def _fetch(
         self,
@@ -301,8 +311,8 @@ class Snapshot:
 
         fetched = 0
         with closing(origin), ThreadPoolExecutor(CONNECTIONS) as pool:
-            jobs = [pool.submit(self._keep, path, origin) for path in missing]
-            jobs += [pool.submit(self._keep, path, origin, reasons) for path in lacking]
+            jobs = [pool.submit(self._fetch_file, path, origin) for path in missing]
+            jobs += [pool.submit(self._fetch_file, path, origin, reasons) for path in lacking]
             try:
                 for done, job in enumerate(as_completed(jobs), start=1):
                     fetched += job.result()
@@ -314,7 +324,7 @@ class Snapshot:
                 raise
         return fetched
 
-    def _keep(self, path: str, origin: Origin, reasons: list[GenaipaError] | None = None) -> bool:
+    def _fetch_file(self, path: str, origin: Origin, reasons: list[GenaipaError] | None = None) -> bool:
         """Fetch one file; a DataError if it is not the published one. False if it can't be had, and may be lacking."""
         try:
             content = origin.read(path)
@@ -324,37 +334,37 @@ class Snapshot:
             reasons.append(error)
             return False
         if not self.is_published(path, content):
-            raise DataError(f"{self.title}'s {path}", self._other(path, content, origin.remedy))
+            raise DataError(f"{self.title}'s {path}", self._explain_mismatch(path, content, origin.remedy))
         write(self.folder / path, content)
         return True
 
-    def _other(self, path: str, content: bytes, remedy: str) -> str:
+    def _explain_mismatch(self, path: str, content: bytes, remedy: str) -> str:
         """Why a content is not that of a file, and what to do."""
         if content.startswith(POINTER):
             return (
                 "is a Git-LFS pointer, not the file itself; run 'git lfs pull' in a clone, and pull from that folder."
             )
-        found, expected = hash_like(self.blobs[path], content), self.blobs[path]
+        actual, expected = hash_like(self.blobs[path], content), self.blobs[path]
         kind = "SHA-256" if len(expected) == SHA256 else "git blob hash"
-        said = f"is not the published file (its {kind} is {found}, expected {expected})"
-        return f"{said}; {remedy.rstrip('.')}{self.otherwise}."
+        problem = f"is not the published file (its {kind} is {actual}, expected {expected})"
+        return f"{problem}; {remedy.rstrip('.')}{self.further_remedy}."
 
-    def mark(self, step: str, key: str, **made: object) -> None:
+    def record_step(self, step: str, key: str, **made: object) -> None:
         """Record that a step of the conversion was done with inputs of this key, and its results."""
         path = workspace.cache() / self.dataset / f"{step}.json"
         write(path, json.dumps({"key": key, **made}, indent=1).encode())
 
-    def marked(self, step: str, key: str) -> dict[str, Any] | None:
-        """The results recorded for a step; None unless it was last done with inputs of this key."""
+    def load_step(self, step: str, key: str) -> dict[str, Any] | None:
+        """Return the results recorded for a step; None unless it was last done with inputs of this key."""
         try:
-            made = json.loads((workspace.cache() / self.dataset / f"{step}.json").read_bytes())
+            results = json.loads((workspace.cache() / self.dataset / f"{step}.json").read_bytes())
         except (OSError, ValueError):
             return None
-        return made if isinstance(made, dict) and made.get("key") == key else None
+        return results if isinstance(results, dict) and results.get("key") == key else None
 
 
-def key_of(*inputs: object) -> str:
-    """A digest of inputs that can be written as JSON."""
+def inputs_key(*inputs: object) -> str:
+    """Return a digest of inputs that can be written as JSON."""
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 

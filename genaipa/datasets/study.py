@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datasets.base import Imported, pulled_only
+from genaipa.datasets.base import Imported, pulled_workspace
 from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED
 from genaipa.files.text import digest, read_text
@@ -105,16 +105,16 @@ class StudyRun:
     more: dict[str, bytes] = field(default_factory=dict)
 
     @property
-    def about(self) -> dict[str, Document]:
+    def documents_asked(self) -> dict[str, Document]:
         """The documents that it is about, in the study's order."""
         named = {item.document for items in (self.answers, self.scores) for item in items}
         return {name: document for name, document in self.documents.items() if name in named}
 
     def files(self) -> dict[str, bytes]:
         """Name → content of every file of the folder."""
-        documents, orders = self.about, self._orders()
-        annotated = [name for name in documents if name in pulled_only().names("annotations")]
-        conversations, introductions = self._conversations(orders)
+        documents, orders = self.documents_asked, self._question_orders()
+        annotated = [name for name in documents if name in pulled_workspace().names("annotations")]
+        conversations, introductions = self._make_conversations(orders)
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=dict.fromkeys(documents, self.questions),
@@ -129,9 +129,9 @@ class StudyRun:
             source=self.source,
             words="recording",
             documents=documents,
-            questions={self.questions: _pulled("questions", self.questions)},
-            annotations={name: _pulled("annotations", name) for name in annotated},
-            records=list(self._records()),
+            questions={self.questions: _read_pulled("questions", self.questions)},
+            annotations={name: _read_pulled("annotations", name) for name in annotated},
+            records=list(self._make_records()),
             orders=orders,
             more={
                 CONVERSATIONS: b"".join(map(journal.line, conversations)),
@@ -143,16 +143,16 @@ class StudyRun:
         )
         return run.files
 
-    def _orders(self) -> dict[str, tuple[str, ...]]:
-        """The questions as published: in which order they were asked is not."""
-        asked: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    def _question_orders(self) -> dict[str, tuple[str, ...]]:
+        """Return the questions as published: in which order they were asked is not."""
+        orders: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for answer in self.answers:
-            asked[f"{answer.document}|{answer.repetition}"][answer.question] = None
-        return {which: tuple(questions) for which, questions in asked.items()} or {
-            f"{document}|1": () for document in self.about
+            orders[f"{answer.document}|{answer.repetition}"][answer.question] = None
+        return {conversation: tuple(questions) for conversation, questions in orders.items()} or {
+            f"{document}|1": () for document in self.documents_asked
         }
 
-    def _records(self) -> Iterator[Record]:
+    def _make_records(self) -> Iterator[Record]:
         """One record for each answer; one that the study lacks is a failure that says so."""
         turns: defaultdict[str, int] = defaultdict(int)
         for answer in self.answers:
@@ -177,25 +177,25 @@ class StudyRun:
                 else answer_digest(self.documents[answer.document].digest, answer.asked, text),
             )
 
-    def _conversations(
+    def _make_conversations(
         self, orders: Mapping[str, tuple[str, ...]]
     ) -> tuple[list[ConversationRecord], dict[str, bytes]]:
-        """The beginnings of conversations that were shown a document: its parts, as the study publishes them.
+        """Return the beginnings of conversations that were shown a document: its parts, as the study publishes them.
 
         The sentences around the parts are not published. Answers cite the parts by their numbers.
         """
         introductions: dict[str, bytes] = {}
-        begun: dict[str, ConversationRecord] = {}
+        conversations_by_id: dict[str, ConversationRecord] = {}
         for answer in self.answers:
             conversation = answer.key.rpartition("|")[0]
-            if conversation in begun or answer.initialization in ("company-name", "summary-by-name"):
+            if conversation in conversations_by_id or answer.initialization in ("company-name", "summary-by-name"):
                 continue
             document = self.documents[answer.document]
-            content = self._introduction(document)
+            content = self._make_introduction(document)
             name = digest(content.decode())
             introductions[f"introductions/{name}.json"] = content
             summarized = answer.initialization == "summary-of-document"
-            begun[conversation] = ConversationRecord(
+            conversations_by_id[conversation] = ConversationRecord(
                 # A summary was written in a conversation of its own, and that one was shown the document.
                 id=f"{conversation}|(summary)" if summarized else conversation,
                 document=answer.document,
@@ -204,9 +204,9 @@ class StudyRun:
                 introduction=name,
                 order=orders[f"{answer.document}|{answer.repetition}"],
             )
-        return list(begun.values()), introductions
+        return list(conversations_by_id.values()), introductions
 
-    def _introduction(self, document: Document) -> bytes:
+    def _make_introduction(self, document: Document) -> bytes:
         parts = document.parts(self.part_set) or [(0, len(document.text))]
         texts = [document.text[start:end] for start, end in parts]
         return stored_introduction(
@@ -236,20 +236,20 @@ def write_recordings(
     by_system: defaultdict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_system[answer.system].append(answer)
-    for system, given in by_system.items():
-        used = {answer.initialization for answer in given}
+    for system, recorded in by_system.items():
+        used = {answer.initialization for answer in recorded}
         recording = Recording(
             system=system,
             source=source,
-            initializations=tuple(known for known in INITIALIZATIONS if known in used),
+            initializations=tuple(name for name in INITIALIZATIONS if name in used),
             documents={name: text_digest(document.text) for name, document in documents.items()},
             answers=tuple(
                 RecordedAnswer(
                     key=answer.key.partition("|")[2],
-                    asked=questions.asked(answer.question, answer.wording, documents[answer.document].company),
+                    asked=questions.question_text(answer.question, answer.wording, documents[answer.document].company),
                     reply=answer.text,
                 )
-                for answer in given
+                for answer in recorded
                 if answer.text is not None
             ),
         )
@@ -257,5 +257,5 @@ def write_recordings(
     return sorted(by_system)
 
 
-def _pulled(kind: DataKind, name: str) -> str:
-    return read_text(pulled_only().names(kind)[name][1])
+def _read_pulled(kind: DataKind, name: str) -> str:
+    return read_text(pulled_workspace().names(kind)[name][1])

@@ -13,7 +13,7 @@ from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
 from genaipa.execution.shards import Purse, dollars_in_use
-from genaipa.files.locks import held, native_lock
+from genaipa.files.locks import hold_lock, native_lock
 from genaipa.files.names import make_folder
 from genaipa.judging.plan import make_worklist
 from genaipa.systems.provider import run_title
@@ -69,7 +69,7 @@ def alone(workspace: Workspace) -> Iterator[None]:
     """Hold the workspace's judges: two that plan at once would ask the same twice. A RunBusyError if they are held."""
     make_folder(workspace.runs)
     try:
-        with held(native_lock(workspace.runs / _LOCK), workspace.runs, blocking=False):
+        with hold_lock(native_lock(workspace.runs / _LOCK), workspace.runs, blocking=False):
             yield
     except Timeout:
         raise RunBusyError(

@@ -24,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 import genaipa
-from genaipa.datasets.base import datasets, offering
+from genaipa.datasets.base import find_offering, load_datasets
 from genaipa.errors import DataError, RunError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder
@@ -57,7 +57,7 @@ def _resources(observer: Observer, *, offline: bool) -> Resources:
 
     def fetch(documents: Sequence[str]) -> None:
         for name in documents:
-            if (dataset := offering(name)) is None:
+            if (dataset := find_offering(name)) is None:
                 continue
             if offline:
                 raise UsageError(
@@ -69,7 +69,7 @@ def _resources(observer: Observer, *, offline: bool) -> Resources:
             with observer.pulling(dataset.title) as progress:
                 dataset.pull(origin=None, offline=False, progress=progress)
 
-    return Resources(observer.said, lambda: [name for known in datasets() for name in known.documents], fetch)
+    return Resources(observer.said, lambda: [name for known in load_datasets() for name in known.documents], fetch)
 
 
 _PACKAGES = ("langchain-text-splitters", "jinja2", "genai-prices")

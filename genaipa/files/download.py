@@ -51,13 +51,13 @@ class Downloads:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get(self, url: str, *, seconds: float, most: int, follows: bool = True) -> Download:
+    def get(self, url: str, *, seconds: float, max_bytes: int, follows: bool = True) -> Download:
         """Fetch a URL, over redirects if it `follows` them.
 
         A TimeoutException once the time is over, a TooLargeError for more bytes, another HTTPError or an InvalidURL for
         what can't be had, and a redirect into this machine or its network that comes from outside.
         """
-        download: Download = self._wait(self._get(url, seconds, most, follows=follows))
+        download: Download = self._wait(self._get(url, seconds, max_bytes, follows=follows))
         return download
 
     def close(self) -> None:
@@ -72,14 +72,14 @@ class Downloads:
     def _wait(self, step: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(step, self._loop).result()
 
-    async def _get(self, url: str, seconds: float, most: int, *, follows: bool) -> Download:
+    async def _get(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
         try:
             async with asyncio.timeout(seconds):
-                return await self._follow(url, seconds, most, follows=follows)
+                return await self._follow_redirects(url, seconds, max_bytes, follows=follows)
         except TimeoutError:
             raise httpx2.ReadTimeout(f"no whole answer within {seconds:g} s") from None
 
-    async def _follow(self, url: str, seconds: float, most: int, *, follows: bool) -> Download:
+    async def _follow_redirects(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
         request = self._client.build_request("GET", url, timeout=seconds)
         inside = False
         for step in range(_MOST_REDIRECTS + 1):
@@ -88,7 +88,7 @@ class Downloads:
                     f"it redirects to {request.url.host}, which is this machine or of its network; if that is meant, "
                     "give that address"
                 )
-            request.extensions = {**request.extensions, LARGEST: most}
+            request.extensions = {**request.extensions, LARGEST: max_bytes}
             response = await self._client.send(request)
             if response.next_request is None or not follows:
                 kind = response.headers.get("content-type", "")

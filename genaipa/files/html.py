@@ -20,7 +20,7 @@ _ABOUT = 60
 
 
 def short_repr(kind: str, name: str, about: str) -> str:
-    """The `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
+    """Return the `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
     name, about = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, about))
     about = clipped(about, _ABOUT)
     return f"<{kind} {clipped(name, LINE - len(f'<{kind} : {about}>'))}: {about}>"
@@ -35,30 +35,30 @@ def escape_html(text: str) -> str:
     return escape(_STEERING.sub("�", text))
 
 
-def without_steering(value: object) -> object:
+def strip_control_characters(value: object) -> object:
     """Return what a template shows, a text or markup of its own class without what steers; for jinja's `finalize`."""
     return type(value)(_STEERING.sub("�", value)) if isinstance(value, str) else value
 
 
 def html_picture(png: bytes, says: str) -> str:
-    """An `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
+    """Return an `<img>` that holds a PNG file; `says` is its text for whoever can't see it."""
     from base64 import b64encode
 
     return f'<img alt="{escape_html(says)}" src="data:image/png;base64,{b64encode(png).decode()}">'
 
 
 def html_table(caption: str, rows: Iterable[Sequence[object]], head: Sequence[str] = ()) -> str:
-    """A `<table>`; without a `head`, the first cell of each row is its heading."""
+    """Return a `<table>`; without a `head`, the first cell of each row is its heading."""
     lines = [f"<tr>{''.join(f'<th>{escape_html(cell)}</th>' for cell in head)}</tr>"] if head else []
-    for first, *others in rows:
+    for first, *other_cells in rows:
         kind = "td" if head else "th"
-        cells = "".join(f'<td style="text-align: left">{escape_html(str(cell))}</td>' for cell in others)
+        cells = "".join(f'<td style="text-align: left">{escape_html(str(cell))}</td>' for cell in other_cells)
         lines.append(f'<tr><{kind} style="text-align: left">{escape_html(str(first))}</{kind}>{cells}</tr>')
     return f"<table>\n<caption>{escape_html(caption)}</caption>\n" + "\n".join(lines) + "\n</table>"
 
 
-def frame_of(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """A frame of these rows and columns; a MissingPackageError without pandas."""
+def figure_frame(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Return a frame of these rows and columns; a MissingPackageError without pandas."""
     try:
         import pandas as pd
     except ModuleNotFoundError:

@@ -95,7 +95,7 @@ class Allowance:
 
     def refuse_size(self) -> DataError:
         """Return the error of a file of more bytes than its kind may have."""
-        return self.refuse(f"is larger than {_in_words(self.limits.size)}")
+        return self.refuse(f"is larger than {_size_in_words(self.limits.size)}")
 
     def check_depth(self, depth: int, entry: str = "") -> None:
         """Refuse what is nested deeper than its kind may be."""
@@ -118,13 +118,13 @@ class Allowance:
         """Count unpacked bytes; refuse more than its kind may have."""
         self._unpacked += size
         if self._unpacked > self.limits.unpacks:
-            raise self.refuse(f"unpacks to more than {_in_words(self.limits.unpacks)}")
+            raise self.refuse(f"unpacks to more than {_size_in_words(self.limits.unpacks)}")
         self.check_time()
 
     def unpack_page(self, size: int) -> None:
         """Count the bytes that a page draws; refuse more than one page, or all, may draw."""
         if size > self.limits.page:
-            raise self.refuse(f"has a page of more than {_in_words(self.limits.page)}")
+            raise self.refuse(f"has a page of more than {_size_in_words(self.limits.page)}")
         self.unpack(size)
 
     @contextlib.contextmanager
@@ -145,7 +145,7 @@ class Allowance:
 
 
 @contextlib.contextmanager
-def within(limits: Limits, source: Path | str) -> Iterator[Allowance]:
+def limit_reading(limits: Limits, source: Path | str) -> Iterator[Allowance]:
     """Read a file within the limits of its kind; a DataError for whatever its parser raises."""
     try:
         yield Allowance(source, limits)
@@ -153,14 +153,14 @@ def within(limits: Limits, source: Path | str) -> Iterator[Allowance]:
         raise
     except OSError as error:
         if error.errno is None:  # a parser's own, of what it reads
-            raise _unreadable(source, limits, error) from error
+            raise _unreadable_error(source, limits, error) from error
         raise DataError(source, f"can't be read ({error.strerror or error}).") from None
     except Exception as error:
         # A damaged file makes parsers raise anything.
-        raise _unreadable(source, limits, error) from error
+        raise _unreadable_error(source, limits, error) from error
 
 
-def _unreadable(source: Path | str, limits: Limits, error: Exception) -> DataError:
+def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> DataError:
     if isinstance(error, RecursionError):
         why = "it is nested too deep"
     elif isinstance(error, MemoryError):
@@ -170,7 +170,7 @@ def _unreadable(source: Path | str, limits: Limits, error: Exception) -> DataErr
     return DataError(source, f"is not {limits.kind} that can be read ({why}); {limits.remedy}.")
 
 
-def _in_words(size: int) -> str:
+def _size_in_words(size: int) -> str:
     """Return a number of bytes in words."""
     return f"{size / 2**30:g} GiB" if size % 2**30 == 0 else f"{size / 1_000_000:.0f} MB"
 
@@ -190,9 +190,9 @@ def check_attributes(page: str, allowance: Allowance) -> None:
     every = 0
     for tag in _WHOLE_TAG.finditer(page):
         words = re.sub(_VALUE, "= ", tag.group())
-        own = sum(map(words.count, _BETWEEN))
-        every += own
-        if own > MOST_ATTRIBUTES or every > allowance.limits.attributes:
+        attributes = sum(map(words.count, _BETWEEN))
+        every += attributes
+        if attributes > MOST_ATTRIBUTES or every > allowance.limits.attributes:
             raise allowance.refuse("has more attributes than a page needs")
 
 
@@ -206,7 +206,7 @@ def count_attributes(content: bytes) -> int:
     return len(_ATTRIBUTE.findall(content))
 
 
-def depth_of(content: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def read_depth(content: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield how deep XML is nested at the end of each of its chunks, exact to a few, with the chunk."""
     depth = 0
     while chunk := content.read(_CHUNK):

@@ -21,7 +21,7 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 
 
 def native_lock(path: Path) -> FileLock:
-    """A lock of the operating system's; where there is none, to acquire it raises OSError or NotImplementedError.
+    """Return a lock of the operating system; where it has none, acquiring it raises OSError or NotImplementedError.
 
     A file in place of a lock would stay behind when its process is killed.
     """
@@ -34,18 +34,18 @@ def native_lock(path: Path) -> FileLock:
 def take(lock: FileLock, path: Path, name: str) -> None:
     """Take the lock of the run in a folder; a RunBusyError if it is held, a RunError where none can be had."""
     try:
-        _acquire(lock, path, blocking=False)
+        _acquire_lock(lock, path, blocking=False)
     except Timeout:
         raise RunBusyError(f"another process is working on {name}; wait for it to end or stop it first.") from None
 
 
 @contextlib.contextmanager
-def held(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[None]:
+def hold_lock(lock: FileLock, path: Path, *, blocking: bool = True) -> Iterator[None]:
     """Hold the lock of a folder for a moment, after whoever holds it now; a RunError where none can be had.
 
     If not `blocking`, a Timeout says that somebody holds it.
     """
-    _acquire(lock, path, blocking=blocking)
+    _acquire_lock(lock, path, blocking=blocking)
     try:
         yield
     finally:
@@ -67,7 +67,7 @@ def hold_folder(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _acquire(lock: FileLock, path: Path, *, blocking: bool) -> None:
+def _acquire_lock(lock: FileLock, path: Path, *, blocking: bool) -> None:
     try:
         lock.acquire(blocking=blocking)
     except Timeout:

@@ -40,10 +40,10 @@ def make_folder(path: Path, *, new: bool = False) -> None:
         raise RunError(f"{path} can't be made ({error.strerror}){remedy}.") from None
 
 
-def folder_words(name: str, most: int = 60) -> str:
-    """A run's name as its folder has it: the letters and digits of any script; empty if there are none.
+def folder_words(name: str, longest: int = 60) -> str:
+    """Return a run's name as its folder has it: the letters and digits of any script; empty if there are none.
 
     Cut to `most` characters, and to what a file system takes of the scripts that need several bytes for each.
     """
-    kept = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:most]
-    return kept.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")
+    words = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-._")[:longest]
+    return words.encode()[:_LONGEST_NAME].decode(errors="ignore").strip("-._")

@@ -122,7 +122,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = aiter(self._stream)
-        unpack = _unpacking() if self._packed else None
+        unpack = _make_unpacker() if self._packed else None
         packed = unpacked = values = 0
         while (chunk := await self._clock.hold(anext(chunks, None))) is not None:
             packed += len(chunk)
@@ -144,7 +144,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         return TooLargeError(f"an answer of more than {self._most // 1_000_000:,} MB")
 
 
-def _unpacking() -> Any:
+def _make_unpacker() -> Any:
     """Make what unpacks the chunks of a body, each in small pieces."""
     packed = zlib.decompressobj(_GZIP)
 

@@ -145,7 +145,7 @@ class Sealed:
             raise DataError(self.path, "has other lines than were sealed; restore the file.")
 
     def at(self, places: Iterable[int]) -> list[bytes]:
-        """The lines at these places; a DataError for a place where none begins."""
+        """Return the lines at these places; a DataError for a place where none begins."""
         wanted = list(places)
         found: dict[int, bytes] = {}
         for group in dict.fromkeys(group for place in wanted for group in self._groups(place, place)):
@@ -155,7 +155,7 @@ class Sealed:
         return [found[place] for place in wanted]
 
     def _groups(self, least: int, most: int | None) -> Iterator[int]:
-        """The groups that have places from the least to the most."""
+        """Yield the groups that have places from the least to the most."""
         with self._checked():
             groups = range(self._metadata.num_row_groups)
             bounds = [self._metadata.row_group(n).column(0).statistics for n in groups]

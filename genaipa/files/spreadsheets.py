@@ -25,8 +25,8 @@ from genaipa.files.limits import (
     Allowance,
     count_attributes,
     count_elements,
-    depth_of,
-    within,
+    limit_reading,
+    read_depth,
 )
 from genaipa.files.text import read_text
 
@@ -80,7 +80,7 @@ def read_csv(path: Path, kind: type[T]) -> list[T]:
 
 def read_csv_rows(path: Path, separators: str = ",") -> Iterator[list[str]]:
     """Yield the rows of a CSV file, separated by whichever of the separators its first line has most."""
-    with within(CSV, path) as allowance:
+    with limit_reading(CSV, path) as allowance:
         text = read_text(path, CSV)
         separator = max(separators, key=text.lstrip().partition("\n")[0].count)
         csv.field_size_limit(max(csv.field_size_limit(), len(text)))
@@ -129,7 +129,7 @@ _CELLS = re.compile(rb"<(?:x:)?(?:row|c|v|f|is|si|r|t)[\s/>]")
 
 
 def openpyxl(extra: str) -> Any:
-    """The library for spreadsheets; a MissingPackageError that names the extra of genaipa where it is missing."""
+    """Import the library for spreadsheets; a MissingPackageError names the extra of genaipa that brings it."""
     try:
         import openpyxl as library
     except ImportError:
@@ -144,16 +144,16 @@ def workbook(path: Path, extra: str) -> Iterator[Iterator[tuple[Any, Iterator[tu
     A DataError, also while reading, if it can't be read within the limits of a spreadsheet.
     """
     library = openpyxl(extra)
-    with within(WORKBOOK, path) as allowance:
+    with limit_reading(WORKBOOK, path) as allowance:
         _check(path, allowance)
         with path.open("rb") as file, warnings.catch_warnings():
             # About formatting, which is not read.
             warnings.simplefilter("ignore")
             with contextlib.closing(library.load_workbook(file, read_only=True, data_only=True)) as book:
-                yield ((sheet, _rows(sheet, allowance)) for sheet in book.worksheets)
+                yield ((sheet, _limit_rows(sheet, allowance)) for sheet in book.worksheets)
 
 
-def _rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
+def _limit_rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
     for row in sheet.iter_rows(values_only=True):
         allowance.count(max(1, len(row)), sheet.title)
         yield row
@@ -161,18 +161,18 @@ def _rows(sheet: Any, allowance: Allowance) -> Iterator[tuple[Any, ...]]:
 
 def _check(path: Path, allowance: Allowance) -> None:
     allowance.check_size(path.stat().st_size)
-    cells = others = 0
+    cells = other_tags = 0
     with allowance.archive(path) as archive:
         for file in archive.infolist():
             if not file.filename.lower().endswith((".xml", ".rels", ".vml")):
                 continue
             with archive.open(file) as content:
-                for depth, chunk in depth_of(content):
+                for depth, chunk in read_depth(content):
                     allowance.check_depth(depth, file.filename)
-                    tags, own = count_elements(chunk), len(_CELLS.findall(chunk))
-                    cells, others = cells + own, others + tags - own
+                    tags, cell_tags = count_elements(chunk), len(_CELLS.findall(chunk))
+                    cells, other_tags = cells + cell_tags, other_tags + tags - cell_tags
                     # A cell is an element with another for its value.
-                    if cells > 2.2 * allowance.limits.elements or others > _OTHER:
+                    if cells > 2.2 * allowance.limits.elements or other_tags > _OTHER:
                         raise allowance.refuse(f"has more than {allowance.limits.elements:,} cells, or too many styles")
                     if count_attributes(chunk) > MOST_ATTRIBUTES * (1 + tags):
                         raise allowance.refuse("has more attributes than a spreadsheet needs", file.filename)

@@ -13,7 +13,7 @@ Stamp = tuple[int, int, int]
 
 
 def now() -> str:
-    """This moment in UTC, to the millisecond, ISO 8601."""
+    """Return this moment in UTC, to the millisecond, ISO 8601."""
     return as_stamp(dt.datetime.now(dt.UTC))
 
 
@@ -23,15 +23,15 @@ def today() -> str:
 
 
 def as_stamp(moment: dt.datetime) -> str:
-    """A moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
-    there = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
-    return there.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Return a moment in UTC, to the millisecond, ISO 8601; one without a zone is taken for UTC."""
+    moment_utc = moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+    return moment_utc.astimezone(dt.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def stamp(path: Path) -> Stamp | None:
-    """The stamp of a file; None if there is none."""
+    """Return the stamp of a file; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -18,7 +18,7 @@ import msgspec
 import yaml
 
 from genaipa.errors import DataError, clipped, closest, nearest
-from genaipa.files.limits import YAML, within
+from genaipa.files.limits import YAML, limit_reading
 from genaipa.files.text import read_text
 
 if TYPE_CHECKING:
@@ -43,33 +43,33 @@ class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run
             return super().construct_object(node, deep=deep)
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             wanted = node.tag.rpartition(":")[2]
-            said = (
+            problem = (
                 f"'{clipped(str(node.value))}' is not a valid {wanted}"
                 if isinstance(node, yaml.ScalarNode)
                 else "is unusable"
             )
-            raise _bad(said, node) from None
+            raise _yaml_error(problem, node) from None
 
 
-def _bad(problem: str, node: Any) -> yaml.YAMLError:
-    """An error at a node or an event."""
+def _yaml_error(problem: str, node: Any) -> yaml.YAMLError:
+    """Return an error at a node or an event."""
     return yaml.constructor.ConstructorError(problem=problem, problem_mark=node.start_mark)
 
 
-def _mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
+def _construct_mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
     loader.flatten_mapping(node)
-    found: dict[Any, Any] = {}
+    mapping: dict[Any, Any] = {}
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
-            raise _bad("a list or a mapping can't be a key", key_node)
+            raise _yaml_error("a list or a mapping can't be a key", key_node)
         key = loader.construct_object(key_node, deep=True)
-        if key in found:
-            raise _bad(f"the key '{clipped(str(key))}' is given twice", key_node)
-        found[key] = loader.construct_object(value_node, deep=True)
-    return found
+        if key in mapping:
+            raise _yaml_error(f"the key '{clipped(str(key))}' is given twice", key_node)
+        mapping[key] = loader.construct_object(value_node, deep=True)
+    return mapping
 
 
-_StrictLoader.add_constructor("tag:yaml.org,2002:map", _mapping)
+_StrictLoader.add_constructor("tag:yaml.org,2002:map", _construct_mapping)
 _StrictLoader.add_constructor("tag:yaml.org,2002:timestamp", lambda _loader, node: node.value)
 
 
@@ -80,13 +80,13 @@ def _check_size(text: str) -> None:
     for event in yaml.parse(text, Loader=_Loader):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor in open_anchors:
-                raise _bad("refers to itself", event)
+                raise _yaml_error("refers to itself", event)
             sizes[-1] += anchors.get(event.anchor, 0)
         elif isinstance(event, yaml.CollectionStartEvent):
             sizes.append(1)
             open_anchors.append(event.anchor)
             if len(sizes) > YAML.depth:
-                raise _bad("is nested too deeply", event)
+                raise _yaml_error("is nested too deeply", event)
         elif isinstance(event, yaml.CollectionEndEvent):
             size = sizes.pop()
             sizes[-1] += size
@@ -95,7 +95,7 @@ def _check_size(text: str) -> None:
             sizes[-1] += 1
             anchors[event.anchor] = 1
         if sizes[-1] > YAML.elements:  # aliases expanded
-            raise _bad("holds too many values", event)
+            raise _yaml_error("holds too many values", event)
 
 
 def as_yaml(record: msgspec.Struct) -> str:
@@ -133,31 +133,31 @@ def read_partly(
         value: T = msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError:
         try:
-            value = reading.value(raw, kind, "")
+            value = reading.convert_value(raw, kind, "")
         except DataError:
             return None, reading.problems
-    said = (error for error in rules(value) if UNREADABLE not in str(error))
-    return value, sorted([*reading.problems, *itertools.islice(said, MOST_PROBLEMS)], key=_place)
+    rule_errors = (error for error in rules(value) if UNREADABLE not in str(error))
+    return value, sorted([*reading.problems, *itertools.islice(rule_errors, MOST_PROBLEMS)], key=_entry_order)
 
 
-def _place(error: DataError) -> list[tuple[int, str]]:
+def _entry_order(error: DataError) -> list[tuple[int, str]]:
     """Sort key by entry, the tenth after the ninth."""
     return [(int(digits or 0), word) for word, digits in re.findall(r"([^\d]+)(\d{0,9})", error.entry)]
 
 
 def _load(path: Path) -> Any:
     text = read_text(path, YAML)
-    with within(YAML, path):
+    with limit_reading(YAML, path):
         try:
             # What reads may change what it gets.
             raw = pickle.loads(_pickle_yaml(text)) if len(text) < _KEPT else _parse_yaml(text)  # noqa: S301 - our own
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             where = f"line {mark.line + 1}" if mark else ""
-            said = " ".join(str(getattr(error, "problem", None) or error).split())
-            if said.startswith("mapping values are not allowed"):
-                said = "a text with ': ' in it has to be in quotes"
-            raise DataError(path, f"{clipped(said.rstrip('.'), 200)}.", where) from None
+            problem = " ".join(str(getattr(error, "problem", None) or error).split())
+            if problem.startswith("mapping values are not allowed"):
+                problem = "a text with ': ' in it has to be in quotes"
+            raise DataError(path, f"{clipped(problem.rstrip('.'), 200)}.", where) from None
     if raw is None:
         raise DataError(path, "is empty.")
     return raw
@@ -179,7 +179,7 @@ def convert(raw: Any, kind: type[T], path: Path | str) -> T:
     try:
         return msgspec.convert(raw, kind, strict=True)
     except msgspec.ValidationError:
-        value: T = _Conversion(path, 1).value(raw, kind, "")
+        value: T = _Conversion(path, 1).convert_value(raw, kind, "")
         return value
 
 
@@ -199,76 +199,82 @@ class _AnyKeys(dict[Any, Any]):
 class _Conversion:
     """Converts values one by one, and collects problems; the last of `most` is raised."""
 
-    def __init__(self, path: Path | str, most: int) -> None:
-        self.path, self.most = path, most
+    def __init__(self, path: Path | str, most_problems: int) -> None:
+        self.path, self.most = path, most_problems
         self.problems: list[DataError] = []
 
-    def say(self, problem: str, entry: str) -> None:
+    def report(self, problem: str, entry: str) -> None:
         """Record a problem, or raise it."""
         self.problems.append(DataError(self.path, problem, entry))
         if len(self.problems) == self.most:
             raise self.problems[-1] from None
 
-    def value(self, raw: Any, kind: Any, entry: str) -> Any:
+    def convert_value(self, raw: Any, kind: Any, entry: str) -> Any:
         """Convert `raw` to a `kind`, or to a placeholder if it is invalid."""
         origin, inner = typing.get_origin(kind), typing.get_args(kind)
         if type(None) in inner:
-            rest = [one for one in inner if one is not type(None)]
-            return None if raw is None else self.value(raw, functools.reduce(operator.or_, rest), entry)
+            kinds = [option for option in inner if option is not type(None)]
+            return None if raw is None else self.convert_value(raw, functools.reduce(operator.or_, kinds), entry)
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(raw, dict):
-            return self._struct(raw, kind, entry)
+            return self._convert_struct(raw, kind, entry)
         if origin in (tuple, list, frozenset) and isinstance(raw, list):
-            return origin(self.value(item, inner[0], _item(entry, number, item)) for number, item in enumerate(raw))
+            return origin(
+                self.convert_value(item, inner[0], _item_entry(entry, number, item)) for number, item in enumerate(raw)
+            )
         if origin is typing.Literal and isinstance(raw, bool) and {"yes", "no"} <= {*inner}:
             # YAML reads a bare yes or no as true or false.
             raw = "yes" if raw else "no"
         if origin is dict and isinstance(raw, dict):
-            return {key: self.value(raw[key], inner[1], _below(entry, key)) for key in raw if self._is_text(key, entry)}
+            return {
+                key: self.convert_value(raw[key], inner[1], _entry_below(entry, key))
+                for key in raw
+                if self._is_text(key, entry)
+            }
         try:
             return msgspec.convert(raw, kind, strict=True)
         except msgspec.ValidationError as error:
-            self.say(_problem(raw, kind, error), entry)
-            return _instead(kind)
+            self.report(_explain_mismatch(raw, kind, error), entry)
+            return _make_placeholder(kind)
 
-    def _struct(self, raw: dict[Any, Any], kind: type[msgspec.Struct], entry: str) -> Any:
-        fields = _fields(kind)
-        values, meant, said = {}, set(), len(self.problems)
+    def _convert_struct(self, raw: dict[Any, Any], kind: type[msgspec.Struct], entry: str) -> Any:
+        fields = _struct_fields(kind)
+        values, intended_keys, problems_before = {}, set(), len(self.problems)
         for key, value in raw.items():
             if key in fields:
-                values[fields[key].name] = self.value(value, fields[key].type, _below(entry, key))
+                values[fields[key].name] = self.convert_value(value, fields[key].type, _entry_below(entry, key))
             elif self._is_text(key, entry):
-                meant.add(closest(key, fields))
-                self.say(f"unknown key '{clipped(key)}'{nearest(key, fields)}", entry)
+                intended_keys.add(closest(key, fields))
+                self.report(f"unknown key '{clipped(key)}'{nearest(key, fields)}", entry)
         for name, field in fields.items():
             if field.name not in values and field.required:
-                values[field.name] = _instead(field.type)
-                if name not in meant:
-                    self.say(f"the key '{name}' is missing.", entry)
+                values[field.name] = _make_placeholder(field.type)
+                if name not in intended_keys:
+                    self.report(f"the key '{name}' is missing.", entry)
         try:
             return kind(**values)
         except ValueError as error:
             # Raised by the kind's own checks; problems of its parts are recorded already.
-            if len(self.problems) == said:
-                self.say(f"{error}.", entry)
+            if len(self.problems) == problems_before:
+                self.report(f"{error}.", entry)
             return UNREADABLE
 
     def _is_text(self, key: Any, entry: str) -> bool:
         if not isinstance(key, str):
-            self.say(f"the key {clipped(str(key))} is not text; put it in quotes.", entry)
+            self.report(f"the key {clipped(str(key))} is not text; put it in quotes.", entry)
         return isinstance(key, str)
 
 
 @functools.cache
-def _fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
+def _struct_fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.FieldInfo]:
     """Key → field; to find out the types of a kind's fields takes longer than to read one of it."""
     return {field.encode_name: field for field in msgspec.structs.fields(kind)}
 
 
-def _below(entry: str, key: str) -> str:
+def _entry_below(entry: str, key: str) -> str:
     return f"{entry}.{clipped(key)}" if entry else clipped(key)
 
 
-def _item(entry: str, number: int, item: Any) -> str:
+def _item_entry(entry: str, number: int, item: Any) -> str:
     """`questions[3] (T_u1)`: the id helps more than the position."""
     named = isinstance(item, dict) and isinstance(item.get("id"), str)
     return f"{entry}[{number}]" + (f" ({clipped(item['id'])})" if named else "")
@@ -277,19 +283,19 @@ def _item(entry: str, number: int, item: Any) -> str:
 _UNIONS = (types.UnionType, typing.Union)
 
 
-def _instead(kind: Any) -> Any:
+def _make_placeholder(kind: Any) -> Any:
     """Make an empty value of that kind, as a placeholder."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
-        return _instead(inner[0])
+        return _make_placeholder(inner[0])
     if origin in _UNIONS:
-        return None if type(None) in inner else _instead(inner[0])
+        return None if type(None) in inner else _make_placeholder(inner[0])
     if origin is typing.Literal:
         return inner[0]
     if origin is dict:
         return _AnyKeys()
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return kind(**{f.name: _instead(f.type) for f in msgspec.structs.fields(kind) if f.required})
+        return kind(**{f.name: _make_placeholder(f.type) for f in msgspec.structs.fields(kind) if f.required})
     return UNREADABLE if kind is str else (origin or kind)()
 
 
@@ -297,30 +303,30 @@ _NAMES: dict[Any, str] = {str: "text", bool: "true or false", int: "a whole numb
 _NAMES |= dict.fromkeys((list, tuple, frozenset), "a list") | {dict: "a mapping", type(None): "nothing"}
 
 
-def _kinds(kind: Any) -> list[Any]:
+def _plain_kinds(kind: Any) -> list[Any]:
     """Return the plain kinds that a value may be of, without nothing."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin in _UNIONS:
-        return [plain for one in inner if one is not type(None) for plain in _kinds(one)]
+        return [plain for option in inner if option is not type(None) for plain in _plain_kinds(option)]
     if origin is typing.Annotated:
-        return _kinds(inner[0])
+        return _plain_kinds(inner[0])
     return [dict if isinstance(kind, type) and issubclass(kind, msgspec.Struct) else origin or kind]
 
 
-def _problem(raw: Any, kind: Any, error: msgspec.ValidationError) -> str:
+def _explain_mismatch(raw: Any, kind: Any, error: msgspec.ValidationError) -> str:
     """Why one value is not of its kind, in the words of whoever writes the file."""
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         if isinstance(raw, str) and inner[1].pattern:
             return "may hold letters, digits, '.', '_' and '-' only."
-        return _problem(raw, inner[0], error)
+        return _explain_mismatch(raw, inner[0], error)
     if origin is typing.Literal:
         if type(raw) not in map(type, inner):
-            return _problem(raw, type(inner[0]), error)
+            return _explain_mismatch(raw, type(inner[0]), error)
         return f"'{clipped(str(raw))}' is not possible here{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
-    kinds = _kinds(kind)
+    kinds = _plain_kinds(kind)
     # Of several kinds the one that the value is of, with its own bounds.
-    kind = next((one for one in kinds if type(raw) is one), kinds[0])
+    kind = next((plain for plain in kinds if type(raw) is plain), kinds[0])
     expected = " or ".join(filter(None, map(_NAMES.get, kinds)))
     got = "a number" if type(raw) in (int, float) else _NAMES.get(type(raw), "")
     if not expected or not got or type(raw) is kind or (kind is float and type(raw) is int):

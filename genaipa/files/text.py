@@ -12,7 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from genaipa.errors import DataError, clipped
-from genaipa.files.limits import TEXT, Limits, within
+from genaipa.files.limits import TEXT, Limits, limit_reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ DAMAGE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError
 
 def read_text(path: Path, limits: Limits = TEXT) -> str:
     """Read a UTF-8 file or pipe, without its byte-order mark; a DataError for anything else."""
-    with within(limits, path) as allowance, _open(path) as file:
+    with limit_reading(limits, path) as allowance, _open(path) as file:
         raw = file.read(limits.size + 1)
         allowance.check_size(len(raw))
         return _decode(path, raw.removeprefix(_MARK))
@@ -34,7 +34,7 @@ def read_text(path: Path, limits: Limits = TEXT) -> str:
 
 def read_lines(path: Path, limits: Limits) -> Iterator[str]:
     """Yield the lines of a UTF-8 file, without their ends, one in memory at a time; a DataError as of `read_text`."""
-    with within(limits, path) as allowance, _open(path) as file:
+    with limit_reading(limits, path) as allowance, _open(path) as file:
         start = 0
         while line := file.readline(TEXT.size):
             yield _decode(
@@ -61,8 +61,8 @@ def _decode(path: Path, raw: bytes, start: int = 0) -> str:
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
-        byte, place = raw[error.start], start + error.start
-        raise DataError(path, f"is not UTF-8 text (byte {place} is 0x{byte:02x}); save it as UTF-8 first.") from None
+        byte, position = raw[error.start], start + error.start
+        raise DataError(path, f"is not UTF-8 text (byte {position} is 0x{byte:02x}); save it as UTF-8 first.") from None
     if "\0" in text:
         raise DataError(path, "is a binary file, not text.")
     return text
@@ -87,15 +87,15 @@ def why(error: Exception) -> str:
 
 
 def blob_hash(content: bytes) -> str:
-    """The hash by which git names a file of this content."""
+    """Return the hash by which git names a file of this content."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def hash_like(pinned: str, content: bytes) -> str:
-    """The hash of a content that is of the same kind and length as that which pins it, which may be abbreviated."""
+    """Return the hash of a content, of the same kind and length as the hash that pins it (it may be abbreviated)."""
     return hashlib.sha256(content).hexdigest() if len(pinned) == SHA256 else blob_hash(content)[: len(pinned)]
 
 
 def as_code(text: str) -> str:
-    """The text as code on one line, in which nothing is markup."""
+    """Return the text as code on one line, in which nothing is markup."""
     return f"`{' '.join(text.replace('`', chr(39)).split())}`"

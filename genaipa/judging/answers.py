@@ -18,7 +18,7 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.judging.name import akin
 from genaipa.kinds import kind_of
-from genaipa.languages.catalog import read_by
+from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read
 from genaipa.policies.search import count_words, rank_texts, split_pieces
@@ -218,7 +218,7 @@ def _aside(case: Case) -> str:
 
 def _parts(case: Case) -> tuple[str, ...]:
     """The beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
-    language = read_by(case.reply, case.document.language)
+    language = reading_language(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None
     # In English the number may be a word.
     if not (expression(rf"(?:{parts})\W{{0,3}}\d") if parts else _OF_PARTS).search(case.reply):

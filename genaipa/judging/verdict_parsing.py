@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from genaipa.errors import clipped
-from genaipa.questions.points import ticked
+from genaipa.questions.points import make_ticks
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.tasks.lenient_json import Fields, find_objects
 
@@ -176,7 +176,7 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
         evidence[point] = _require_text(fields["evidence"], f"evidence on the point {point}")
     if missing := [name for name in ids.values() if name not in decisions]:
         raise ValueError(f"it does not speak of the points {', '.join(missing)}")
-    ticks = ticked(
+    ticks = make_ticks(
         points, *([name for name in decisions if decisions[name] == decision] for decision in (YES, CONTRADICTED))
     )
     return ticks, {f"point {name} ({decisions[name]})": evidence[name] for name in ids.values()}

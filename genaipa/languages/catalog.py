@@ -32,24 +32,30 @@ _CODE = re.compile(r"(?!(?:und|mul|mis|zxx)$)[a-z]{2,3}")
 
 
 def language_code(stated: str) -> str:
-    """The code of a language as metadata or a page state it, without its region (pt-BR is pt); empty if it is none."""
-    said = stated.casefold().replace("_", "-").split("-")[0].strip()
-    known = (one.code for one in LANGUAGES.values() if said in (one.code, one.name.casefold(), *one.also))
-    return next(known, said if _CODE.fullmatch(said) else "")
+    """Return the code of a language that metadata or a page states, without its region (pt-BR is pt); else empty."""
+    stated_code = stated.casefold().replace("_", "-").split("-")[0].strip()
+    codes = (
+        language.code
+        for language in LANGUAGES.values()
+        if stated_code in (language.code, language.name.casefold(), *language.also)
+    )
+    return next(codes, stated_code if _CODE.fullmatch(stated_code) else "")
 
 
 @functools.lru_cache(maxsize=16)
-def language_of(text: str, stated: str = "") -> str:
-    """The code of a text's language: as its metadata state, else by its function words; empty where that tells none.
+def detect_language_code(text: str, stated: str = "") -> str:
+    """Return the code of a text's language, stated by its metadata or told by its function words; else empty.
 
     What is stated is taken by `language_code`. A text of fewer than 30 words in Latin script counts as English.
     """
-    if said := language_code(stated):
-        return said
+    if code := language_code(stated):
+        return code
     often = Counter(_WORD.findall(text[:_LOOKED_AT].casefold()))
     if (words := often.total()) < _FEWEST:
         return ENGLISH.code if _is_latin(text) else ""
-    shares = {code: sum(often[word] for word in one.function_words) / words for code, one in LANGUAGES.items()}
+    shares = {
+        code: sum(often[word] for word in language.function_words) / words for code, language in LANGUAGES.items()
+    }
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= _SHARE else ""
 
@@ -62,17 +68,20 @@ def _is_latin(text: str) -> bool:
     return 2 * sum(character < _FIRST_BEHIND_LATIN for character in letters) >= len(letters)
 
 
-def read_by(reply: str, code: str) -> Language | None:
-    """The language by whose rules an answer about a document in a language is read; None if that is not known.
+def reading_language(reply: str, code: str) -> Language | None:
+    """Return the language by whose rules an answer about a document in a language is read; None if that is not known.
 
     It is the document's, or English for an answer that has more of its function words.
     """
-    known = LANGUAGES.get(code)
-    if known in (None, ENGLISH):
-        return known
+    document_language = LANGUAGES.get(code)
+    if document_language in (None, ENGLISH):
+        return document_language
     words = _WORD.findall(reply.casefold())
-    often = {one.code: sum(word in one.function_words for word in words) for one in (known, ENGLISH)}
-    return ENGLISH if often[ENGLISH.code] > often[known.code] else known
+    often = {
+        language.code: sum(word in language.function_words for word in words)
+        for language in (document_language, ENGLISH)
+    }
+    return ENGLISH if often[ENGLISH.code] > often[document_language.code] else document_language
 
 
 def ends_sentence(text: str, mark: int, short: str, language: Language | None) -> bool:
@@ -86,24 +95,24 @@ def ends_sentence(text: str, mark: int, short: str, language: Language | None) -
     return not (counts and language and expression(rf"\s+(?:{language.ordinal_of})\b").match(text, mark + 1))
 
 
-def in_words(code: str) -> str:
-    """A language for people: its name in English, its code where that is not known."""
+def language_name(code: str) -> str:
+    """Return a language for people: its name in English, its code where that is not known."""
     return LANGUAGES[code].name if code in LANGUAGES else NAMES.get(code, code)
 
 
 def describe_language(text: str, code: str) -> str:
     """Return the language of a text by its code, which may be empty, in words for people: "seems to be Portuguese"."""
     if code:
-        return in_words(code)
+        return language_name(code)
     seems = detect_language(text)
-    return f"seems to be {in_words(seems)}" if seems else "not recognised"
+    return f"seems to be {language_name(seems)}" if seems else "not recognised"
 
 
 def variant(name: str, code: str) -> str:
-    """The name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
+    """Return the name of a variant of a question set, or of a set of prompts: policy-de; English has the name alone."""
     return name if code in ("", ENGLISH.code) else f"{name}-{code}"
 
 
-def named_language(name: str) -> Language:
-    """The language of a set of prompts by the end of its name; English for one that has none there."""
+def language_from_name(name: str) -> Language:
+    """Return the language of a set of prompts by the end of its name; English for one that has none there."""
     return LANGUAGES.get(name.rpartition("-")[2], ENGLISH)

@@ -10,11 +10,11 @@ from genaipa.languages.language import QUOTED, CitationRules, Language, LawRules
 from genaipa.languages.refusals import ENGLISH
 
 
-def _policy(company: str) -> str:
+def _describe_policy(company: str) -> str:
     return f"the privacy policy of {company}"
 
 
-def _regulation(title: str, name: str) -> str:
+def _describe_regulation(title: str, name: str) -> str:
     return f"the {title} ({name})" if title else f"the {name}"
 
 
@@ -505,12 +505,16 @@ def syllables(word: str) -> int:
     hyphen counts on its own, and a word without letters (a number) as one syllable.
     """
     return max(
-        1, sum(_syllables(part) for part in re.findall(r"[a-z]+", word.lower().replace("'", "").replace("\u2019", "")))
+        1,
+        sum(
+            _count_syllables(part)
+            for part in re.findall(r"[a-z]+", word.lower().replace("'", "").replace("\u2019", ""))
+        ),
     )
 
 
 @lru_cache(maxsize=50_000)  # a text says most of its words many times
-def _syllables(part: str) -> int:
+def _count_syllables(part: str) -> int:
     spoken = part
     for mute in _MUTE:
         spoken = re.sub(mute, "", spoken)
@@ -525,8 +529,8 @@ LANGUAGE = Language(
     function_words=frozenset(
         ("the", "and", "of", "to", "that", "your", "you", "our", "with", "this", "are", "we", "not", "may", "by", "or")
     ),
-    policy=_policy,
-    regulation=_regulation,
+    policy=_describe_policy,
+    regulation=_describe_regulation,
     no_answer="(no answer)",
     search=Search(
         stop_words="STOPWORDS_EN_PLUS",

@@ -43,7 +43,7 @@ _LONGEST_CELL = 2000
 
 
 def document(cells: Mapping[str, Any]) -> Document:
-    """The document of a row that was checked."""
+    """Return the document of a row that was checked."""
     said: dict[str, Any] = {name: text_of(cells[name]) or "" for name in _SAID if name in cells}
     about = About(
         company=text_of(cells["company"]) or "",
@@ -56,7 +56,7 @@ def document(cells: Mapping[str, Any]) -> Document:
 
 
 def json_line(document: Document) -> bytes:
-    """A document as a line of a corpus, with its end."""
+    """Return a document as a line of a corpus, with its end."""
     about = document.about
     known = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
     known |= {name: getattr(about, name) for name in _SAID}
@@ -66,7 +66,7 @@ def json_line(document: Document) -> bytes:
 
 
 def group_of(document: Document, by: str) -> str:
-    """The group of a document in a column: one of its groups, or of its facts (language, date, …); empty for none."""
+    """Return the group of a document in a column: a group of its own or a fact (language, date, …); else empty."""
     about = document.about
     if not by:
         return ""
@@ -74,7 +74,7 @@ def group_of(document: Document, by: str) -> str:
 
 
 def text_of(value: object) -> str | None:
-    """A cell in words; None for one that has none (a list, a mapping, bytes)."""
+    """Return a cell in words; None for one that has none (a list, a mapping, bytes)."""
     if type(value) is str:
         return value
     if value is None:
@@ -169,10 +169,10 @@ class CorpusFile(Protocol):
         """SHA-256 of the file; read along where all of its rows were."""
 
     def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        """The rows that start there, in the order of the file; `starts` rise."""
+        """Yield the rows that start there, in the order of the file; `starts` rise."""
 
     def lines(self, starts: Sequence[int]) -> Iterator[bytes] | None:
-        """The lines of JSON that start there, unread, each with its end; None for a file that has none."""
+        """Yield the lines of JSON that start there, unread, each with its end; None for a file that has none."""
 
 
 def file_digest(path: Path) -> str:
@@ -381,7 +381,7 @@ class Corpus:
         return int((self.first == _counting(self.first)).sum())
 
     def chosen(self, number: int | None = None) -> NDArray[np.int64]:
-        """The rows that are asked about, in the order of the file: one for each text, or a sample of that size.
+        """Return the rows that are asked about, in the order of the file: one for each text, or a sample of that size.
 
         Each stratum has its share of a sample, by largest remainders. The sample depends on the seed and the documents'
         names alone, not on their order.
@@ -411,7 +411,7 @@ class Corpus:
         return found
 
     def entries(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
-        """The documents of these rows, which rise, with the names of rows of the same text; in a stream.
+        """Yield the documents of these rows, which rise, with the names of rows of the same text; in a stream.
 
         A DataError at the end if the file was changed meanwhile.
         """
@@ -421,7 +421,7 @@ class Corpus:
             yield document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
 
     def copies(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[bytes]:
-        """The same as lines of a corpus; a line of this one as it is, where no other document has its text."""
+        """Yield the same as lines of a corpus; a line of this one as it is, where no other document has its text."""
         lines = self.file.lines(self._starts(rows))
         if lines is None:
             yield from map(json_line, self.entries(rows))
@@ -510,7 +510,7 @@ class _CorpusReading:
             self.stratum.append(self.strata.setdefault(group, len(self.strata)))
 
     def finish(self) -> Corpus:
-        """The corpus; a DataError with every problem, or a UsageError for a column that it doesn't have."""
+        """Return the corpus; a DataError with every problem, or a UsageError for a column that it doesn't have."""
         import numpy as np
 
         names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
@@ -583,7 +583,7 @@ def documents_of(path: Path) -> Iterator[Document]:
 
 
 def find_document(path: Path, name: str) -> Document:
-    """The document of that name in a corpus, which need not be free of other problems; a DataError without it."""
+    """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
     for row in open_corpus(path).rows():
         if row.cells.get("name") == name:
             if found := list(flaws(row.cells)):

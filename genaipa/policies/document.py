@@ -20,7 +20,7 @@ from genaipa.files.html import html_table, short_repr
 from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
-from genaipa.languages.catalog import ENGLISH, language_code, language_of
+from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code
 from genaipa.policies.clauses import find_clauses
 from genaipa.policies.companies import name_in_words
 from genaipa.policies.search import count_words
@@ -101,7 +101,7 @@ class Document:
     @cached_property
     def language(self) -> str:
         """Code of its language, as its metadata state it or found from its words; empty where these tell none."""
-        return language_of(self.text, self.about.language)
+        return detect_language_code(self.text, self.about.language)
 
     @cached_property
     def words(self) -> int:
@@ -265,4 +265,4 @@ def split_parts(document: Document, size: int, count: Callable[[str], int]) -> l
 
 def is_english(text: str, stated: str = "") -> bool:
     """Say whether a text is in English: as its metadata state, else by its function words; short ones count as such."""
-    return language_of(text, stated) == ENGLISH.code
+    return detect_language_code(text, stated) == ENGLISH.code

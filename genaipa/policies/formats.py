@@ -31,11 +31,11 @@ from genaipa.files.limits import (
     check_attributes,
     count_attributes,
     count_elements,
-    within,
+    limit_reading,
 )
 from genaipa.files.stamps import today
 from genaipa.files.text import DAMAGE, split_url
-from genaipa.languages.catalog import LANGUAGES, in_words, language_code, language_of
+from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_code, language_name
 from genaipa.languages.detection import detect_language
 from genaipa.policies.document import LONGEST, too_long
 from genaipa.policies.encodings import decode_text, find_encoding
@@ -140,7 +140,7 @@ def _read(path: Path) -> bytes:
         raise DataError(path, "there is no such file.")
     if not path.is_file():
         raise DataError(path, "is not a file.")
-    with within(DOCUMENT, path) as allowance:
+    with limit_reading(DOCUMENT, path) as allowance:
         allowance.check_size(path.stat().st_size)
         return path.read_bytes()
 
@@ -164,7 +164,7 @@ def _fetch(url: str, timeout: float) -> tuple[bytes, str, str]:
     allowance = Allowance(_strip_credentials(url), DOCUMENT)
     try:
         with Downloads() as downloads:
-            answer = downloads.get(url, seconds=timeout, most=DOCUMENT.size)
+            answer = downloads.get(url, seconds=timeout, max_bytes=DOCUMENT.size)
     except httpx2.TimeoutException:
         raise DataError(
             _strip_credentials(url), f"took longer than {timeout:g} s; try again, or save it to a file."
@@ -261,7 +261,7 @@ _LONGEST_NAME = 300  # characters of what a page calls itself
 def _extract_html(page: str, source: str) -> Extracted:
     """Convert a page to Markdown."""
     trafilatura = import_library("trafilatura", "HTML")
-    with within(PAGE, source) as allowance:
+    with limit_reading(PAGE, source) as allowance:
         allowance.count(page.count("<") - page.count("</"))
         check_attributes(page, allowance)
         return _read_page(page, source, trafilatura)
@@ -324,23 +324,23 @@ def _page_names(tree: Any) -> tuple[str, ...]:
 
 def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
-    code, detected = language_code(stated), language_of(text)
+    code, detected = language_code(stated), detect_language_code(text)
     if stated and not code:
         return "", f"the page's language '{clipped(stated, 20)}' is no code, such as de; its words decide"
     if code and detected not in ("", code):
         return (
             "",
-            f"the page says that it is in {in_words(code)}, and its words are {in_words(detected)}, which is taken",
+            f"the page says that it is in {language_name(code)}, but its words are {language_name(detected)}",
         )
     if code in LANGUAGES and not detected and (seems := detect_language(text)):
-        return "", f"the page says that it is in {in_words(code)}, and its words seem to be {in_words(seems)}"
+        return "", f"the page says that it is in {language_name(code)}, but its words seem to be {language_name(seems)}"
     return code, ""
 
 
 def _extract_word(raw: bytes, source: str) -> Extracted:
     """Convert a Word document to Markdown."""
     mammoth = import_library("mammoth", "Word")
-    with within(WORD, source) as allowance:
+    with limit_reading(WORD, source) as allowance:
         html, numbered = _convert_word_to_html(raw, mammoth, allowance)
         return _read_word(html, numbered, source)
 
@@ -363,7 +363,7 @@ def _read_word(html: str, numbered: int, source: str) -> Extracted:
 def _extract_pdf(raw: bytes, source: str) -> Extracted:
     pypdf = import_library("pypdf", "PDF")
     try:
-        with within(PDF, source) as allowance, _silence_log("pypdf"):
+        with limit_reading(PDF, source) as allowance, _silence_log("pypdf"):
             reader = pypdf.PdfReader(io.BytesIO(raw))
             _open_pdf(reader, source)
             pages = list(_page_texts(reader, source, allowance))

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, ends_sentence, language_of
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, ends_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
 from genaipa.policies.corpus import group_of
 from genaipa.policies.reading import read
@@ -66,7 +66,7 @@ def measure(text: str, language: str = "") -> Statistics:
     words = [word for block in blocks for word in _split_words(block)]
     if not words:
         return Statistics(0, 0, 0, 0.0, 0, 0.0, 0.0)
-    code = language_of(text, language)
+    code = detect_language_code(text, language)
     rules = LANGUAGES.get(code)
     formula = rules.readability if rules else None
     sentences = [sentence for block in blocks for sentence in _split_sentences(block, rules) if _split_words(sentence)]

@@ -59,7 +59,7 @@ class AnnotatedAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     points: tuple[Point, ...] = ()
 
     @property
-    def aside(self) -> str:
+    def remark(self) -> str:
         """The words beside an answer: whether the document leaves something open, and the sections."""
         return ", ".join(filter(None, (SAID[self.silent], *self.sections)))
 
@@ -104,33 +104,33 @@ class AnnotationFile:
     layer: str
     annotations: Annotations
     of_this_text: bool
-    asked: QuestionSet | None
+    question_set: QuestionSet | None
 
-    def usable(self, asked: QuestionSet, company: str) -> Annotations:
+    def usable_answers(self, questions: QuestionSet, company: str) -> Annotations:
         """Annotated answers to the questions of a set about this text, by the set's ids; perhaps none."""
-        if self.asked is None or not self.of_this_text:
+        if self.question_set is None or not self.of_this_text:
             return msgspec.structs.replace(self.annotations, answers={})
-        return carry_over(self.annotations, self.asked, asked, company)
+        return map_to_questions(self.annotations, self.question_set, questions, company)
 
-    def notice(self, asked: QuestionSet, company: str) -> str:
-        """A notice about annotated answers that are unused or from another set; empty if there is nothing to tell."""
+    def notice(self, questions: QuestionSet, company: str) -> str:
+        """Return a notice about annotated answers that are unused or from another set; else empty."""
         name, written_for, every = self.annotations.document, self.annotations.questions, len(self.annotations.answers)
         if not self.of_this_text:
             return f"{name}: {why_unused(self.annotations, self.path, self.layer)}"
-        if self.asked is None:
+        if self.question_set is None:
             return (
                 f"{name}: its annotated answers are not used, because their question set '{written_for}' is not here."
             )
-        used, same = len(self.usable(asked, company).answers), asked.name == written_for
+        used, is_same_set = len(self.usable_answers(questions, company).answers), questions.name == written_for
         if used == every:
             carried = (
                 f"{name}: its {every} annotated answers, written for the question set {written_for}, are for these too."
             )
-            return "" if same else carried
-        rest = f"they were written for the question set {written_for}, and asking that set uses all."
-        if same:
-            rest = f"the question set {written_for} that the others were written for asks something else."
-        return f"{name}: {used} of its {every} annotated answers are for these questions; {rest}"
+            return "" if is_same_set else carried
+        reason = f"they were written for the question set {written_for}, and asking that set uses all."
+        if is_same_set:
+            reason = f"the question set {written_for} that the others were written for asks something else."
+        return f"{name}: {used} of its {every} annotated answers are for these questions; {reason}"
 
 
 def why_unused(annotations: Annotations, path: Path, layer: str) -> str:
@@ -158,16 +158,16 @@ def _read(path: Path, document: str) -> Annotations:
 
 def read_annotations(path: Path) -> Annotations:
     """Read a file of annotated answers without blank entries; a DataError for a bad file."""
-    return filled(read_yaml(path, Annotations))
+    return drop_blank_answers(read_yaml(path, Annotations))
 
 
-def filled(annotations: Annotations) -> Annotations:
+def drop_blank_answers(annotations: Annotations) -> Annotations:
     """Leave out blank entries."""
     answers = {question: answer for question, answer in annotations.answers.items() if not answer.blank}
     return msgspec.structs.replace(annotations, answers=answers)
 
 
-def template(
+def format_template(
     document: Document,
     questions: QuestionSet,
     date: str,
@@ -191,11 +191,11 @@ def template(
     head = as_yaml(about).replace("answers: {}\n", "")
     lines = [_TEMPLATE, head + "answers:"]
     for question in questions.questions:
-        asked = " ".join(questions.asked(question.id, "original", document.company).split())
+        question_text = " ".join(questions.question_text(question.id, "original", document.company).split())
         key = question.id if yaml.safe_load(question.id) == question.id else f'"{question.id}"'
-        lines.append(f"  {key}:  # {asked}")
-        if carried and (known := carried.answers.get(question.id)):
-            lines.append(textwrap.indent(as_yaml(known), "    ").rstrip())
+        lines.append(f"  {key}:  # {question_text}")
+        if carried and (answer := carried.answers.get(question.id)):
+            lines.append(textwrap.indent(as_yaml(answer), "    ").rstrip())
             continue
         lines += [f"    # {line}" for line in (earlier or {}).get(question.id, "").splitlines()]
         lines += ["    silent: no", "    sections: []", '    answer: ""']
@@ -217,7 +217,7 @@ def annotation_problems(path: Path, document: str, annotations: Annotations) -> 
     """Yield every problem of a file of annotated answers that shows in the file alone."""
     if annotations.document != document:
         yield DataError(path, f"belongs to '{annotations.document}'; name and file must agree.", "document")
-    for question, answer in filled(annotations).answers.items():
+    for question, answer in drop_blank_answers(annotations).answers.items():
         if not answer.answer.strip():
             yield DataError(path, "the answer is empty.", f"answers.{question}")
         if answer.silent == "yes" and answer.sections:
@@ -228,20 +228,20 @@ def annotation_problems(path: Path, document: str, annotations: Annotations) -> 
             yield DataError(path, flaw, f"answers.{question}.points")
 
 
-def annotated_texts(workspace: Workspace) -> dict[str, str]:
+def index_annotated_texts(workspace: Workspace) -> dict[str, str]:
     """SHA-256 of each text that annotated answers are about → the name under which they are filed."""
-    found: dict[str, str] = {}
+    names_by_digest: dict[str, str] = {}
     for name, files in workspace.every("annotations").items():
         for layer, path in files:
             with contextlib.suppress(UsageError):
-                about = (
+                text_digest = (
                     read_annotations(path).digest
                     or load_document(
-                        name, workspace.from_layer([known for known, _ in workspace.layers].index(layer))
+                        name, workspace.from_layer([layer_name for layer_name, _ in workspace.layers].index(layer))
                     ).digest
                 )
-                found.setdefault(about, name)
-    return found
+                names_by_digest.setdefault(text_digest, name)
+    return names_by_digest
 
 
 def find_annotations(
@@ -256,25 +256,25 @@ def find_annotations(
     if texts is not None:
         if document.digest not in texts:
             return None
-        document = _filed(workspace, document, texts[document.digest])
+        document = _find_filed_document(workspace, document, texts[document.digest])
     nearest = None
     for layer, path in workspace.every("annotations").get(document.name, ()):
-        found = _read(path, document.name)
-        asked = question_set(workspace, found.questions, layer)
-        held = AnnotationFile(path, layer, found, is_about(found, layer, document, workspace), asked)
-        if held.of_this_text:
-            return held
-        nearest = nearest or held
+        annotations = _read(path, document.name)
+        questions = find_question_set(workspace, annotations.questions, layer)
+        file = AnnotationFile(path, layer, annotations, is_about(annotations, layer, document, workspace), questions)
+        if file.of_this_text:
+            return file
+        nearest = nearest or file
     return nearest
 
 
-def _filed(workspace: Workspace, document: Document, name: str) -> Document:
-    """A document of a corpus as the workspace has its text, or under the name of its annotated answers."""
+def _find_filed_document(workspace: Workspace, document: Document, name: str) -> Document:
+    """Return a document of a corpus as the workspace has its text, or under the name of its annotated answers."""
     for number in range(len(workspace.layers)):
         with contextlib.suppress(UsageError):
-            known = load_document(name, workspace.from_layer(number))
-            if known.digest == document.digest:
-                return known
+            filed = load_document(name, workspace.from_layer(number))
+            if filed.digest == document.digest:
+                return filed
     return replace(document, name=name)
 
 
@@ -286,9 +286,9 @@ def is_about(annotations: Annotations, layer: str, document: Document, workspace
     return document.layer in layers[layers.index(layer) :]
 
 
-def question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSet | None:
+def find_question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSet | None:
     """Load a question set as annotations of a layer know it; None if it is unknown or invalid."""
-    layers = [known for known, _ in workspace.layers]
+    layers = [layer_name for layer_name, _ in workspace.layers]
     views = [workspace.from_layer(layers.index(layer)), workspace] if layer else [workspace]
     for view in views:
         try:
@@ -300,8 +300,8 @@ def question_set(workspace: Workspace, name: str, layer: str = "") -> QuestionSe
     return None
 
 
-def carry_over(
-    annotations: Annotations, written_for: QuestionSet | None, asked: QuestionSet, company: str
+def map_to_questions(
+    annotations: Annotations, written_for: QuestionSet | None, questions: QuestionSet, company: str
 ) -> Annotations:
     """Map annotated answers to the questions of the set `asked`, by its ids.
 
@@ -310,45 +310,49 @@ def carry_over(
     """
     if written_for is None:
         return msgspec.structs.replace(annotations, answers={})
-    chosen = same_questions(annotations.answers, written_for, asked, company)
+    chosen = match_questions(annotations.answers, written_for, questions, company)
     answers = {question: annotations.answers[source] for question, source in chosen.items()}
-    if asked.name == annotations.questions and answers == annotations.answers:
+    if questions.name == annotations.questions and answers == annotations.answers:
         return annotations
-    before = annotations.questions if asked.name != annotations.questions else annotations.written_for
-    return msgspec.structs.replace(annotations, questions=asked.name, answers=answers, written_for=before)
+    before = annotations.questions if questions.name != annotations.questions else annotations.written_for
+    return msgspec.structs.replace(annotations, questions=questions.name, answers=answers, written_for=before)
 
 
-def same_questions(
-    known: Collection[str], written_for: QuestionSet, asked: QuestionSet, company: str
+def match_questions(
+    question_ids: Collection[str], written_for: QuestionSet, questions: QuestionSet, company: str
 ) -> dict[str, str]:
     """Map questions of the set `asked` to those known of another set that have the same text."""
     ids: dict[str, list[str]] = {}
     for question in written_for.questions:
-        if question.id in known:
-            ids.setdefault(_folded(question, written_for, company), []).append(question.id)
-    same = {question.id: ids.get(_folded(question, asked, company), []) for question in asked.questions}
-    return {question: question if question in found else found[0] for question, found in same.items() if found}
+        if question.id in question_ids:
+            ids.setdefault(_normalize_question(question, written_for, company), []).append(question.id)
+    matches = {
+        question.id: ids.get(_normalize_question(question, questions, company), []) for question in questions.questions
+    }
+    return {
+        question: question if question in sources else sources[0] for question, sources in matches.items() if sources
+    }
 
 
 _QUOTES = str.maketrans("\u2018\u2019\u201a\u201b\u00b4`\u201c\u201d\u201e\u00ab\u00bb", "''''''" + '"""""')
 _COMPANY = "\0"
 
 
-def _folded(question: Question, asked: QuestionSet, company: str) -> str:
+def _normalize_question(question: Question, questions: QuestionSet, company: str) -> str:
     """Normalise a question's text: spelling, and names of the company."""
-    text = _plain(question.text).replace(_plain(asked.placeholder), _COMPANY)
+    text = _fold_text(question.text).replace(_fold_text(questions.placeholder), _COMPANY)
     # Sets differ in whether "the company" is a placeholder, and may name the company itself.
     names = {
-        _plain(asked.placeholder).strip("[]{}<> "),
-        _plain(company),
-        "the company" if asked.kind == "policy" else "",
+        _fold_text(questions.placeholder).strip("[]{}<> "),
+        _fold_text(company),
+        "the company" if questions.kind == "policy" else "",
     }
     for name in sorted(names - {""}, key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", _COMPANY, text)
     return text
 
 
-def _plain(text: str) -> str:
+def _fold_text(text: str) -> str:
     return " ".join(text.translate(_QUOTES).casefold().split())
 
 
@@ -370,17 +374,17 @@ class Correction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     sha256: str = ""
     why: str = ""
 
-    def proof(self, text: str) -> str:
-        """The sentence of the document's text that proves it, up to spacing and marks; empty if it is not there."""
+    def find_proof(self, text: str) -> str:
+        """Return the sentence of the document that proves it, up to spacing and marks; empty without one."""
         if self.sentence:
             sought = _single_spaced(self.sentence)
-            known = sought in _single_spaced(text) or sought in _single_spaced(read(text).text)
-            return self.sentence if known else ""
-        found = text[slice(*self.at)] if self.at else ""
-        return found if found and digest(found) == self.sha256 else ""
+            is_there = sought in _single_spaced(text) or sought in _single_spaced(read(text).text)
+            return self.sentence if is_there else ""
+        passage = text[slice(*self.at)] if self.at else ""
+        return passage if passage and digest(passage) == self.sha256 else ""
 
-    def applied(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
-        """The annotated answer with what is right in its place."""
+    def apply_to(self, answer: AnnotatedAnswer) -> AnnotatedAnswer:
+        """Return the annotated answer with what is right in its place."""
         silent = self.silent or answer.silent
         sections = answer.sections if self.sections is None else self.sections
         return msgspec.structs.replace(
@@ -408,34 +412,40 @@ class Corrections(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_
     source: str = ""
 
 
-def correction_problems(path: Path, document: str, found: Corrections) -> Iterator[DataError]:
+def correction_problems(path: Path, document: str, corrections: Corrections) -> Iterator[DataError]:
     """Yield every problem of a file of corrections that shows in the file alone."""
-    if found.document != document:
-        yield DataError(path, f"belongs to '{found.document}'; name and file must agree.", "document")
-    for question, one in found.corrections.items():
-        for flaw in flaws(one):
+    if corrections.document != document:
+        yield DataError(path, f"belongs to '{corrections.document}'; name and file must agree.", "document")
+    for question, correction in corrections.corrections.items():
+        for flaw in correction_flaws(correction):
             yield DataError(path, flaw, f"corrections.{question}")
 
 
-def flaws(one: Correction) -> Iterator[str]:
+def correction_flaws(correction: Correction) -> Iterator[str]:
     """Yield every problem of a correction by itself."""
-    if one.silent is None and not one.answer.strip() and one.sections is None:
+    if correction.silent is None and not correction.answer.strip() and correction.sections is None:
         yield "corrects nothing: give silent, answer or sections."
-    if one.silent == "yes" and one.sections:
+    if correction.silent == "yes" and correction.sections:
         yield "is marked silent, so it can't rest on sections ('partly' can)."
-    if bool(one.sentence.strip()) == bool(one.at or one.sha256):
+    if bool(correction.sentence.strip()) == bool(correction.at or correction.sha256):
         yield "wants its proof: a sentence of the document, or its place 'at' and sha256."
-    elif not one.sentence.strip() and (one.at is None or len(one.at) != _ENDS or not one.sha256):
+    elif not correction.sentence.strip() and (
+        correction.at is None or len(correction.at) != _ENDS or not correction.sha256
+    ):
         yield "wants both: the place 'at', as [first, end] in characters, and sha256."
 
 
-def unproved(path: Path, found: Corrections, text: str) -> Iterator[DataError]:
+def find_unproved(path: Path, corrections: Corrections, text: str) -> Iterator[DataError]:
     """Yield every correction whose proof is not in the text that it is about."""
-    for question, one in found.corrections.items():
-        given = one.sentence.strip() or (one.at and len(one.at) == _ENDS and one.sha256)
-        if given and not one.proof(text):
-            said = f"'{clipped(one.sentence)}'" if one.sentence else f"the passage at {list(one.at or ())}"
-            yield DataError(path, f"{said} is not in {found.document}'s text.", f"corrections.{question}")
+    for question, correction in corrections.corrections.items():
+        has_proof = correction.sentence.strip() or (correction.at and len(correction.at) == _ENDS and correction.sha256)
+        if has_proof and not correction.find_proof(text):
+            quotation = (
+                f"'{clipped(correction.sentence)}'"
+                if correction.sentence
+                else f"the passage at {list(correction.at or ())}"
+            )
+            yield DataError(path, f"{quotation} is not in {corrections.document}'s text.", f"corrections.{question}")
 
 
 def find_corrections(workspace: Workspace, document: Document) -> list[tuple[str, Corrections]]:
@@ -443,20 +453,23 @@ def find_corrections(workspace: Workspace, document: Document) -> list[tuple[str
 
     A DataError for a bad file, and for a correction whose proof is not in the text.
     """
-    known = []
+    layers = []
     for layer, path in reversed(workspace.every("corrections").get(document.name, ())):
-        found = read_yaml(path, Corrections)
-        if found.digest == document.digest:
-            for error in (*correction_problems(path, document.name, found), *unproved(path, found, document.text)):
+        corrections = read_yaml(path, Corrections)
+        if corrections.digest == document.digest:
+            for error in (
+                *correction_problems(path, document.name, corrections),
+                *find_unproved(path, corrections, document.text),
+            ):
                 raise error
-            known.append((layer, found))
-    return known
+            layers.append((layer, corrections))
+    return layers
 
 
-def correct(annotations: Annotations, corrections: dict[str, Correction]) -> Annotations:
+def apply_corrections(annotations: Annotations, corrections: dict[str, Correction]) -> Annotations:
     """Put what is right in the place of annotated answers that are corrected."""
     answers = {
-        question: corrections[question].applied(answer) if question in corrections else answer
+        question: corrections[question].apply_to(answer) if question in corrections else answer
         for question, answer in annotations.answers.items()
     }
     return msgspec.structs.replace(annotations, answers=answers)
@@ -466,11 +479,11 @@ def describe_correction(answer: AnnotatedAnswer, right: AnnotatedAnswer) -> str:
     """Say what a correction puts in the place of an annotated answer; empty where it is the same."""
     if answer == right:
         return ""
-    said = right.answer if right.answer != answer.answer else ""
+    text = right.answer if right.answer != answer.answer else ""
     silent = right.silent if right.silent != answer.silent else ""
     # The note of a corrected answer begins with that of the answer, and goes on with why.
     why = right.note.removeprefix(answer.note).strip()
-    return " ".join(filter(None, ("A correction is known:", silent and f"silent: {silent}.", said, why)))
+    return " ".join(filter(None, ("A correction is known:", silent and f"silent: {silent}.", text, why)))
 
 
 def _single_spaced(text: str) -> str:

@@ -36,7 +36,7 @@ class Point(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     why: str = ""
 
     @property
-    def aside(self) -> str:
+    def remark(self) -> str:
         """The words beside a point: its weight, whether its contradiction hurts, and its sections."""
         return ", ".join((self.weight, *(["harm if wrong"] if self.if_wrong else []), *self.sections))
 
@@ -53,21 +53,21 @@ class Ticks(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 def points_digest(points: Sequence[Point]) -> str:
-    """The beginning of a SHA-256 of what the points say: their ids and texts."""
+    """Return the beginning of a SHA-256 of what the points say: their ids and texts."""
     return digest(repr([(point.id, point.text) for point in points]))[:12]
 
 
-def ticked(points: Sequence[Point], said: Sequence[str], contradicted: Sequence[str] = ()) -> Ticks:
+def make_ticks(points: Sequence[Point], made: Sequence[str], contradicted: Sequence[str] = ()) -> Ticks:
     """Ticks of these points, in their order; a ValueError for an id that is none of theirs, or in both lists."""
-    known = [point.id for point in points]
-    if strange := [name for name in (*said, *contradicted) if name not in known]:
-        raise ValueError(f"there is no point '{strange[0]}'")
-    if both := set(said) & set(contradicted):
-        raise ValueError(f"the point '{min(both)}' can't be both said and contradicted")
+    ids = [point.id for point in points]
+    if unknown_ids := [name for name in (*made, *contradicted) if name not in ids]:
+        raise ValueError(f"there is no point '{unknown_ids[0]}'")
+    if in_both := set(made) & set(contradicted):
+        raise ValueError(f"the point '{min(in_both)}' can't be both said and contradicted")
     return Ticks(
         points_digest(points),
-        tuple(name for name in known if name in said),
-        tuple(name for name in known if name in contradicted),
+        tuple(name for name in ids if name in made),
+        tuple(name for name in ids if name in contradicted),
     )
 
 
@@ -81,15 +81,15 @@ def point_flaws(points: Sequence[Point], *, silent: bool) -> Iterator[str]:
         yield f"has {len(points)} points; the most is {MOST}."
     if all(point.weight != "vital" for point in points):
         yield "has no vital point; mark at least one with weight: vital."
-    known: set[str] = set()
+    seen_ids: set[str] = set()
     for point in points:
-        named = f"the point '{point.id}'"
+        subject = f"the point '{point.id}'"
         if not _ID.fullmatch(point.id):
-            yield f"{named} wants an id of up to 32 letters, digits, _ and -."
-        if point.id in known:
-            yield f"{named} is there twice; give one of them another id."
-        known.add(point.id)
+            yield f"{subject} wants an id of up to 32 letters, digits, _ and -."
+        if point.id in seen_ids:
+            yield f"{subject} is there twice; give one of them another id."
+        seen_ids.add(point.id)
         if not point.text.strip():
-            yield f"{named} has no text."
+            yield f"{subject} has no text."
         if not point.sections:
-            yield f"{named} rests on no section; name at least one."
+            yield f"{subject} rests on no section; name at least one."

@@ -13,7 +13,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, clipped, nearest
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.languages.catalog import ENGLISH, LANGUAGES, in_words, language_of, variant
+from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, variant
 from genaipa.policies.document import DocumentKind
 from genaipa.words import listed, some
 from genaipa.workspace import PULLED, find_workspace, shipped
@@ -66,10 +66,10 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     checked_by: tuple[str, ...] = ()
 
     @property
-    def asked_in(self) -> str:
+    def language_code(self) -> str:
         """Code of the language of its questions; English where neither the file nor the texts tell."""
         texts = " ".join(question.text for question in self.questions)
-        return self.language or language_of(texts) or ENGLISH.code
+        return self.language or detect_language_code(texts) or ENGLISH.code
 
     @property
     def translation(self) -> str:
@@ -78,21 +78,24 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return ""
         by = f" by {listed(self.translators)}" if self.translators else ""
         checked = f"checked by {listed(self.checked_by)}" if self.checked_by else "checked by nobody"
-        return f"into {in_words(self.asked_in)}{by}, {checked}"
+        return f"into {language_name(self.language_code)}{by}, {checked}"
 
     def __repr__(self) -> str:
         return short_repr("QuestionSet", self.name, f"{len(self.questions)} questions about a {self.kind}")
 
     def _repr_html_(self) -> str:
-        rows = ((one.id, self.categories.get(one.category, one.category), one.text) for one in self.questions)
+        rows = (
+            (question.id, self.categories.get(question.category, question.category), question.text)
+            for question in self.questions
+        )
         return html_table(f"{self.name}: {self.title}", rows, ("question", "category", "text"))
 
-    def asked(self, question_id: str, wording: Wording, company: str) -> str:
+    def question_text(self, question_id: str, wording: Wording, company: str) -> str:
         """Question as put to a system: one wording, with the company (or regulation) filled in."""
         return self[question_id].wording(wording).replace(self.placeholder, company)
 
-    def in_category(self, category: str) -> list[Question]:
-        """The questions of a category, in their order."""
+    def category_questions(self, category: str) -> list[Question]:
+        """Return the questions of a category, in their order."""
         return [question for question in self.questions if question.category == category]
 
     def __getitem__(self, question_id: str) -> Question:
@@ -131,7 +134,7 @@ def load_question_set(name: str, workspace: WorkspaceLike = None) -> QuestionSet
 
 
 def default_set(document: Document, workspace: Workspace) -> str:
-    """The name of the set that is asked about a document by default: its kind's, in its language if there is one.
+    """Return the name of a document's default set: that of its kind, in its language if there is one.
 
     A published document is asked the set that was published with it. A translation in a layer below a set of one's own
     translates another one, and is not taken.
@@ -168,12 +171,12 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
         yield DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")
     if not questions.placeholder.strip():
         yield DataError(path, 'is blank; name what the company takes the place of, as "[the company]".', "placeholder")
-    seen: set[str] = set()
+    seen_ids: set[str] = set()
     for index, question in enumerate(questions.questions):
         entry = f"questions[{index}] ({question.id})"
-        if question.id in seen:
+        if question.id in seen_ids:
             yield DataError(path, "duplicate id.", entry)
-        seen.add(question.id)
+        seen_ids.add(question.id)
         if question.category not in questions.categories:
             yield DataError(path, f"the category '{question.category}' is not among the set's categories.", entry)
         if len(question.paraphrases) > len(WORDINGS) - 1:
@@ -182,19 +185,24 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
             yield DataError(path, "has an empty text.", entry)
     # A language of a set that ships may be of a package that is not here.
     if questions.language and questions.language not in LANGUAGES and not path.is_relative_to(shipped()):
-        known = ", ".join(LANGUAGES)
+        languages = ", ".join(LANGUAGES)
         yield DataError(
-            path, f"'{clipped(questions.language)}' is no language that genaipa knows ({known}).", "language"
+            path, f"'{clipped(questions.language)}' is no language that genaipa knows ({languages}).", "language"
         )
 
 
 def translation_problems(path: Path, questions: QuestionSet, workspace: WorkspaceLike = None) -> Iterator[DataError]:
     """Yield what is wrong with a translation, held against the set that it translates, in its layer or below."""
-    here, original = find_workspace(workspace), questions.translates
+    source, original = find_workspace(workspace), questions.translates
     if not original:
         return
-    layers, own = [name for name, _ in here.layers], {path: layer for layer, path in here.names("questions").values()}
-    files = (here.from_layer(layers.index(own[path])) if path in own else here).names("questions")
+    layers, layers_by_path = (
+        [name for name, _ in source.layers],
+        {path: layer for layer, path in source.names("questions").values()},
+    )
+    files = (source.from_layer(layers.index(layers_by_path[path])) if path in layers_by_path else source).names(
+        "questions"
+    )
     if not questions.language:
         yield DataError(path, f"is missing; a translation says its language ({', '.join(LANGUAGES)}).", "language")
     if original == questions.name:
@@ -204,11 +212,13 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
         yield DataError(path, problem, "translates")
     else:
         try:
-            known = {one.id for one in read_yaml(files[original][1], QuestionSet).questions}
+            original_ids = {question.id for question in read_yaml(files[original][1], QuestionSet).questions}
         except DataError:
             return  # it is told of that file
-        ids = {one.id for one in questions.questions}
-        if known != ids:
-            lacks = [f"lacks {some(sorted(known - ids), _NAMED)}"] if known - ids else []
-            more = [f"has {some(sorted(ids - known), _NAMED)} beyond them"] if ids - known else []
-            yield DataError(path, f"the ids must be as in '{original}'; it {listed([*lacks, *more])}.", "questions")
+        ids = {question.id for question in questions.questions}
+        if original_ids != ids:
+            lacks = [f"lacks {some(sorted(original_ids - ids), _NAMED)}"] if original_ids - ids else []
+            additions = [f"has {some(sorted(ids - original_ids), _NAMED)} beyond them"] if ids - original_ids else []
+            yield DataError(
+                path, f"the ids must be as in '{original}'; it {listed([*lacks, *additions])}.", "questions"
+            )

@@ -21,7 +21,7 @@ import pandas as pd
 from markupsafe import Markup
 
 import genaipa
-from genaipa.files.html import without_steering
+from genaipa.files.html import strip_control_characters
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
@@ -452,7 +452,7 @@ def _template_environment(package: str) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     # Whatever a page shows, a model's name as served and a reply among it.
-    environment.finalize = without_steering
+    environment.finalize = strip_control_characters
     environment.filters["prose"] = lambda text: Markup(render_note(text))  # noqa: S704 - escaped
     return environment
 

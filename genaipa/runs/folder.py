@@ -33,7 +33,7 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import DataError, GenaipaError, NoRoomError, RunError
-from genaipa.files.locks import held
+from genaipa.files.locks import hold_lock
 from genaipa.files.names import folder_words, free_names, make_folder
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs.documents import KeptDocuments
@@ -416,14 +416,14 @@ class RunFolder(ManifestFolder):
     def settle(self, cap: float | None) -> tuple[RunStatus, Tally]:
         """Write into the manifest how far the run is by its shards, which nobody carries out here any more."""
         # Counted while nobody else writes: of several processes, the last one to write has to have seen all shards.
-        with held(self.part.lock, self.path):
+        with hold_lock(self.part.lock, self.path):
             tally, status = self.counts()
             self.note(status, tally, cap)
         return status, tally
 
     def note(self, status: RunStatus, tally: Tally, cap: float | None) -> None:
         """Write into the manifest how far the run is, its cap, and the facts about its systems from its shards."""
-        with held(self.part.lock, self.path):
+        with hold_lock(self.part.lock, self.path):
             manifest = self.outline()
             manifest.status, manifest.max_cost, manifest.totals = status, cap, tally.totals()
             for _, shard in self.parts():

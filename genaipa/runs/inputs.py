@@ -17,18 +17,18 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UnknownNameError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import DEFAULT
-from genaipa.languages.catalog import ENGLISH, named_language
+from genaipa.languages.catalog import ENGLISH, language_from_name
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import (
     Annotations,
-    annotated_texts,
-    carry_over,
-    correct,
+    apply_corrections,
     find_annotations,
     find_corrections,
-    question_set,
+    find_question_set,
+    index_annotated_texts,
+    map_to_questions,
+    match_questions,
     read_annotations,
-    same_questions,
 )
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
@@ -141,7 +141,7 @@ class Inputs:
         found = self.questions(record.document)
         try:
             at = coordinates_of(record)
-            return found.asked(at.question, at.wording, self._company(record)) if found else record.asked
+            return found.question_text(at.question, at.wording, self._company(record)) if found else record.asked
         except (UnknownNameError, IndexError):
             return record.asked
 
@@ -185,9 +185,11 @@ class Inputs:
             if texts := self._texts():
                 about = replace(about, name=texts.get(about.digest, about.name))
             for layer, known in find_corrections(self.workspace, about):
-                written_for = question_set(self.workspace, known.questions, layer)
-                same = same_questions(known.corrections, written_for, asked, about.company) if written_for else {}
-                found = correct(found, {question: known.corrections[source] for question, source in same.items()})
+                written_for = find_question_set(self.workspace, known.questions, layer)
+                same = match_questions(known.corrections, written_for, asked, about.company) if written_for else {}
+                found = apply_corrections(
+                    found, {question: known.corrections[source] for question, source in same.items()}
+                )
         except GenaipaError as error:
             self.problems.append(f"{error} Annotated answers about {document} are not corrected.")
             return self._annotations(document)
@@ -203,7 +205,7 @@ class Inputs:
                 return self._shared[basis]
             known = find_annotations(self.workspace, held, self._texts()) if held is not None else None
             if held is not None and known is not None and known.of_this_text:
-                self._shared[basis] = self._of_asked(document, known.annotations, known.asked)
+                self._shared[basis] = self._of_asked(document, known.annotations, known.question_set)
                 return self._shared[basis]
             path = self.folder.near(document).path / "annotations" / f"{document}.yaml"
             kept = read_annotations(path) if path.is_file() else None
@@ -223,7 +225,7 @@ class Inputs:
 
     def _annotated_texts(self) -> dict[str, str] | None:
         """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""
-        return annotated_texts(self.workspace) if self._kept else None
+        return index_annotated_texts(self.workspace) if self._kept else None
 
     def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
         """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
@@ -231,9 +233,9 @@ class Inputs:
         if asked is None or (written_for is None and found.questions == name):
             # A run keeps annotations as those of the questions that it asks.
             return found if found.questions == name else None
-        return carry_over(
+        return map_to_questions(
             found,
-            written_for or question_set(self.workspace, found.questions),
+            written_for or find_question_set(self.workspace, found.questions),
             asked,
             self.manifest.documents[document].company,
         )
@@ -312,7 +314,7 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
         plan = find_procedure_plan(folder.outline().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _before(folder, record, offsets):
-            messages += _turn(earlier, earlier.reply or named_language(prompts).no_answer)
+            messages += _turn(earlier, earlier.reply or language_from_name(prompts).no_answer)
     return messages + _turn(record, record.reply)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UsageError
-from genaipa.files.html import frame_of, html_table, short_repr
+from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace, names_of
@@ -89,7 +89,7 @@ class Run:
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
         if plan is None:
             columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
-        return frame_of((self._row(record, sets) for record in records), list(columns))
+        return figure_frame((self._row(record, sets) for record in records), list(columns))
 
     def _row(self, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}

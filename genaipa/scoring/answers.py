@@ -305,7 +305,9 @@ class Pool:
     def categories(self) -> dict[str, str]:
         """Question → its category, in the order of the sets that the runs asked."""
         asked = (run.inputs.questions(name) for run in self._runs.values() for name in run.inputs.manifest.documents)
-        known = [(q.id, q.category) for one in asked if one for name in one.categories for q in one.in_category(name)]
+        known = [
+            (q.id, q.category) for one in asked if one for name in one.categories for q in one.category_questions(name)
+        ]
         return dict(known)
 
     @property

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from genaipa.questions.annotations import Correction, flaws
+from genaipa.questions.annotations import Correction, correction_flaws
 from genaipa.questions.points import Ticks
 from genaipa.scoring.rubric import Values
 
@@ -246,7 +246,7 @@ def _word_problem(event: Event) -> str:
         placed = said.at is not None and 0 <= said.at[0] < said.at[1] and bool(said.sha256)
         none = said.at is None and not said.sha256
         return "" if placed or none else "its passage wants a place in the text (at) and these characters' sha256."
-    flaw = next(flaws(said.correction), "") if said and said.correction else ""
+    flaw = next(correction_flaws(said.correction), "") if said and said.correction else ""
     return f"its correction {flaw}" if flaw else ""
 
 

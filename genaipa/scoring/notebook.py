@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
-from genaipa.files.html import frame_of, html_table, short_repr
+from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.run import Runs, chosen
 from genaipa.runs.selection import days_of, groups_of, run_folders, select
 from genaipa.scoring.answers import Pool
@@ -98,7 +98,7 @@ class Sample:
     @property
     def frame(self) -> pd.DataFrame:
         """A row per system and experiment: its `answers`, those in the `wave`, how many are `scored`, and `outside`."""
-        return frame_of((group._asdict() for group in self.groups), WaveStanding._fields)
+        return figure_frame((group._asdict() for group in self.groups), WaveStanding._fields)
 
     @property
     def rows(self) -> list[tuple[str, str, int, int, int, int]]:

@@ -17,7 +17,7 @@ second. Each part v has its own Student's t, and the half-width is √(Σ t²v) 
 the means give them, this covers the truth at least as often as it promises (Banerjee, 1960, Sankhyā 22, 357-358): given
 the v, whose expectations are V, the chance is at least F(Σ t²v / ΣV), F being χ² with one degree of freedom. F is
 concave, so that this is at least the mean, weighted by V, of F(t²v/V), whose expectation is the level for each part.
-What is taken out, and what is bent, has no such proof; the simulation in `docs/method/intervals.md` shows how often
+What is taken out, and what is bent, has no such proof; the simulation in `docs/method/coverage.md` shows how often
 intervals cover the truth (`python -m benchmarks.coverage`).
 
 All are closed formulas, chosen by that simulation. The interval is bent where questions are skewed or crowd at an end
@@ -77,7 +77,7 @@ _LEAST_LEFT = 0.5
 """The share of the variance of the documents' means that is left to them at least.
 
 By chance a few documents may be so much alike that the rest explains all of it. With nothing left, of several systems
-some pair would often seem to differ for policies like these; half keeps that below 5 % (docs/method/intervals.md).
+some pair would often seem to differ for policies like these; half keeps that below 5 % (docs/method/coverage.md).
 """
 _LEAST_UNUSUAL = 3
 """Below this many questions, or documents, that are not at the usual end of a share, its variance says nothing."""

@@ -4,7 +4,7 @@ Whoever looks at a study as often as they like, and stops when something shows, 
 p < .05 after ten looks in 17 of 100 studies. So a difference counts at p < .001 until the planned answers are scored,
 and at p < .05 then; between, while the last 5 % of them come in, at p < .02. Where the plan was enlarged, its smaller
 size had an end of its own, and the last one is at .01. No look needs to be written down, and nothing is lost at the
-end. A look after every answer adds less than one false alarm in 100 studies (`docs/method/intervals.md`).
+end. A look after every answer adds less than one false alarm in 100 studies (`docs/method/coverage.md`).
 Intervals of differences are those of the level, so that they agree with what is said.
 """
 

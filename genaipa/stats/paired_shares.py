@@ -2,7 +2,8 @@
 
 Student's t knows no end of the scale: with six questions against one, of eight, its interval was all of it. There, both
 shares' score intervals (Wilson, 1927) are put together by their correlation (Newcombe, 1998, Statistics in Medicine 17,
-2635-2650, method 10), with Student's quantile for the questions. `docs/method/intervals.md` has how often they hold.
+2635-2650, method 10), with Student's quantile for the questions. Of 400
+simulated studies each they hold in 95.5 to 96.0 % (75 against 12 % of eight questions), and in up to 99.8 % near 0.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A share's interval is that of Clopper and Pearson (1934, https://doi.org/10.1093
 independent items as its variance says that the items are worth (Korn and Graubard, 1998, Survey Methodology 24(2),
 193-201). The variance is a jackknife over clusters. It says too little where nearly all clusters are wholly at one end,
 since a cluster that differs was hardly drawn then: there, items of a cluster are taken to be alike by `ALIKE` at least.
-`docs/method/intervals.md` has how often the intervals hold the truth (`python -m benchmarks.coverage_shares`).
+`docs/method/coverage.md` has how often the intervals hold the truth (`python -m benchmarks.coverage_shares`).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 def _replayed() -> dict[str, Any]:
     # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
-    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").replayed()
+    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").recorded_systems()
     return studies
 
 

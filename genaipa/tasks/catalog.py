@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
-from genaipa.files.html import frame_of
+from genaipa.files.html import figure_frame
 from genaipa.kinds import DEFAULT, PLAIN, kind_of, kinds, names
 from genaipa.plugins import is_ours, plugins
 from genaipa.systems.plugins import make, source_file
@@ -48,7 +48,7 @@ def list_suites() -> pd.DataFrame:
     ['test, valid, train', 'micro F1, macro F1']
     """
     rows = [row for kind in kinds().values() for row in kind.rows()]
-    return frame_of(rows, list(rows[0]) if rows else [])
+    return figure_frame(rows, list(rows[0]) if rows else [])
 
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
-from genaipa.languages.catalog import ENGLISH, in_words, named_language, variant
+from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, variant
 from genaipa.languages.detection import detect_language
 from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
@@ -278,14 +278,15 @@ def check_one_language(documents: Iterable[Document], workspace: Workspace) -> N
         first = first if first[0] else (document.name, asked)
         if asked != first[1]:
             raise UsageError(
-                f"{first[0]} would be asked about in {in_words(first[1])}, and {document.name} in {in_words(asked)}: "
-                f"ask about each in a run of its own, or name one question set for both, such as '{document.kind}'."
+                f"{first[0]} would be asked about in {language_name(first[1])}, and {document.name} in "
+                f"{language_name(asked)}: ask about each in a run of its own, or name one question set "
+                f"for both, such as '{document.kind}'."
             )
 
 
 def _translate_prompts(workspace: Workspace, sets: Mapping[str, str], usual: tuple[str, ...]) -> tuple[str, ...]:
     """Return the usual sets of prompts in the language of the questions, where there is a variant of each."""
-    languages = {load_question_set(name, workspace).asked_in for name in set(sets.values())}
+    languages = {load_question_set(name, workspace).language_code for name in set(sets.values())}
     if len(languages) > 1:
         return usual
     (language,) = languages
@@ -298,7 +299,7 @@ def _explain_language(seems: str, *, many: bool) -> str:
     if not seems:
         return f"the language of the document{'s' if many else ''} is not recognised"
     subject = "documents seem" if many else "document seems"
-    return f"the {subject} to be in {in_words(seems)}, for which there are no questions"
+    return f"the {subject} to be in {language_name(seems)}, for which there are no questions"
 
 
 def _tell_published(
@@ -338,9 +339,9 @@ def _tell_languages(
         resources.say(f"{some(names, _NAMED)}: {_explain_language(seems, many=len(names) > 1)}: asked in English")
     for language, names in of.items():
         asked = dict.fromkeys(sets[name] for name in names)
-        lacking = [name for name in (*asked, *without) if named_language(name).code != language]
-        none = f"; not in {in_words(language)}: {listed(lacking)}" if lacking else ""
+        lacking = [name for name in (*asked, *without) if language_from_name(name).code != language]
+        none = f"; not in {language_name(language)}: {listed(lacking)}" if lacking else ""
         resources.say(
-            f"{some(names, _NAMED)}: in {in_words(language)}, asked {listed([*asked])} with the prompts "
+            f"{some(names, _NAMED)}: in {language_name(language)}, asked {listed([*asked])} with the prompts "
             f"{listed(prompts)}{none}"
         )

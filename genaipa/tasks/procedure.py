@@ -15,10 +15,10 @@ from msgspec.structs import replace
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.strict_yaml import as_yaml
 from genaipa.files.text import digest, read_text
-from genaipa.languages.catalog import named_language
+from genaipa.languages.catalog import language_from_name
 from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_parts
-from genaipa.questions.annotations import annotated_texts, find_annotations
+from genaipa.questions.annotations import find_annotations, index_annotated_texts
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
 from genaipa.runs.documents import kept_lines
 from genaipa.runs.procedure import (
@@ -152,7 +152,7 @@ class Procedure(Task):
         self._sets = {name: load_question_set(name, workspace) for name in sets}
         self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
         self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
-        self._texts = annotated_texts(workspace) if workspace.held else None
+        self._texts = index_annotated_texts(workspace) if workspace.held else None
         self.load_documents()
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
@@ -200,7 +200,7 @@ class Procedure(Task):
             held = find_annotations(self.workspace, document, self._texts)
             if held is None:
                 continue
-            usable = held.usable(self.questions[name], document.company)
+            usable = held.usable_answers(self.questions[name], document.company)
             if usable.answers and self._of_corpus:
                 files[name] = as_yaml(replace(usable, document=name, digest=document.digest))
             elif usable.answers:
@@ -326,7 +326,7 @@ class Procedure(Task):
             messages.append(Message("assistant", said or self._no_answer(conversation), "answer"))
 
     def _no_answer(self, conversation: Conversation) -> str:
-        return named_language(conversation.prompts or self.plan.prompts[0]).no_answer
+        return language_from_name(conversation.prompts or self.plan.prompts[0]).no_answer
 
     def _branch(self, call: Call) -> Dialogue:
         yield call

@@ -20,7 +20,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import kinds
-from genaipa.languages.catalog import LANGUAGES, named_language, variant
+from genaipa.languages.catalog import LANGUAGES, language_from_name, variant
 from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
 from genaipa.systems.base import Message
 from genaipa.workspace import Workspace, shipped
@@ -236,7 +236,7 @@ class Script:
 
     @cached_property
     def _about(self) -> dict[str, object]:
-        company, language = self.document.company, named_language(self.prompts.name)
+        company, language = self.document.company, language_from_name(self.prompts.name)
         if self.document.kind == "regulation":
             subject = language.regulation(self.document.about.title, company)
         else:
@@ -301,7 +301,7 @@ class Script:
         """One question in one wording."""
         message = self._questions.get((question_id, wording))
         if message is None:
-            asked = self.questions.asked(question_id, wording, self.document.company)
+            asked = self.questions.question_text(question_id, wording, self.document.company)
             said = self._say("question", question=asked, question_id=question_id)
             message = self._questions[question_id, wording] = Message("user", said, carries=asked)
         return message

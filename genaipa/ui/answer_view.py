@@ -485,7 +485,7 @@ def annotated_of(case: Case) -> list[Text]:
     if not case.annotated:
         return []
     doubt = [Text(case.doubt, tone="warning")] if case.doubt else []
-    return [*doubt, Text(case.annotated.answer, "Annotated answer", case.annotated.aside, "good", fold=FOLD)]
+    return [*doubt, Text(case.annotated.answer, "Annotated answer", case.annotated.remark, "good", fold=FOLD)]
 
 
 def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:

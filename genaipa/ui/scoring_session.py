@@ -204,7 +204,7 @@ def objection_on_screen(desk: Desk, analyst: str, case: Case, trouble: str) -> d
     return {
         "mine": right
         and {
-            "passage": right.proof(case.document.text),
+            "passage": right.find_proof(case.document.text),
             "silent": right.silent or case.annotated.silent,
             "answer": right.answer,
             "why": right.why,

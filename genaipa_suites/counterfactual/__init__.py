@@ -65,8 +65,8 @@ class CounterfactualEdits(Suite):
 
     title = "Counterfactual edits"
     about = (
-        "Does a system read? Facts of a policy are edited, and it is asked about them before and after, and about "
-        "twins that say the same in other words; scored is by rule whether the answer follows the text"
+        "Does a system read? It is asked about facts of a policy, about the same facts edited, and about the same "
+        "facts in other words; a rule scores whether its answer follows the text"
     )
     citation = (
         "After Wu, Wu, Zou: ClashEval: Quantifying the tug-of-war between an LLM's internal prior and external "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.datasets.base import named_document
+from genaipa.datasets.base import load_named_document
 from genaipa.errors import DataError, GenaipaError, clipped
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
@@ -143,7 +143,7 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
 
     def rules(edits: Edits) -> Iterator[DataError]:
         try:
-            document = named_document(workspace, edits.document)
+            document = load_named_document(workspace, edits.document)
         except GenaipaError as error:
             yield DataError(path, str(error), "document")
             return

@@ -27,7 +27,7 @@ from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
-from genaipa.questions.points import Point, ticked
+from genaipa.questions.points import Point, make_ticks
 from genaipa.runs.permission import may_be_passed_on
 from genaipa.scoring.events import Event, Objection, new_id
 from genaipa.scoring.objections import proved
@@ -66,7 +66,7 @@ def make_study(license_: str, *, scored: bool = True) -> None:
     given_answers = sorted(answers(make_answers(*REPLIES, annotations=ANNOTATED)), key=lambda record: record.question)
     digests = [record.digest for record in given_answers]
     points = (Point("only", "A point that is nobody else's.", ("1",), if_wrong="harm", why="A reason of our own."),)
-    denied = ticked(points, [], ["only"])
+    denied = make_ticks(points, [], ["only"])
     given = [
         score("ada", digests[0], GOOD, ticks=denied),
         score("ada", digests[1], POOR),

@@ -279,13 +279,13 @@ def test_published_questions_can_be_asked(shared: Path) -> None:
     """Names are filled in, and the set for the GDPR filled with the CCPA is what was published for the CCPA."""
     policy = load_question_set("genaipabench")
     assert [question.id for question in policy.questions] == IDS
-    assert policy.asked("PD_f1", "original", "Uber").startswith("Does Uber conduct")
+    assert policy.question_text("PD_f1", "original", "Uber").startswith("Does Uber conduct")
     for question in policy.questions:
         for wording in WORDINGS:
-            assert "the company" not in policy.asked(question.id, wording, "Uber").lower()
+            assert "the company" not in policy.question_text(question.id, wording, "Uber").lower()
     assert policy["SE_u1"].paraphrases[0] == policy["SE_u1"].paraphrases[1]
     regulation = load_question_set("genaipabench-regulation")
     path = shared / "data/genaipabench/Annotated Answers/Regulation Answers/annotated_answers_CCPA.csv"
     published = path.read_text(encoding="utf-8-sig")
     for number in range(1, 7):
-        assert regulation.asked(f"PR_{number}", "original", "CCPA") in published
+        assert regulation.question_text(f"PR_{number}", "original", "CCPA") in published

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from genaipabench_tree import COMMIT, TreeServer, git_hash, repository, tree_of
 
-from genaipa.datasets.base import offering
+from genaipa.datasets.base import find_offering
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.policies.document import load_document
 from genaipa_study.layout import COMMIT as PINNED
@@ -70,9 +70,9 @@ def test_the_pinned_tree_has_every_published_file() -> None:
     assert tree.commit == PINNED
     assert len(tree.blobs) == 111
     assert all(len(blob) == 40 and int(blob, 16) for blob in tree.blobs.values())
-    folders = Counter(path.partition("/")[0] for path in tree.wanted)
+    folders = Counter(path.partition("/")[0] for path in tree.required_files)
     assert folders == {"Privacy Documents": 20 + 49 + 7, "Annotated Answers": 7, "Questions": 3}
-    assert Counter(path.partition("/")[0] for path in tree.study) == {"Generated Answers": 7, "Results": 18}
+    assert Counter(path.partition("/")[0] for path in tree.optional_files) == {"Generated Answers": 7, "Results": 18}
 
 
 def test_pulls_from_a_mirror_and_converts(cache: Path) -> None:
@@ -289,13 +289,13 @@ def test_two_threads_pull_at_once() -> None:
 
 def test_a_data_set_offers_what_is_not_here_yet(shared: Path) -> None:
     """The seven documents are on offer until they are here; other names never are."""
-    offered = {name: offering(name) for name in ("uber", "ccpa")}
+    offered = {name: find_offering(name) for name in ("uber", "ccpa")}
     assert {name: dataset.name for name, dataset in offered.items() if dataset} == dict.fromkeys(
         offered, "genaipabench"
     )
-    assert offering("brindlecart") is None
+    assert find_offering("brindlecart") is None
     pull(origin=str(shared / "data" / "genaipabench"))
-    assert offering("uber") is None
+    assert find_offering("uber") is None
 
 
 # The study's own answers and scores

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import os
 import re
@@ -111,18 +112,21 @@ def test_each_figure_follows_from_the_data_or_is_known_not_to(compared: dict[str
 
 @pytest.mark.full
 def test_the_page_is_current(compared: dict[str, Any], audited: dict[str, Any], study: Study) -> None:
-    """docs/method/reproduction.md is what its generator writes now."""
-    page = reproduction.page([*compared.values()], [*audited.values()], numbers.copied_tables(study))
-    assert (DOCS / "method" / "reproduction.md").read_text(encoding="utf-8") == page, REMEDY
+    """docs/method/reproduction.md and .csv are what their generator writes now."""
+    every, left = [*compared.values()], [*audited.values()]
+    page = reproduction.page(every, left, numbers.copied_tables(study))
+    assert reproduction.PAGE.read_text(encoding="utf-8") == page, REMEDY
+    assert reproduction.ROWS.read_text(encoding="utf-8") == reproduction.rows(every, left), REMEDY
 
 
-def test_the_page_counts_its_own_rows() -> None:
-    """The counts at the head of docs/method/reproduction.md are those of the rows below it, and of the list."""
-    page = (DOCS / "method" / "reproduction.md").read_text(encoding="utf-8")
-    rows = Counter(re.findall(r"^\|(?:[^|]*\|){4} (match|differs|absent) \|", page, flags=re.MULTILINE))
-    said = re.search(r"of (\d+) printed figures (\d+) follow .*?, (\d+) differ .*?and (\d+) can't", page, re.DOTALL)
-    assert said is not None
-    assert [int(count) for count in said.groups()] == [
+def test_the_page_counts_the_rows_of_its_table() -> None:
+    """The counts at the head of docs/method/reproduction.md are those of reproduction.csv, and of the list."""
+    with reproduction.ROWS.open(encoding="utf-8", newline="") as table:
+        rows = Counter(row["verdict"] for row in csv.DictReader(table))
+    page = reproduction.PAGE.read_text(encoding="utf-8")
+    counts = re.search(r"Of (\d+) printed figures (\d+) follow .*?, (\d+) differ .*?and (\d+)\s+can't", page, re.DOTALL)
+    assert counts is not None
+    assert [int(count) for count in counts.groups()] == [
         rows.total(),
         *(rows[verdict] for verdict in ("match", "differs", "absent")),
     ]

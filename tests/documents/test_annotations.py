@@ -15,11 +15,11 @@ from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import (
     annotation_problems,
-    carry_over,
     find_annotations,
+    format_template,
     load_annotations,
+    map_to_questions,
     read_annotations,
-    template,
 )
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.runs.inputs import Inputs
@@ -92,9 +92,9 @@ def test_an_answer_holds_for_the_same_text_in_another_set() -> None:
         ((f"Who must obey the {law}?", law, "regulation"), ("Who must obey the GDPR?", "GDPR", "regulation"), True),
         ((f"Does {law} fine?", law, "regulation"), ("Does the company fine?", law, "regulation"), False),
     ):
-        carried = carry_over(known, asked(*first), asked(*second, name="other"), "ACME")
+        carried = map_to_questions(known, asked(*first), asked(*second, name="other"), "ACME")
         assert set(carried.answers) == ({"Q1"} if same else set()), (first, second)
-    assert carry_over(known, None, asked("Q?"), "ACME").answers == {}
+    assert map_to_questions(known, None, asked("Q?"), "ACME").answers == {}
 
 
 def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[..., Finished]) -> None:
@@ -145,7 +145,7 @@ def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     held = find_annotations(workspace, load_document("brindlecart", workspace))
     assert held is not None
     assert other.text.startswith("Question 1")
-    assert held.usable(load_question_set("policy", workspace), "Brindlecart").answers == {}
+    assert held.usable_answers(load_question_set("policy", workspace), "Brindlecart").answers == {}
     assert "0 of its 32 annotated answers are for these questions" in held.notice(
         load_question_set("policy", workspace), "Brindlecart"
     )
@@ -263,7 +263,7 @@ def test_a_template_quotes_ids_that_yaml_takes_for_something_else() -> None:
     path = Path("questions/policy.yaml")
     path.write_text(path.read_text().replace("id: Q1", "id: '1'").replace("id: Q2", "id: 'yes'"))
     document = load_document("acme", workspace)
-    write("annotations/acme.yaml", template(document, load_question_set("policy", workspace), "2026-01-01"))
+    write("annotations/acme.yaml", format_template(document, load_question_set("policy", workspace), "2026-01-01"))
     found = load_annotations(workspace, "acme")
     assert (found.answers, found.digest, found.date) == ({}, document.digest, "2026-01-01")
     assert [finding.problem for finding in validate(workspace).findings] == ["no annotated answer to 1, yes."]

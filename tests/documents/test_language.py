@@ -10,7 +10,7 @@ from analysts import make_answers
 
 import genaipa
 from genaipa.errors import DataError
-from genaipa.languages.catalog import LANGUAGES, language_of, named_language
+from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_from_name
 from genaipa.policies.document import About, Document, is_english, load_document
 from genaipa.policies.statistics import measure, measure_distributions
 from genaipa.questions.annotations import AnnotatedAnswer
@@ -55,9 +55,9 @@ def test_english_is_told_from_other_languages() -> None:
 
 def test_a_language_is_found_from_frequent_words() -> None:
     """Each known language, none for another; what is stated comes first, by code or name, without region."""
-    assert [language_of(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == ["en", "de", "fr", ""]
+    assert [detect_language_code(text) for text in (ENGLISH, GERMAN, FRENCH, DUTCH)] == ["en", "de", "fr", ""]
     stated = ("de-AT", "ger", "German", "fr_CA", "EN", "nl")
-    assert [language_of(DUTCH, each) for each in stated] == ["de", "de", "de", "fr", "en", "nl"]
+    assert [detect_language_code(DUTCH, each) for each in stated] == ["de", "de", "de", "fr", "en", "nl"]
     assert Document("laden", GERMAN, About(company="Laden")).language == "de"
     # A run keeps what was found; nothing of English, as before.
     kept = [DocumentFacts.of(Document("a", text, About(company="A"))).language for text in (GERMAN, ENGLISH, DUTCH)]
@@ -70,7 +70,7 @@ def test_a_language_is_found_from_frequent_words() -> None:
         ('lang="de-DE"', GERMAN, "de", ""),
         ('lang="nl-BE"', DUTCH, "nl", ""),
         ("", DUTCH, "", ""),
-        ('lang="en"', GERMAN, "", "the page says that it is in English, and its words are German, which is taken"),
+        ('lang="en"', GERMAN, "", "the page says that it is in English, but its words are German"),
         ('lang="klingon"', DUTCH, "", "the page's language 'klingon' is no code, such as de; its words decide"),
     ],
 )
@@ -100,14 +100,14 @@ def test_a_subject_is_named_in_the_language_of_the_prompts() -> None:
     companies = ("Uber", "Hermès", "H&M", "Spotify", "Électricité")
     of = [LANGUAGES["fr"].policy(one).removeprefix("la politique de confidentialité ") for one in companies]
     assert of == ["d'Uber", "d'Hermès", "de H&M", "de Spotify", "d'Électricité"]
-    german = named_language("neutral-de")
+    german = language_from_name("neutral-de")
     assert german.policy("Uber") == "die Datenschutzerklärung von Uber"
     assert (
         german.regulation("Datenschutz-Grundverordnung", "DSGVO") == "die Regelung Datenschutz-Grundverordnung (DSGVO)"
     )
     assert german.regulation("", "DSGVO") == "die Regelung DSGVO"
     assert LANGUAGES["fr"].regulation("", "RGPD") == "la réglementation RGPD"
-    assert {named_language(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
+    assert {language_from_name(name).code for name in ("neutral", "paper", "my-own", "")} == {"en"}
 
 
 def test_reading_levels_are_of_a_language() -> None:

@@ -10,7 +10,7 @@ import pytest
 from running import write
 
 import genaipa as front
-from genaipa.languages.catalog import describe_language, in_words, language_of
+from genaipa.languages.catalog import describe_language, detect_language_code, language_name
 from genaipa.languages.detection import detect_language
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ TEXTS = {
 @pytest.mark.parametrize("code", TEXTS)
 def test_a_language_without_rules_is_recognised_for_people(code: str) -> None:
     """By its script, or by frequent words; it stays a language that is not known to rules."""
-    assert (language_of(TEXTS[code]), detect_language(TEXTS[code])) == ("", code)
-    assert describe_language(TEXTS[code], "") == f"seems to be {in_words(code)}"
+    assert (detect_language_code(TEXTS[code]), detect_language(TEXTS[code])) == ("", code)
+    assert describe_language(TEXTS[code], "") == f"seems to be {language_name(code)}"
 
 
 def test_a_language_that_nobody_recognises() -> None:
     """Its words tell nothing; a code that is stated is shown by its name."""
     assert describe_language("Zed mok tal " * 30, "") == "not recognised"
-    assert [in_words(code) for code in ("ar", "nl", "de", "fil", "por", "xx")] == [
+    assert [language_name(code) for code in ("ar", "nl", "de", "fil", "por", "xx")] == [
         *("Arabic", "Dutch", "German", "Filipino", "Portuguese", "xx")
     ]
 
@@ -94,7 +94,7 @@ def test_it_is_shown_of_a_document(genaipa: Cli) -> None:
         f"<!doctype html><html lang=en><body><main><h1>Larkfield</h1><p>{TEXTS['pt']}</p></main></body></html>",
     )
     done = genaipa("policies", "add", "page.html", "--name", "inn", "--company", "Larkfield")
-    assert "the page says that it is in English, and its words seem to be Portuguese." in done.out
+    assert "the page says that it is in English, but its words seem to be Portuguese." in done.out
     for shown in (done, genaipa("policies", "show", "inn")):
         assert "seems to be Portuguese" in shown.out
     assert front.load_document("inn").language == ""

@@ -10,7 +10,7 @@ import pytest
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.annotations import Annotations, annotation_problems, read_annotations
-from genaipa.questions.points import Point, Ticks, points_digest, ticked
+from genaipa.questions.points import Point, Ticks, make_ticks, points_digest
 from genaipa.scoring.events import Event, complaint
 from genaipa.scoring.rubric import Metric, Needed, Rubric, rubric_problems, shipped_rubric
 
@@ -83,7 +83,7 @@ def test_good_points_are_read_and_written_as_they_are(tmp_path: Path) -> None:
     found = read_annotations(path)
     assert not list(annotation_problems(path, "acme", found))
     assert found.answers["T_f1"].points == (Point("kept", "Some.", ("12.3",), "vital", "harm", "It hurts."),)
-    assert found.answers["T_f1"].points[0].aside == "vital, harm if wrong, 12.3"
+    assert found.answers["T_f1"].points[0].remark == "vital, harm if wrong, 12.3"
 
 
 # Every pair of shares of two vital and two okay points, by the shipped rule: best with all vital and half of the
@@ -102,26 +102,26 @@ def test_completeness_follows_from_ticks_by_the_shipped_rule(vital: int, okay: i
     assert rubric.pointed == "completeness"
     said = [*"ab"[:vital], *"cd"[:okay]]
     left = [name for name in "abcd" if name not in said]
-    assert rubric.by_points(POINTS, ticked(POINTS, said)) == value
-    assert rubric.by_points(POINTS, ticked(POINTS, said, left)) == value
+    assert rubric.by_points(POINTS, make_ticks(POINTS, said)) == value
+    assert rubric.by_points(POINTS, make_ticks(POINTS, said, left)) == value
 
 
 def test_points_without_okay_ones_need_the_vital_alone() -> None:
     """Without points that may be left out, the vital ones decide."""
-    assert shipped_rubric().by_points(POINTS[:2], ticked(POINTS[:2], ["a", "b"])) == 1
+    assert shipped_rubric().by_points(POINTS[:2], make_ticks(POINTS[:2], ["a", "b"])) == 1
 
 
 def test_ticks_keep_the_order_of_the_points_and_tell_edited_ones_apart() -> None:
     """Ticks have the order of the points, and the digest of their texts."""
-    assert ticked(POINTS, ["c", "a"], ["d"]) == Ticks(points_digest(POINTS), ("a", "c"), ("d",))
+    assert make_ticks(POINTS, ["c", "a"], ["d"]) == Ticks(points_digest(POINTS), ("a", "c"), ("d",))
     marked = msgspec.structs.replace(POINTS[0], if_wrong="harm", weight="okay", why="It hurts.")
     assert points_digest((marked, *POINTS[1:])) == points_digest(POINTS)
     edited = msgspec.structs.replace(POINTS[0], text="Another statement.")
     assert points_digest((edited, *POINTS[1:])) != points_digest(POINTS)
     with pytest.raises(ValueError, match="no point 'z'"):
-        ticked(POINTS, ["z"])
+        make_ticks(POINTS, ["z"])
     with pytest.raises(ValueError, match="'a' can't be both"):
-        ticked(POINTS, ["a"], ["a"])
+        make_ticks(POINTS, ["a"], ["a"])
 
 
 def test_ticks_are_a_scores_and_old_events_keep_their_bytes() -> None:

@@ -31,7 +31,7 @@ def test_policy_questions_are_the_papers() -> None:
         assert question.origin == ("user" if question.id.endswith("u1") else "faq")
         assert len(set(question.paraphrases) | {question.text}) == 4
     assert found["T_u1"].text == "What sort of data is collected from me while using this?"
-    assert found.asked("UC_f3", "original", "Uber") == (
+    assert found.question_text("UC_f3", "original", "Uber") == (
         "How does Uber manage consent and withdrawal of consent from users?"
     )
 
@@ -40,10 +40,10 @@ def test_regulation_questions_are_the_papers() -> None:
     """Six questions with the regulation's name to be filled in, in every wording."""
     found = load_question_set("regulation")
     assert [q.id for q in found.questions] == [f"PR_{n}" for n in range(1, 7)]
-    assert found.asked("PR_2", "original", "GDPR") == "What are the GDPR fines?"
+    assert found.question_text("PR_2", "original", "GDPR") == "What are the GDPR fines?"
     for question in found.questions:
         for wording in WORDINGS:
-            assert "GDPR" in found.asked(question.id, wording, "GDPR"), (question.id, wording)
+            assert "GDPR" in found.question_text(question.id, wording, "GDPR"), (question.id, wording)
 
 
 @pytest.mark.parametrize("name", ["policy", "regulation"])
@@ -52,7 +52,7 @@ def test_nothing_is_left_to_fill_in(name: str) -> None:
     found = load_question_set(name)
     for question in found.questions:
         for wording in WORDINGS:
-            asked = found.asked(question.id, wording, "ACME")
+            asked = found.question_text(question.id, wording, "ACME")
             assert "[" not in asked
             assert asked == asked.strip()
 
@@ -61,7 +61,7 @@ def test_own_set() -> None:
     """A set in the workspace is found by its name."""
     own(GOOD)
     found = load_question_set("own")
-    assert found.asked("Q1", "paraphrase-1", "ACME") == "On ACME?"
+    assert found.question_text("Q1", "paraphrase-1", "ACME") == "On ACME?"
 
 
 def test_unknown_names() -> None:
@@ -120,7 +120,7 @@ def test_a_translation_is_of_every_question(name: str) -> None:
     found = load_question_set(name)
     original = load_question_set(found.translates)
     assert (found.kind, found.placeholder) == (original.kind, original.placeholder)
-    assert (found.asked_in, original.asked_in) == (name[-2:], "en")
+    assert (found.language_code, original.language_code) == (name[-2:], "en")
     for known in ("id", "category", "origin"):
         assert [getattr(q, known) for q in found.questions] == [getattr(q, known) for q in original.questions]
     assert [len(q.paraphrases) for q in found.questions] == [len(q.paraphrases) for q in original.questions]

@@ -137,4 +137,4 @@ def test_addresses_change_and_measure_nothing() -> None:
 def test_a_proof_is_pasted_from_a_page() -> None:
     """A passage that proves a correction is found as it reads; its place is the source's."""
     found = proved(POLICY, f"{SENTENCE}.", silent="no", answer="", why="It is there.")
-    assert found.proof(SOURCE).startswith("Before you give pens to *one* of [our")
+    assert found.find_proof(SOURCE).startswith("Before you give pens to *one* of [our")

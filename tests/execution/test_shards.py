@@ -18,7 +18,7 @@ from disks import fill, may_mount, small_disk
 from sharding import content, lay_documents, priced_run, unseal
 
 from benchmarks.made_up import write_policies
-from genaipa.files.locks import held, native_lock
+from genaipa.files.locks import hold_lock, native_lock
 from genaipa.runs.records import RecordHead, Totals
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.workspace import find_workspace
@@ -108,7 +108,7 @@ def test_the_last_part_to_end_decides(tmp_path: Path, genaipa: Callable[..., Fin
     other, aside = run.shard(1).path, tmp_path / "aside"
     other.rename(aside)
     settling = threading.Thread(target=run.settle, args=(None,))
-    with held(native_lock(run.path / ".lock"), run.path):
+    with hold_lock(native_lock(run.path / ".lock"), run.path):
         settling.start()
         time.sleep(0.3)
         aside.rename(other)

@@ -69,12 +69,12 @@ def test_a_download_ends_in_its_time_and_size(site: str) -> None:
         for number, mode in enumerate(MODES):
             error = httpx2.TimeoutException if mode in ENDLESS else httpx2.HTTPError
             with contextlib.suppress(error):
-                found = downloads.get(f"{site}/{number}", seconds=TIME if mode in ENDLESS else 20, most=9_900_000)
+                found = downloads.get(f"{site}/{number}", seconds=TIME if mode in ENDLESS else 20, max_bytes=9_900_000)
                 assert len(found.content) <= 9_900_000, mode
                 assert mode not in ENDLESS, mode
         with pytest.raises(TooLargeError, match="more than 9 MB"):
-            downloads.get(f"{site}/{list(MODES).index('gzip')}", seconds=20, most=9_900_000)
-        assert downloads.get(f"{site}/policy", seconds=20, most=1000).status == 200
+            downloads.get(f"{site}/{list(MODES).index('gzip')}", seconds=20, max_bytes=9_900_000)
+        assert downloads.get(f"{site}/policy", seconds=20, max_bytes=1000).status == 200
 
 
 def test_a_redirect_to_another_host_is_said(site: str) -> None:
@@ -104,5 +104,5 @@ def test_a_redirect_from_outside_into_this_machine_is_refused(site: str, monkeyp
             Downloads() as downloads,
             pytest.raises(httpx2.HTTPError, match=r"redirects to 127\.0\.0\.1, which is this"),
         ):
-            downloads.get("http://policies.example/a", seconds=20, most=1000)
+            downloads.get("http://policies.example/a", seconds=20, max_bytes=1000)
         proxy.shutdown()

@@ -13,7 +13,7 @@ from commandline import call
 from judged import GPT, harsh, human, keep, make_run, noisy, truth, verdict
 from running import answers, carry_out, make_workspace, spec, write
 
-from genaipa.questions.points import Point, ticked
+from genaipa.questions.points import Point, make_ticks
 from genaipa.runs import journal
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import Record
@@ -171,7 +171,7 @@ def _ticking(event: Any, n: int, record: Record) -> Any:
     points = () if silent else POINTS[: 1 + number % 3]
     said = [point.id for place, point in enumerate(points, n) if place % 2 == 0]
     denied = [point.id for place, point in enumerate(points, n) if place % 2 and place % 3 == 0]
-    return msgspec.structs.replace(event, ticks=ticked(points, said, denied)) if points else event
+    return msgspec.structs.replace(event, ticks=make_ticks(points, said, denied)) if points else event
 
 
 def make_corpus() -> None:

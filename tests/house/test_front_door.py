@@ -170,7 +170,7 @@ def test_every_suite_is_listed() -> None:
     assert set(table.index) == set(suite_targets())
     assert table.drop(index="privacyglue").astype(bool).all(axis=None)
     assert table.loc["policyqa", "splits"] == "test, dev, train"
-    assert set(", ".join(table["data"]).split(", ")) - {"ships"} <= set(datasets.names())
+    assert set(", ".join(table["data"]).split(", ")) - {"ships"} <= set(datasets.dataset_names())
 
 
 def score_all(run: front.Run, values: str) -> None:

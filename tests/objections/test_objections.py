@@ -146,7 +146,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
     """However it is spaced; what else is missing is said in a sentence each, and a rejection needs its reason."""
     spaced = SENTENCE.replace(" ", " \n ")
     assert proved(DOCUMENT, spaced, silent="no", answer=" It never sells it.", why="Section 2 says so. ") == RIGHT
-    assert RIGHT.proof(TEXT) == SENTENCE
+    assert RIGHT.find_proof(TEXT) == SENTENCE
     for said, problem in (
         ({"passage": " "}, "which passage"),
         ({"passage": SENTENCE.replace("never", "always")}, "does not have these words in a row: 'We always sell"),

@@ -21,7 +21,7 @@ from size import size
 from genaipa.answers import tidy as tidy_table
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
-from genaipa.questions.points import Point, points_digest, ticked
+from genaipa.questions.points import Point, make_ticks, points_digest
 from genaipa.reports.chapters.agreement import AgreementChapter
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
@@ -114,7 +114,7 @@ def scores() -> list[Any]:
         for event in events:
             states = dict(zip((p.id for p in of.points), states_of(n, event.analyst), strict=False)) if of else {}
             said, denied = ([name for name, state in states.items() if state == what] for what in ("said", "denied"))
-            given.append(msgspec.structs.replace(event, ticks=ticked(of.points, said, denied) if of else None))
+            given.append(msgspec.structs.replace(event, ticks=make_ticks(of.points, said, denied) if of else None))
     return given
 
 
@@ -141,15 +141,15 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     assert not set(PointCounts.columns) & set(pd.read_csv(tmp_path / "none.csv"))
     assert not chapter_of(none)
     rows = none.table[none.table["system"] == GPT].set_index("question")["answer"].astype(str)
-    second = ticked(POINTS["Q2"], ["a", "c"], ["b"])
+    second = make_ticks(POINTS["Q2"], ["a", "c"], ["b"])
     events = [
         msgspec.structs.replace(human(analyst, rows[question], (0,) * 5), ticks=ticks)
         for analyst, question, ticks in (
-            ("ada", "Q1", ticked(POINTS["Q1"], ["a"])),
-            ("bo", "Q1", ticked(POINTS["Q1"][:1], ["a"])),
+            ("ada", "Q1", make_ticks(POINTS["Q1"], ["a"])),
+            ("bo", "Q1", make_ticks(POINTS["Q1"][:1], ["a"])),
             ("ada", "Q2", second),
             ("bo", "Q2", None),
-            ("ada", "Q3", ticked(POINTS["Q3"], [])),
+            ("ada", "Q3", make_ticks(POINTS["Q3"], [])),
             ("ada", "Q4", second),
         )
     ]
@@ -176,7 +176,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     place = study.table.loc[study.table["answer"] == answer, ["run", "document", "question"]].iloc[0]
     points = points_in(study)[tuple(place)].points
     settled = msgspec.structs.replace(
-        human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=ticked(points, [], [points[0].id])
+        human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=make_ticks(points, [], [points[0].id])
     )
     for found, expected in ((study, None), (study.apply_events([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
@@ -356,7 +356,7 @@ def test_harm_is_on_the_first_screen(study: Study) -> None:
 def test_points_without_a_digest_match_no_ticks() -> None:
     """Points whose words were left out of a pack are known by the digest that it keeps; without one, by none."""
     points = POINTS["Q1"]
-    ticks = ticked(points, ["a"])
+    ticks = make_ticks(points, ["a"])
     bare = tuple(msgspec.structs.replace(point, text="") for point in points)
     assert KnownPoints(points_digest(points), bare).match(ticks)
     assert not KnownPoints(points_digest(bare), bare).match(ticks)

@@ -12,7 +12,7 @@ import pytest
 from jinja2 import Environment
 from markupsafe import Markup
 
-from genaipa.files.html import without_steering
+from genaipa.files.html import strip_control_characters
 from genaipa.files.spreadsheets import unescape_formula
 from genaipa.reports import render
 from genaipa.reports.table import Table
@@ -127,7 +127,7 @@ def test_as_html():
 def test_no_page_has_what_steers_a_terminal():
     """Neither in a table nor in a template's texts, markup among them; joiners and marks that scripts need stay."""
     steering, needed = "a\x1b[31m\x07\x9b\u202e\u2066", "\u0645\u06cc\u200c\u062e\n\t\U0001f468\u200d\U0001f469"
-    shown = Environment(autoescape=True, finalize=without_steering).from_string("{{ a }}{{ b }}{{ c }}{{ d }}")
+    shown = Environment(autoescape=True, finalize=strip_control_characters).from_string("{{ a }}{{ b }}{{ c }}{{ d }}")
     for page in (
         render.as_html(table_of({"system": [steering + needed], "n": [1]}, title=steering, note=steering)),
         shown.render(a=steering, b=Markup(f"<i>{steering}</i>"), c=7, d=needed),

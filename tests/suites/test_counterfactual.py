@@ -246,7 +246,7 @@ def test_what_ships_has_no_fault() -> None:
 
 
 def test_the_figures_that_baselines_reach() -> None:
-    """Memory follows nothing and stays everywhere, gold follows everything; nobody of them moves for nothing."""
+    """Memory follows nothing and keeps every old value, gold follows all; nobody is wrong after rewording."""
     asked = suite(NAME, "sample")
     memory, gold = figures(asked, "memory"), figures(asked, "gold")
     assert (memory["follows"], memory["stays"], memory["able"]) == (0, 100, 100)
@@ -273,7 +273,7 @@ def test_a_run_without_a_key(genaipa: Cli) -> None:
     """The baselines and the extractive one are asked, and reported with what follows of what they were able."""
     done = genaipa("run", "--suite", NAME, "--split", "sample", "-s", "extractive,baseline/memory,baseline/gold")
     assert done.code == 0, done.err
-    assert "extractive: follows 100 %; stays 0 %; able 100 %" in done.out
+    assert "extractive: follows the text 100 %; keeps the old value 0 %; right on the original 100 %" in done.out
     rows = {row["system"]: row for row in report().as_json()["tables"]["counterfactual-sample"]["rows"]}
     assert rows["extractive"]["follows"] >= 80
     assert rows["baseline/memory"]["stays"] == 100

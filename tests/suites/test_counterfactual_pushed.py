@@ -208,11 +208,14 @@ def test_what_stays_of_what_is_known(genaipa: Cli) -> None:
     assert 65 < float(row["known_low"]) < 75
     assert 10 < float(row["others_high"]) < 15
     page = Path("made/index.html").read_text(encoding="utf-8")
-    said = "stays in 100 % (69 to 100) of the 10 edits that it knows by heart, and in 0 % (0 to 13) of the 26 others."
+    said = (
+        "keeps the old value in 100 % (69 to 100) of the 10 edits that it knows by heart, and in 0 % (0 to 13) of the "
+        "26 others."
+    )
     assert said in page
     # The pictures come first, each under what it shows.
     drawn = (
-        page.index("known:Knowing: follows 72 %, stays 28 %"),
-        page.index("known:Knowing stays most in duration (100 %)"),
+        page.index("known:Knowing: follows the text 72 %, keeps the old value 28 %"),
+        page.index("known:Knowing keeps the old value most in duration (100 %)"),
     )
     assert drawn[0] < drawn[1] < page.index(said)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from genaipa.datasets.base import find
+from genaipa.datasets.base import find_dataset
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import blob_hash
 from genaipa.workspace import find_workspace
@@ -152,7 +152,7 @@ def test_it_has_no_study_to_import() -> None:
 
 def test_one_name_brings_the_data_of_all_suites() -> None:
     """Of PrivacyGLUE's six data sets each brings what the folder has, and a sentence says what of the others lacks."""
-    glue = find("privacyglue")
+    glue = find_dataset("privacyglue")
     assert isinstance(glue, JoinedData)
     sought = ["policyqa", "opp115", "privacyqa", "piextract", "policyie", "policy-detection"]
     assert [one.name for one in glue.each] == sought

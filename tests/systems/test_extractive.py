@@ -292,7 +292,7 @@ def test_a_german_or_french_policy_is_searched_by_its_own_words() -> None:
         document, asked = load_document(f"brindlecart{end}"), load_question_set(f"policy{end}")
         annotated = load_annotations(find_workspace(None), document.name).answers
         answers = {key: one for key, one in annotated.items() if one.silent != "yes"}
-        replies = {key: answer(document.text, asked.asked(key, "original", "")) for key in answers}
+        replies = {key: answer(document.text, asked.question_text(key, "original", "")) for key in answers}
         assert answer(document.text, "Schokoladeneis?") == not_said
         silent[end] = sum(reply == not_said for reply in replies.values()) / len(replies)
         right[end] = sum(

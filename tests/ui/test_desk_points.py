@@ -12,7 +12,7 @@ from pages import Shown, desk_here, digests
 from running import answers
 from stores import opened, score
 
-from genaipa.questions.points import Point, Ticks, ticked
+from genaipa.questions.points import Point, Ticks, make_ticks
 from genaipa_points.panel import find_agreed_ticks, tabulate_keys, tabulate_ticks
 from rubrics import METRICS, PAPER, keys_of, typed
 
@@ -88,7 +88,7 @@ def test_from_a_tick_to_the_event() -> None:
         page.wait_for_timeout(600)
         page.reload()
         assert (anna.wait().typed, hows(page)) == ("1113.", ["contradicted", "said", ""])
-        assert kept_drafts("Anna")[0].ticks == ticked(THREE, ["couriers"], ["kept"])
+        assert kept_drafts("Anna")[0].ticks == make_ticks(THREE, ["couriers"], ["kept"])
         anna.score("2")
         back = anna.go("u")
         assert back is not None
@@ -100,8 +100,8 @@ def test_from_a_tick_to_the_event() -> None:
         assert hows(page) == ["", "said", "said"], "a correction begins with what was ticked"
     kept = {event.id: event for event in kept_events() if event.kind == "score"}
     assert [event.ticks for event in kept.values()] == [
-        ticked(THREE, ["couriers"], ["kept"]),
-        ticked(THREE, ["couriers", "sold"]),
+        make_ticks(THREE, ["couriers"], ["kept"]),
+        make_ticks(THREE, ["couriers", "sold"]),
     ]
     assert [event.suggested["completeness"] for event in kept.values()] == [0.5, 0.5]
 
@@ -112,8 +112,8 @@ def test_ticks_side_by_side() -> None:
     run = make_answers("It is kept for a year; couriers see it.", annotations=ANNOTATION)
     (answer,) = (record.digest for record in answers(run))
     with opened("sqlite:///scores.db") as store:
-        store.append([score("Ada", answer, ticks=ticked(THREE, ["kept", "couriers"]))])
-        store.append([score("Bo", answer, typed("11131"), ticks=ticked(THREE, ["kept"], ["sold"]))])
+        store.append([score("Ada", answer, ticks=make_ticks(THREE, ["kept", "couriers"]))])
+        store.append([score("Bo", answer, typed("11131"), ticks=make_ticks(THREE, ["kept"], ["sold"]))])
     with open_to("--per-answer", "2", "--points") as (desk, browser):
         page = browser.visit(desk, "Cy")
         page.get_by_role("link", name="Adjudicate").click()
@@ -145,7 +145,7 @@ def test_ticks_side_by_side() -> None:
     assert (settled.kind, keys_of(settled.values), settled.ticks) == (
         "adjudication",
         "11121",
-        ticked(THREE, ["kept"], ["sold"]),
+        make_ticks(THREE, ["kept"], ["sold"]),
     )
 
 
@@ -158,15 +158,17 @@ def test_the_value_follows_as_by_the_rubric() -> None:
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
         )
         vital, okay = (sum(p.weight == weight and p.id in said for p in THREE) for weight in ("vital", "okay"))
-        assert values[vital][okay] == PAPER.key(PAPER.by_points(THREE, ticked(THREE, said, contradicted))), hows
+        assert values[vital][okay] == PAPER.key(PAPER.by_points(THREE, make_ticks(THREE, said, contradicted))), hows
 
 
 def test_ticks_of_other_points_are_of_no_use() -> None:
     """Ticks of points that were edited since, and scores without any, stand beside the others as blanks."""
-    events = [score("Ada", "a", ticks=ticks) for ticks in (ticked(THREE, ["kept"]), Ticks("earlier", ("kept",)), None)]
+    events = [
+        score("Ada", "a", ticks=ticks) for ticks in (make_ticks(THREE, ["kept"]), Ticks("earlier", ("kept",)), None)
+    ]
     assert tabulate_ticks(THREE, events)[:2] == [["said", "", ""], ["not said", "", ""]]
-    assert find_agreed_ticks(THREE, events) == (ticked(THREE, []), False)
-    assert find_agreed_ticks(THREE, events[:1] * 2) == (ticked(THREE, ["kept"]), True)
+    assert find_agreed_ticks(THREE, events) == (make_ticks(THREE, []), False)
+    assert find_agreed_ticks(THREE, events[:1] * 2) == (make_ticks(THREE, ["kept"]), True)
 
 
 def test_without_points_nothing_is_new() -> None:

@@ -16,7 +16,7 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.policies.document import About, Document, document_problems, load_document
 from genaipa.policies.reading import read
-from genaipa.questions.annotations import Annotations, load_annotations, template
+from genaipa.questions.annotations import Annotations, format_template, load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
 from genaipa_watch.changes import HELD, Changes, mark_words, sentences, words_only
@@ -137,7 +137,7 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
     held = carried(BRINDLECART.text.replace("chats for 90 days after", "chats for 60 days after"))
     path = tmp_path / "brindlecart.2027-01-01.yaml"
     path.write_text(
-        template(
+        format_template(
             held.changes.after, ASKED, "2027-01-02", held.carried_annotations("2027-01-02"), held.earlier_entries()
         )
     )

@@ -290,7 +290,7 @@ def _server(variable: str, address: str) -> Row:
     why = ""
     try:
         with Downloads(by_proxy=not is_loopback(address)) as downloads, contextlib.suppress(TooLargeError):
-            downloads.get(address, seconds=_SECONDS, most=_ENOUGH, follows=False)
+            downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follows=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
         host = split_url(shown).hostname or ""
         why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__
@@ -302,7 +302,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
     """Folders of data, and pulled data sets."""
     from rich.filesize import decimal
 
-    from genaipa.datasets.base import datasets
+    from genaipa.datasets.base import load_datasets
     from genaipa.systems.published import is_recorded
     from genaipa.workspace import SUFFIXES, Workspace, cache
 
@@ -316,7 +316,7 @@ def _data(workspace: Workspace) -> Iterator[Row]:
         yield _either(f"  {layer}", held, held, "nothing", "", "off")
     size = sum(path.stat().st_size for path in cache().rglob("*") if path.is_file())
     yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
-    for dataset in datasets():
+    for dataset in load_datasets():
         remedy = f"genaipa get {dataset.name}"
         if getattr(dataset, "is_joined", False):
             continue  # its parts are here one by one

@@ -107,13 +107,13 @@ def import_study(dataset: str | None, source: str | None, *, offline: bool = Fal
 
 def named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
     """The data set that a command names; a UsageError that lists them where none is named."""
-    from genaipa.datasets.base import find, names
+    from genaipa.datasets.base import dataset_names, find_dataset
 
     if name is None:
-        known = [one for one in names() if not runs or find(one).systems]
+        known = [one for one in dataset_names() if not runs or find_dataset(one).systems]
         commands = [f"genaipa get {one}{' --runs' if runs else ''}" for one in known]
         raise UsageError(f"which data set to get is not said: {' or '.join(commands)}.")
-    return find(name)
+    return find_dataset(name)
 
 
 def _facts(done: Imported) -> dict[str, object]:

@@ -65,7 +65,7 @@ def list_policies(json: JsonOption = False) -> None:
 
 
 def _print_list(workspace: Workspace, *, json: bool) -> None:
-    from genaipa.datasets.base import datasets
+    from genaipa.datasets.base import load_datasets
     from genaipa.policies.document import document_names, load_document
 
     rows = []
@@ -74,7 +74,9 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
             rows.append(_facts(workspace, load_document(name, workspace)))
         except DataError as error:
             say(f"left out: {error}")
-    missing = {known.name: sorted(set(known.documents) - set(here)) for known in datasets() if not known.available()}
+    missing = {
+        known.name: sorted(set(known.documents) - set(here)) for known in load_datasets() if not known.available()
+    }
     if json:
         print_json({"documents": rows, "pullable": sorted({name for more in missing.values() for name in more})})
         return
@@ -110,13 +112,13 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     and `unused` why the ones of that name are not used.
     """
     from genaipa.policies.statistics import measure
-    from genaipa.questions.annotations import find_annotations, question_set, why_unused
+    from genaipa.questions.annotations import find_annotations, find_question_set, why_unused
     from genaipa.questions.sets import default_set
 
     found = find_annotations(workspace, document)
     held = found if found and found.of_this_text else None
-    asked = question_set(workspace, default_set(document, workspace))
-    usable = held.usable(asked, document.company) if held and asked else None
+    asked = find_question_set(workspace, default_set(document, workspace))
+    usable = held.usable_answers(asked, document.company) if held and asked else None
     return {
         "name": document.name,
         "company": document.company,
@@ -147,12 +149,12 @@ def show_policy(
 
     With --section, the text of that section and its subsections; with --text, all of it.
     """
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
 
     if text and section is not None:
         raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
     here = current_workspace()
-    document = named_document(here, name)
+    document = load_named_document(here, name)
     if text and json:
         print_json({"document": document.name, "digest": document.digest, "text": document.text})
     elif text:
@@ -287,17 +289,17 @@ def annotate(
     It has every question about the document, to be filled in, and is annotations/NAME.yaml in the workspace. Blank
     entries count as not annotated. Of a corpus, it serves every document with the very same text.
     """
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
     from genaipa.files.stamps import today
     from genaipa.policies.corpus import find_document
-    from genaipa.questions.annotations import template
+    from genaipa.questions.annotations import format_template
     from genaipa.questions.sets import default_set, load_question_set
 
     here = current_workspace()
     check_workspace(here)
-    document = named_document(here, name) if documents is None else find_document(documents, name)
+    document = load_named_document(here, name) if documents is None else find_document(documents, name)
     asked = load_question_set(questions or default_set(document, here), here)
-    path = write_annotations(here, name, template(document, asked, today()))
+    path = write_annotations(here, name, format_template(document, asked, today()))
     show(f"{path}: {number(len(asked.questions), 'question')} to answer. {CHECK}")
 
 
@@ -393,14 +395,14 @@ def _counted(documents: Iterable[Document], count: Any) -> Iterator[Document]:
 
 
 def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None, force: bool) -> None:
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
     from genaipa.policies.document import document_names
     from genaipa.policies.statistics import MEASURES, measure_document
 
     here = current_workspace()
     rows: list[dict[str, Any]] = []
     for name in names or document_names(here):
-        values = zip(MEASURES, measure_document(named_document(here, name)), strict=True)
+        values = zip(MEASURES, measure_document(load_named_document(here, name)), strict=True)
         rows.append({"name": name} | {measure: _rounded(measure, value) for measure, value in values})
     if output is not None:
         _write_csv(output, rows, force=force)
@@ -421,9 +423,9 @@ def _show_notes(measures: Collection[str]) -> None:
     show(_NOTE)
     for measure in ("grade", "ease"):
         formulas = [
-            f"{one.readability.formula}{'' if measure == 'grade' else f' ({one.name})'}, {one.readability.in_words}"
-            for one in LANGUAGES.values()
-            if one.readability and one.readability.grades == (measure == "grade")
+            f"{formula.formula}{'' if measure == 'grade' else f' ({language.name})'}, {formula.formula_in_words}"
+            for language in LANGUAGES.values()
+            if (formula := language.readability) and formula.grades == (measure == "grade")
         ]
         if measure in measures and formulas:
             more = "never between languages" if measure == "ease" else "only with grades counted the same way"

@@ -36,14 +36,14 @@ def prompts(
 
     With NAME, that template alone; with --policy, filled in for that document.
     """
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
     from genaipa.languages.catalog import variant
     from genaipa.runs.procedure import NEUTRAL
     from genaipa.tasks.prompts import load_prompts, set_names
 
     here = current_workspace()
     if not prompts:
-        translated = variant(NEUTRAL, named_document(here, policy).language if policy else "")
+        translated = variant(NEUTRAL, load_named_document(here, policy).language if policy else "")
         prompts = translated if translated in set_names(here) else NEUTRAL
     loaded = load_prompts(here, prompts)
     if name is not None and name not in loaded.files:
@@ -142,14 +142,14 @@ def _print_text(name: str, text: str, *, exact: bool) -> None:
 
 def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     """The messages for a document in parts of the usual size."""
-    from genaipa.datasets.base import named_document
+    from genaipa.datasets.base import load_named_document
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_parts
     from genaipa.questions.sets import default_set, load_question_set
     from genaipa.systems.costs import estimated
     from genaipa.tasks.prompts import Script
 
-    document = named_document(workspace, policy)
+    document = load_named_document(workspace, policy)
     parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
     return Script(document, parts, load_question_set(default_set(document, workspace), workspace), loaded)
 

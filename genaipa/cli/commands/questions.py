@@ -144,7 +144,7 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
             "placeholder": chosen.placeholder,
             "source": chosen.source,
             "license": chosen.license,
-            "language": chosen.asked_in,
+            "language": chosen.language_code,
             "translates": chosen.translates,
             "translators": chosen.translators,
             "checked_by": chosen.checked_by,

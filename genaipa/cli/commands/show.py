@@ -305,7 +305,7 @@ class _Judged:
             return ""
         text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
         rests = f" ({', '.join(found.sections)})" if found.sections else ""
-        points = [f"\n{place}. {point.text} ({point.aside})" for place, point in enumerate(found.points, 1)]
+        points = [f"\n{place}. {point.text} ({point.remark})" for place, point in enumerate(found.points, 1)]
         return text + rests + "".join(points)
 
     def also(self, record: Record) -> list[str]:

@@ -45,15 +45,15 @@ def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
 
 
 def _documents(here: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.datasets.base import datasets
+    from genaipa.datasets.base import load_datasets
 
-    return sorted({*here.names("policies"), *(name for known in datasets() for name in known.documents)})
+    return sorted({*here.names("policies"), *(name for known in load_datasets() for name in known.documents)})
 
 
 def _data_sets(_here: Workspace, _given: dict[str, Any]) -> list[str]:
-    from genaipa.datasets.base import names
+    from genaipa.datasets.base import dataset_names
 
-    return names()
+    return dataset_names()
 
 
 def _experiments(_here: Workspace, _given: dict[str, Any]) -> Iterable[str]:

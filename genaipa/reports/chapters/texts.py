@@ -84,7 +84,7 @@ def _describe_measures(formulas: list[tuple[str, Readability]]) -> str:
     """How the texts were measured."""
     words = ", ".join(f'"{formula.connective}"' for _, formula in formulas)
     eases = "; ".join(
-        f"{name}, {formula.formula}: {formula.in_words}" for name, formula in formulas if not formula.grades
+        f"{name}, {formula.formula}: {formula.formula_in_words}" for name, formula in formulas if not formula.grades
     )
     return (
         f"Unique words and connective words{f' (the word {words})' if words else ''} are shares of the words; the "

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, read_by
-from genaipa.languages.language import STOPS, expression, lower, uncased
+from genaipa.languages.catalog import ENGLISH, reading_language
+from genaipa.languages.language import STOPS, compile_lower, expression, lower
 from genaipa.policies.search import HALF, count_words
 from genaipa.scoring.evidence.refusals import answers_at_once, says_nothing
 from genaipa.scoring.evidence.word_classes import classify
@@ -59,11 +59,11 @@ class _Reader:
 
     def has(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         """Search for a rule's expression."""
-        return uncased(pattern).search(text, start, len(text) if end is None else end)
+        return compile_lower(pattern).search(text, start, len(text) if end is None else end)
 
     def begins(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
         """Whether a rule's expression comes next."""
-        return uncased(pattern).match(text, start)
+        return compile_lower(pattern).match(text, start)
 
     def phrases(
         self, reply: str, said: Sequence[Span] = (), start: int = 0, end: int | None = None
@@ -139,7 +139,7 @@ class _Reader:
         letters, places = classify(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return
-        silent = uncased(self.rules.silent)
+        silent = compile_lower(self.rules.silent)
         listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_another(plain, match)]
         phrases = [match.span() for match in listed]
         of_oneself = self.has(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
@@ -221,7 +221,7 @@ def find_silence(
 
 
 def _rules(reply: str, language: str) -> SilenceRules | None:
-    by = read_by(reply, language)
+    by = reading_language(reply, language)
     return by.silence if by else None
 
 

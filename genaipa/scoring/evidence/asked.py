@@ -12,7 +12,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.languages.catalog import LANGUAGES, read_by
+from genaipa.languages.catalog import LANGUAGES, reading_language
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import content_words, question_words
 from genaipa.scoring.evidence.word_classes import OTHER, classify
@@ -86,8 +86,8 @@ def denies_question(reply: str, phrases: Sequence[Span], asked: Asked, document:
 
 def _find_language(reply: str, asked: Asked, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
-    found = read_by(reply, document.language)
-    return found if found and found == read_by("\n".join(asked.wordings), document.language) else None
+    found = reading_language(reply, document.language)
+    return found if found and found == reading_language("\n".join(asked.wordings), document.language) else None
 
 
 def _list_names(sentence: str, rules: SilenceRules) -> list[str]:

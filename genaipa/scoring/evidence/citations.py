@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import read_by
+from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import CAPITAL, NEVER, QUOTED, UNCASED, UNSPACED
 from genaipa.policies.numbering import BELOW, END, ROMAN, SEVERAL, STEP, ascii_numbers, english_name, split_number
 from genaipa.scoring.evidence.quotations import fold
@@ -190,7 +190,7 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
     Where these are not known, only numbers alone in brackets are found.
     """
     reply = ascii_numbers(reply)
-    language = read_by(reply, document.language)
+    language = reading_language(reply, document.language)
     rules = language.citations if language else None
     if rules is None:
         return [_bracketed(match) for match in islice(_BRACKETED.finditer(reply), _MOST)]

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from genaipa.files.text import digest
-from genaipa.languages.catalog import read_by
+from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.numbering import SEVERAL
 from genaipa.policies.sections import resolve_citation
@@ -91,7 +91,10 @@ def examine(
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
     said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
-    silence, language = find_silence(reply, annotated, said, document.language), read_by(reply, document.language)
+    silence, language = (
+        find_silence(reply, annotated, said, document.language),
+        reading_language(reply, document.language),
+    )
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
     points = not references and _points(reply, document, silence, language.citations.pointing)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.languages.language import NEVER, STOPS, lower, uncased
+from genaipa.languages.language import NEVER, STOPS, compile_lower, lower
 from genaipa.policies.search import HALF, count_words
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _refuses(reply: str, language: Language, rules: RefusalRules) -> bool | None
     """
     refused, unknown = False, language.silence.unknown if language.silence else NEVER
     for clause in _clauses(reply, rules):
-        refusal = uncased(rules.refuses).search(clause)
+        refusal = compile_lower(rules.refuses).search(clause)
         if refusal and not _has(rules.grounded, clause) and not _has(unknown, clause[: refusal.start()]):
             if any(_asserts(part, rules) for part in clause[refusal.end() :].split(",")[1:]):
                 return False
@@ -73,7 +73,7 @@ def _clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
     """Yield the clauses of a reply's sentences, without its questions."""
     for sentence in _SENTENCE.finditer(reply):
         if reply[sentence.end() : sentence.end() + 1] not in {"?", "\uff1f"}:
-            yield from uncased(f"{rules.breaks}|{_MARKS}").split(sentence.group())
+            yield from compile_lower(f"{rules.breaks}|{_MARKS}").split(sentence.group())
 
 
 def _is_aside(clause: str, rules: RefusalRules) -> bool:
@@ -82,4 +82,4 @@ def _is_aside(clause: str, rules: RefusalRules) -> bool:
 
 
 def _has(pattern: str, text: str) -> bool:
-    return uncased(pattern).search(text) is not None
+    return compile_lower(pattern).search(text) is not None

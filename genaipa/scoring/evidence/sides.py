@@ -11,7 +11,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.languages.catalog import ENGLISH, read_by
+from genaipa.languages.catalog import ENGLISH, reading_language
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import content_words
 from genaipa.scoring.evidence.abstention import stance
@@ -50,7 +50,7 @@ def find_side(reply: str, asked: str, language: str = ENGLISH.code, status: str 
             return "nothing"
         case _:
             pass
-    known = read_by(reply, language)
+    known = reading_language(reply, language)
     if known is None or known.silence is None or known.sides is None:
         return "open"
     plain = reply.replace("\u2019", "'")

@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from genaipa.errors import command
-from genaipa.files.html import without_steering
+from genaipa.files.html import strip_control_characters
 from genaipa.files.text import split_url
 from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
@@ -79,7 +79,7 @@ class ViewPages:
         templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(_HERE), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
         )
-        templates.finalize = without_steering
+        templates.finalize = strip_control_characters
         templates.filters["zip_same"] = lambda values: [(value, value) for value in values]
         templates.filters["questions"] = lambda known: [(q, f"{q}  {text}") for q, text in known.items()]
         self._template = templates.get_template("view.html.jinja")

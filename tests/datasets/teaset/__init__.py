@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.base import Imported, Progress, Pulled, pulled_only
+from genaipa.datasets.base import Imported, Progress, Pulled, pulled_workspace
 from genaipa.datasets.snapshot import Snapshot, write
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
 from genaipa.files.text import digest
@@ -69,7 +69,7 @@ class Teaset:
         write(pulled() / "policies" / "samovar.txt", text.encode())
         for path, record in records.items():
             write(pulled() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
-        here = pulled_only()
+        here = pulled_workspace()
         document = load_document("samovar", here)
         write_recordings(self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party")
         return done
@@ -81,7 +81,7 @@ class Teaset:
             system="published/kettle",
             experiment="quality",
             questions="teaset",
-            documents={"samovar": load_document("samovar", pulled_only())},
+            documents={"samovar": load_document("samovar", pulled_workspace())},
             answers=self._answers(),
             scores=[
                 PublishedScore(
