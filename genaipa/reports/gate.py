@@ -75,7 +75,7 @@ class Gate:
         new, old, lost = f"{self.comparison.second}, the new release", self.comparison.first, self.loss
         end = f"the gate of {self.points:g} {'fails' if self.is_failing else 'passes'}"
         if not lost.by:
-            return f"Nothing can be told of {new}, against {old}: {end}."
+            return f"There is no result for {new}, against {old}: {end}."
         change = describe_change(self.comparison.frame.iloc[0].to_dict())
         if lost.points:
             return f"{new}, lost {change.removeprefix(_MINUS)} points of M_all to {old}: {end}."

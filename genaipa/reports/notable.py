@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LACKS = {
     "missing": "Questions that were planned and not asked",
-    "failed": "Questions to which no reply came",
+    "failed": "Questions without a reply",
     "refused": "Questions that a system refused to answer",
     "truncated": "Answers that were cut off",
     "prompt_cut": "Answers to a prompt that the server cut, without an error",
@@ -130,7 +130,7 @@ def _note_unscored(frame: pd.DataFrame) -> list[str]:
         return []
     if _all_excluded(frame):
         return ["No score counts: all are excluded. (The option include-excluded counts them.)"]
-    return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
+    return ["No averages yet: nobody has scored an answer. To score: genaipa score"]
 
 
 def _note_dropped_scores(study: Study) -> list[str]:
@@ -139,7 +139,7 @@ def _note_dropped_scores(study: Study) -> list[str]:
     dropped = Counter(event.analyst for event in in_effect(study.log.every) if event.id not in counted_ids)
     reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
-        f"Scores left out of everything: {scores:,} of {name} ({reasons[name.casefold()]})."
+        f"Scores that count nowhere: {scores:,} of {name} ({reasons[name.casefold()]})."
         for name, scores in sorted(dropped.items())
     ]
 
@@ -169,7 +169,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
         if model:
             served.setdefault(system, []).append(f"{model} ({number(count, 'answer')})")
     return [
-        f"{system} was served by several models, which its averages mix: {listed(models)}."
+        f"{system} was served by several models, and its averages mix them: {listed(models)}."
         for system, models in served.items()
         if len(models) > 1
     ]
@@ -178,7 +178,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
 def _note_corrections(study: Study) -> list[str]:
     """Return a sentence on annotated answers with a known correction; where they are to be applied, also on none."""
     if not study.annotated.corrections:
-        none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
+        none = "No correction is known for these annotated answers (corrections/), so none was applied."
         return [none] if study.annotated.corrected else []
     named = sorted(f"{document} {question}" for document, question in study.annotated.corrections)
     applied = "not applied (the option corrected applies them)"
@@ -192,7 +192,7 @@ def _note_rewording(study: Study) -> list[str]:
     ids = [question for question in study.questions.texts if question in study.questions.reworded]
     if not ids:
         return []
-    beginning = "The runs asked different words under the same ids, so that their averages mix them"
+    beginning = "The runs asked different wordings under the same ids, and averages mix them"
     return [f"{beginning}: {some(ids, _NAMED)}."]
 
 

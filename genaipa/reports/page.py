@@ -242,7 +242,7 @@ def _describe_limits(
 ) -> str:
     if not means and len(report.frame):
         judges = find_judges(report.frame, report.study.rubric.digest)
-        below = "Answers, times and costs are below; averages come with scores: genaipa score"
+        below = "Answers, times and costs are below; averages need scores: genaipa score"
         return f"{note_unfinished_judges(report.frame, judges)} {below}".strip()
     if not means:
         return ""

@@ -88,7 +88,7 @@ def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> It
     if not len(match.pairs):
         yield (
             f"The two have no scored cell in common: {len(match.ours)} questions of A are compared with "
-            f"{len(match.theirs)} of B, as independent sets; that the questions and documents are others is part of "
+            f"{len(match.theirs)} of B, as independent sets; their different questions and documents are part of "
             "the difference."
         )
         return

@@ -11,7 +11,8 @@ from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
 from genaipa.reports.averages import summarize_analysts
 from genaipa.reports.chapters.documents import document_ranks_table
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.sides import Side
 from rubrics import METRICS
 
 if TYPE_CHECKING:

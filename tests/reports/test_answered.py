@@ -8,10 +8,11 @@ from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
 from genaipa.reports.answered import Answered, count_answered, note_unanswered
 from genaipa.reports.chapters import overall
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.page import Front, build_front
 from genaipa.reports.report import Report
+from genaipa.reports.sides import Side
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,10 @@ from size import size
 
 from genaipa.errors import UsageError
 from genaipa.reports import significance
-from genaipa.reports.comparison import OVERALL, Side, compare_sides, find_unshared
+from genaipa.reports.comparison import OVERALL, compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.matches import Match, difference_rows
+from genaipa.reports.sides import Side, find_unshared
 from genaipa.stats.tests import adjust_holm, mann_whitney, wilcoxon
 from rubrics import METRICS, PAPER
 

@@ -95,8 +95,8 @@ def test_only_a_sure_loss_as_large_fails() -> None:
         ({"p_holm": 0.2}, "has no sure loss"),
         ({"difference": -5.2, "low": -8.1, "high": -2.3}, "new, the new release, has no sure loss against old: +5.2"),
         ({"difference": 1.2, "low": 0.4, "high": 2.0}, "lost 1.2"),
-        ({"test": "none"}, "Nothing can be told of new"),
-        ({"meaning": OTHER_PEOPLE}, "Nothing can be told"),
+        ({"test": "none"}, "There is no result for new"),
+        ({"meaning": OTHER_PEOPLE}, "There is no result for"),
     )
     for changed, words in passing:
         other = Gate(found(row | changed), 3)

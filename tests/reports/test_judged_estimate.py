@@ -14,8 +14,9 @@ from verdicts import JUDGE, judged, with_waves
 from genaipa.answers.gather import gather
 from genaipa.reports import averages
 from genaipa.reports.chapters import overall
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
+from genaipa.reports.sides import Side
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.waves import Waves, draw_waves, short_digest

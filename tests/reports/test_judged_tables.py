@@ -14,7 +14,7 @@ from verdicts import JUDGE, judged
 
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.beside import (
     _estimate_worth,
     describe_forecasts,
@@ -25,6 +25,7 @@ from genaipa.reports.judged.beside import (
 )
 from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
 from genaipa.reports.matches import difference_rows, match_systems
+from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
 from genaipa.runs.selection import select
 from genaipa.scoring.answers import Pool

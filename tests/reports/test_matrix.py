@@ -12,8 +12,9 @@ from verdicts import JUDGE, judged
 
 from genaipa.reports.chapters.groups import group_quality_table
 from genaipa.reports.chapters.overall import leaderboard_table
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.matches import PAIRS, _describe_meaning, difference_tables, possible_ranks, system_differences
+from genaipa.reports.sides import Side
 from genaipa.runs.selection import Groups
 from genaipa.stats.tests import adjust_holm
 from rubrics import METRICS

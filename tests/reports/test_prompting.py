@@ -9,9 +9,10 @@ from tabling import published, scored
 from genaipa.errors import UsageError
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.overall import leaderboard_table
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.report import Report
+from genaipa.reports.sides import Side
 from genaipa.scoring.rubric import Bounds
 
 DOCUMENTS = ("airbnb", "spotify", "twitter", "uber")

@@ -215,7 +215,7 @@ def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-_UNKNOWN = "Time and cost are not shown: neither time nor cost is known of any answer."
+_UNKNOWN = "Time and cost are not shown: neither time nor cost is known for any answer."
 
 
 class CostChapter(ChapterMaker):

@@ -94,7 +94,7 @@ class ExclusionsChapter(ChapterMaker):
         return Chapter(
             "exclusions",
             "What is left out",
-            "Answers that are none to their question, and published scores that can't be right, count in no average. "
-            "Here are the reasons, and how much the averages depend on it.",
+            "Answers that don't answer their question, and published scores that can't be right, count in no average. "
+            "Here are the reasons, and how much the averages depend on them.",
             nonempty_tables(compare_averages(frame), count_exclusions(frame)),
         )

@@ -103,7 +103,7 @@ class OutcomesChapter(ChapterMaker):
         return Chapter(
             "asked",
             "What was asked, and what came back",
-            "Every question planned is counted once, whatever became of it. One without an answer, and an answer "
-            "without a score, is part of no average.",
+            "Every planned question is counted once, whatever became of it. Questions without an answer, and answers "
+            "without a score, are in no average.",
             nonempty_tables(outcomes_table(study), *moved, questions_table(study)),
         )

@@ -36,7 +36,7 @@ def note_unlike_prompts(frame: pd.DataFrame) -> str:
     if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
     named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
-    sentence = f"Not all were asked with the same prompts, so that differences may come from these: {named}."
+    sentence = f"Not all were asked with the same prompts, so differences may come from them: {named}."
     if any(PUBLISHED in labels for labels in prompts_by_system.values()):
         sentence += f" ({PUBLISHED}: the prompts of the study, which are not known.)"
     if any(len(labels) > 1 for labels in prompts_by_system.values()):

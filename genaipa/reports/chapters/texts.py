@@ -120,7 +120,7 @@ class TextsChapter(ChapterMaker):
             "How long and how hard to read the documents are.",
             nonempty_tables(table),
             [],
-            [] if table else ["The documents' statistics are not shown: none of their texts is here."],
+            [] if table else ["The documents' statistics are not shown: none of their texts is available."],
             method=method if measures else "",
             references={_reference_anchor(formula.cited): formula.published for formula in formulas},
         )
