@@ -290,7 +290,8 @@ class AnswerReader:
     def pair(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
-        for position, key in enumerate(key for key in ours if key in theirs):
+        # In an order of their own: answers come in any order, and from any slice of a study.
+        for position, key in enumerate(sorted(key for key in ours if key in theirs)):
             (question_text, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
             record = ours[key][1]
             pairs.append(MovedAnswer(record.question, question_text, record.document, first, second, names, position))

@@ -41,6 +41,7 @@ def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str
     if study.table.empty and results:
         return result_sentences
     return [
+        *study.lost,
         *_note_filters(study),
         *_note_scripts(study),
         *_note_missing_glyphs(study),

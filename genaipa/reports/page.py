@@ -103,6 +103,8 @@ def build_front(report: Report) -> Front:
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
     names = brief_labels(means, 40)
     sentences = list(dict.fromkeys([*(_list_warnings(report) if means else []), *report.notable]))
+    # They stand above everything else.
+    sentences = [sentence for sentence in sentences if sentence not in report.study.lost]
     needed = part.leaderboard_evidence(report.frame)
     if means:  # said above them
         sentences = [sentence for sentence in sentences if sentence != str(needed)]
@@ -435,6 +437,7 @@ def _shared_words(report: Report) -> dict[str, Any]:
         "scale": study.rubric.in_words,
         "intervals": INTERVALS,
         "problems": report.problems,
+        "lost": study.lost,
         "parts": report.chapters,
         "every_absent": report.absent,
     }
