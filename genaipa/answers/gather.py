@@ -149,7 +149,7 @@ def gather_scored(
     scores_alone: bool = False,
     by: str = "",
 ) -> Study:
-    """`gather` with the scores of the workspace's own store, where there is one."""
+    """Gather, as `gather`, with the scores of the workspace's own store, where there is one."""
     with existing_store(workspace) as store:
         study = gather(
             workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by

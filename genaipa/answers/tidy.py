@@ -136,7 +136,7 @@ def drop_repeated_answers(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_countable(frame: pd.DataFrame) -> pd.Series:
-    """Whether averages could take a row, excluded or not."""
+    """Tell whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)

@@ -70,11 +70,11 @@ def cache_per_frame(
 
 @cache_per_frame
 def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
+    """Return one row per answer (or published score) with its averages over scores; `scores` is how many there are.
 
     It is 0 for a judge's estimate (`judged.estimate`) about a question whose answers people didn't score.
 
-    Columns: the cell's, what identifies the answer, `averaged` and `scores`.
+    Columns: the cell's, what identifies the answer, `score_columns` and `scores`.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
@@ -83,9 +83,9 @@ def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 @cache_per_frame
 def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per system, experiment, document and question with its averages over answers.
+    """Return one row per system, experiment, document and question with its averages over answers.
 
-    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged`,
+    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `score_columns`,
     `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
     answer_averages = average_answers(frame)
@@ -94,7 +94,7 @@ def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _average_groups(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
-    """`averaged` and the sums of `counts` for each group of rows, with what its first row says about it."""
+    """Average `score_columns` and sum `counts` for each group of rows, with what its first row says about it."""
     places = _group_numbers(rows, by)
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
@@ -122,11 +122,11 @@ def select_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
 
 
 def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
-    """One row per system, experiment and question: the means over documents.
+    """Return one row per system, experiment and question: the means over documents.
 
-    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged`, `documents` (how many have
-    an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same of
-    the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
+    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `score_columns`, `documents` (how many
+    have an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same
+    of the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
@@ -203,13 +203,13 @@ def select_policy_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
 @cache_per_frame
 def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells (`cells`) that are about policies."""
+    """Return the cells (`average_cells`) that are about policies."""
     return select_policy_rows(average_cells(frame))
 
 
 @cache_per_frame
 def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the means over documents (`per_question`) of what is about policies."""
+    """Return the means over documents (`average_questions`) of what is about policies."""
     return average_questions(select_policy_rows(average_cells(frame)))
 
 
@@ -228,7 +228,7 @@ def question_groups(rows: pd.DataFrame, *, categories: bool = False) -> Iterator
 def summarize_groups(
     rows: pd.DataFrame, by: Sequence[str], summary: Callable[[pd.DataFrame], dict[str, object]]
 ) -> pd.DataFrame:
-    """One row for each group of rows: what it is grouped by, in the same categories, and its summary."""
+    """Return one row for each group of rows: what it is grouped by, in the same categories, and its summary."""
     summaries = [
         {**dict(zip(by, key, strict=True)), **summary(group)}
         for key, group in rows.groupby(list(by), observed=True, sort=True)
@@ -242,9 +242,9 @@ def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
-    `cells`). A question's
-    weighted mean is the mean over experiments of the means over documents (`policy_questions`): a cell without a
-    document is a published mean, and is here where not all of its documents have the value.
+    `average_cells`). A question's weighted mean is the mean over experiments of the means over documents
+    (`policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
+    the value.
     """
     policy_rows, question_numbers = policy_cells(frame), _number_questions(frame)
     single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[column].notna().to_numpy()
@@ -311,7 +311,7 @@ def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
 def estimate_column_mean(
     rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None, confidence: float = LEVEL
 ) -> dict[str, object]:
-    """`n` (questions), `mean`, and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
+    """Return `n` (questions), `mean` and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
 
     `limits` are the ends of its scale, where it is no column of the tables of scores.
     """
@@ -337,7 +337,7 @@ def mean_over_documents(
     """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column, as `estimate_document_mean`.
 
     `rows` are about one and the same question, and have at most one of each group and document. `limits` are the ends
-    of its scale, as for `mean_of`.
+    of its scale, as for `estimate_column_mean`.
     """
     limits, group = limits or _ENDS.get(column), rows.groupby(list(groups), observed=True, sort=False).ngroup()
     estimate = estimate_document_mean(
@@ -354,7 +354,7 @@ def estimate_column_median(rows: pd.DataFrame, column: str) -> dict[str, object]
 
 
 def as_columns(estimate: CrossedMean) -> dict[str, object]:
-    """`n` (questions), `mean` and `BOTH`."""
+    """Return `n` (questions), `mean` and `BOTH`."""
     return {"n": estimate.questions, "mean": estimate.mean, **{name: getattr(estimate, name) for name in BOTH}}
 
 
@@ -405,7 +405,7 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
 
 
 def are_unlike(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
-    """Whether systems were scored on different questions or documents; `frame` and `found` as in `not_alike`."""
+    """Tell whether systems were scored on different questions or documents (see `note_unlike_questions`)."""
     single = select_document_cells(policy_cells(frame))
     question_sets: set[object] = set()
     for system in question_means["system"].unique():
@@ -447,7 +447,7 @@ _SAME = ["system", "question", "category", "source", "document"]
 
 @cache_per_frame
 def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
-    """One row per system, question and document that has an M_all in both experiments.
+    """Return one row per system, question and document that has an M_all in both experiments.
 
     Columns: `system`, `question`, `category`, `source`, `document`, the two experiments by their names
     (M_all), and `difference`, the first minus the second. Where a question has no such document, but a published mean

@@ -430,7 +430,7 @@ def _describe_estimates(
 
 
 def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
-    """How the numbers of the table came about."""
+    """Describe how the numbers of the table came about."""
     whose = (
         f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing of people's."
         if judge

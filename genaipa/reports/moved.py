@@ -84,7 +84,7 @@ class AnswerFacts:
 
 @dataclass(frozen=True, slots=True)
 class MovedAnswer:
-    """Two answers to the very same words. `place` is where they stand in whatever they were taken from."""
+    """Two answers to the very same words. `position` is where they stand in whatever they were taken from."""
 
     question: str
     asked: str

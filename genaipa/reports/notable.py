@@ -118,7 +118,7 @@ def _note_lacking(statuses: Table) -> list[str]:
 
 
 def is_unscored(frame: pd.DataFrame) -> bool:
-    """Whether there are answers, and no person has scored any."""
+    """Tell whether there are answers, and no person has scored any."""
     return not frame.empty and not frame["counted"].any() and not _all_excluded(frame)
 
 

@@ -150,7 +150,7 @@ def _write_title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float]
 def _write_verdict(
     pairs: pd.DataFrame, higher: Mapping[str, str], means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
-    """Whether the system with the highest average is `higher` than each of the others."""
+    """Tell whether the system with the highest average is `higher` than each of the others."""
     best, *rivals = means
     rival_list = _list_rivals(rivals, means, names)
     if all(higher.values()):

@@ -1,12 +1,12 @@
 """The part of their answers that averages of people's scores rest on, and whether chance chose it.
 
 Answers scored in the order of documents are whole documents, and say little of the others; a finished wave
-(`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores (`thin`) don't count in the
-leaderboard, and sentences say so elsewhere.
+(`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores (`find_thin_experiments`)
+don't count in the leaderboard, and sentences say so elsewhere.
 
-A finished wave may lack a few scores (`lacking`). Whoever skips an answer may do so because it is hard, so that the
-average of the others may be too good. How far is bounded by giving what is lacking the lowest value, and the highest; a
-judge's scores say where they may lie.
+A finished wave may lack a few scores (`tabulate_lacking`). Whoever skips an answer may do so because it is hard, so
+that the average of the others may be too good. How far is bounded by giving what is lacking the lowest value, and the
+highest; a judge's scores say where they may lie.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _BY = ["system", "experiment"]
 
 
 class ScoredPart(NamedTuple):
-    """The number of `answers` of a system in an experiment, of those scored, and of these that a finished wave `drew`.
+    """The number of `answers` of a system in an experiment, of those `scored`, and of these `scored_in_wave`.
 
-    `why` says in words why they are no sample; it is empty where all are scored, or what the wave drew. Of the wave,
+    `reason` says in words why they are no sample; it is empty where all are scored, or what the wave drew. Of the wave,
     `lacking` have no score.
     """
 
@@ -87,7 +87,7 @@ def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
 
 
 def _is_uneven(rows: pd.DataFrame) -> bool:
-    """Whether chance favours documents, as where a draw of one run took all of its answers, and later ones a part."""
+    """Tell whether chance favours documents: one run's draw took all of its answers, later ones a part."""
     answers = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
     chances = answers.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
     cells = chances.groupby(level=0, observed=True)
@@ -100,7 +100,7 @@ def _select_scorable(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _describe_order(rows: pd.DataFrame) -> str:
-    """How answers were chosen that no wave asked for."""
+    """Say how answers were chosen that no wave asked for."""
     orders = set(rows.loc[rows["counted"], "desk_order"].astype(str))
     if orders == {"random"}:
         return ", in random order"
@@ -109,7 +109,7 @@ def _describe_order(rows: pd.DataFrame) -> str:
 
 @averages.cache_per_frame
 def scored_parts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Each system and experiment with answers that people scored, and of them the `part` (`ScoredPart`) scored.
+    """Return each system and experiment with answers that people scored, and of them the `part` (`ScoredPart`) scored.
 
     Studies' published scores are no part of their answers, and are left out.
     """
@@ -129,7 +129,7 @@ def is_scored_throughout(frame: pd.DataFrame) -> bool:
 
 
 def is_partial(frame: pd.DataFrame) -> bool:
-    """Whether an average rests on a part of its answers."""
+    """Tell whether an average rests on a part of its answers."""
     return any(part.scored < part.answers for part in scored_parts(frame)["part"])
 
 
@@ -315,7 +315,7 @@ def tabulate_lacking(frame: pd.DataFrame) -> Table:
 
 
 def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Whether a row is of an answer of a wave that people did not score, though they could."""
+    """Tell whether a row is of an answer of a wave that people did not score, though they could."""
     answers = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     scored = answers.groupby(["run", "key"], observed=True, sort=False)["counted"].transform("any")
     unscored = answers[~scored & (answers["in_wave"] == "yes") & (answers["excluded"] == "")]

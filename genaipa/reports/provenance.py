@@ -39,7 +39,7 @@ _SHORT = 12
 
 
 def tabulate_runs(study: Study) -> Table:
-    """One row per run: its plan, time, and version of genaipa."""
+    """Return one row per run: its plan, time, and version of genaipa."""
     sources = sorted(study.sources, key=lambda source: source.folder.name)
     blank_facts = {name: "" for source in sources for name in _plan_facts(source)}
     data = _make_frame([_run_row(source, blank_facts) for source in sources], ("run",))
@@ -87,7 +87,7 @@ def _format_commit(manifest: Manifest) -> str:
 
 
 def tabulate_systems(study: Study) -> Table:
-    """One row per system as it was asked: the model asked for, and the one the provider says served."""
+    """Return one row per system as it was asked: the model asked for, and the one the provider says served."""
     runs_by_system: dict[tuple[str, ...], list[str]] = {}
     for source in study.sources:
         for name in source.systems:
@@ -109,7 +109,7 @@ def tabulate_systems(study: Study) -> Table:
 
 
 def tabulate_texts(study: Study) -> Table:
-    """One row per document text: its title, source and digest."""
+    """Return one row per document text: its title, source and digest."""
     rows_by_text: dict[tuple[str, str], dict[str, Any]] = {}
     for source in study.sources:
         for name, facts in source.manifest.documents.items():
@@ -177,7 +177,7 @@ def _digest_answers(source: Source) -> str | None:
 
 
 def _digest_path(path: Path) -> str | None:
-    """SHA-256 of a file; None if there is none."""
+    """Return the SHA-256 of a file; None if there is none."""
     if not path.is_file():
         return None
     with path.open("rb") as file:

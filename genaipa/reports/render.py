@@ -75,7 +75,7 @@ def as_lines(table: Table) -> list[str]:
 
 
 def as_csv(table: Table) -> str:
-    """CSV with a mark and a header: the data's own columns, numbers to ten digits, an absent value left empty."""
+    """Return CSV with a mark and a header: own columns, numbers to ten digits, an absent value left empty."""
     data = table.data.copy(deep=False)
     for name in data.columns:
         if not pd.api.types.is_numeric_dtype(data[name].dtype):
@@ -424,7 +424,7 @@ def _split_breakable(text: str) -> list[str]:
 
 
 def _write_row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
-    """One row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
+    """Write one row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
     written = []
     for index, cell in enumerate(cells):
         if index in right:

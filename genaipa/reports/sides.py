@@ -53,7 +53,7 @@ class Side:
 
 
 def merge_sources(sources: Iterable[Source]) -> list[Source]:
-    """Each run once, with all systems that are meant of it."""
+    """Return each run once, with all systems that are meant of it."""
     runs: dict[str, Source] = {}
     for source in sources:
         before = runs.get(source.folder.name, source)
@@ -192,7 +192,7 @@ def _note_unshared(first: str, second: str, noun: str, ours: Collection[str], th
 
 
 def _list_names(names: Iterable[str], noun: str) -> str:
-    """`document uber`; `questions T_f1, T_f2, … (32)`."""
+    """Write `document uber`; `questions T_f1, T_f2, … (32)`."""
     listed = sorted(names)
     if len(listed) == 1:
         return f"{noun} {listed[0]}"

@@ -71,12 +71,12 @@ def describe_meaning(row: Row) -> str:
 
 
 def holds_widely(row: Row) -> bool:
-    """Whether a difference holds for policies like these: never where it does not for these documents."""
+    """Tell whether a difference holds for policies like these: never where it does not for these documents."""
     return bool(row["p_holm"] < row["level"] and row["policies_p_holm"] < row["level"])
 
 
 def agrees_with_ranks(row: Row) -> bool:
-    """Whether a difference of means is one of ranks, too; also where ranks are not known."""
+    """Tell whether a difference of means is one of ranks, too; also where ranks are not known."""
     return math.isnan(row["ranks_p"]) or (row["ranks_p"] < row["level"] and row["effect"] * row["difference"] > 0)
 
 
@@ -198,7 +198,7 @@ def _describe_holding(tested: pd.DataFrame, first: str, second: str) -> str:
 
 
 def _list_groups(rows: pd.DataFrame) -> str:
-    """`accuracy, clarity`; of groups `accuracy (faq, user)`."""
+    """Write `accuracy, clarity`; of groups `accuracy (faq, user)`."""
     return ", ".join(
         str(measure) + ("" if set(group["questions"]) == {"all"} else f" ({', '.join(group['questions'])})")
         for measure, group in rows.groupby("measure", sort=False)

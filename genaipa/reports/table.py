@@ -88,7 +88,7 @@ class Table:
         return first_sentences(self.note)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to show."""
+        """Tell whether there is anything to show."""
         return not self.data.empty
 
     @property
@@ -119,7 +119,7 @@ class Table:
 
     @cached_property
     def cells(self) -> list[tuple[str, ...]]:
-        """The cells of the columns `shown` as people read them, row by row: each form of the table has the same."""
+        """The cells of `visible_columns` as people read them, row by row: each form of the table has the same."""
         return list(zip(*map(self._format_column, self.visible_columns), strict=True))
 
     def _format_column(self, name: str) -> list[str]:

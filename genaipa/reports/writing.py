@@ -166,7 +166,7 @@ def _refuse_foreign_files(folder: Path, files: Sequence[str], earlier: Sequence[
 
 
 def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
-    """`reports/NAME` in the workspace, named after all that the report is about, else `all`.
+    """Return `reports/NAME` in the workspace, named after all that the report is about, else `all`.
 
     Where a report on something else has that name already, a number is added.
     """

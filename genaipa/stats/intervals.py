@@ -67,11 +67,11 @@ _ENDLESS = (-np.inf, np.inf)
 _SHARE = (0.0, 1.0)
 _TWO = 2
 _MOST_BENT = 0.97
-"""The skewness that bends an interval is at most this over the reach of the interval of 95 % (as `_bend` has it).
+"""The skewness that bends an interval is at most this over the reach of the interval of 95 % (as `_transform` has it).
 
-About there the cube root of `_bend` is of 0, where it is steepest: a little more skewness would move the end by several
-standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the same
-skewness and a larger reach, so that they may go past that; their ends are finite all the same.
+About there the cube root of `_transform` is of 0, where it is steepest: a little more skewness would move the end by
+several standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the
+same skewness and a larger reach, so that they may go past that; their ends are finite all the same.
 """
 _LEAST_LEFT = 0.5
 """The share of the variance of the documents' means that is left to them at least.
@@ -556,7 +556,7 @@ def _transform(reach: float, skew: float) -> float:
 
 
 def _transform_back(reach: float, skew: float) -> float:
-    """Invert `_bend`."""
+    """Invert `_transform`."""
     return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
 
 

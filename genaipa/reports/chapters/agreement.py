@@ -50,7 +50,7 @@ _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 
 
 def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
-    """Krippendorff's alpha of people's independent scores, by metric; nothing where no answer has two of them."""
+    """Tabulate Krippendorff's alpha of people's independent scores by metric; empty where no answer has two."""
     agreement = measure(independent_scores(events), rubric)
     analysts = {leaning.analyst for leaning in agreement.leanings}
     rows = []
@@ -144,7 +144,7 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
 
 
 def alpha_figure(table: Table) -> Figure | None:
-    """Metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
+    """Draw metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
     data = table.data
     if data.empty or data["alpha"].isna().all():
         return None

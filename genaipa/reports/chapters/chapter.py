@@ -49,7 +49,7 @@ class Chapter:
         return short_repr("Chapter", self.name, f"{len(self.tables)} tables, {len(self.figures)} figures")
 
     def __bool__(self) -> bool:
-        """Whether there is anything in it."""
+        """Tell whether there is anything in it."""
         return bool(self.tables or self.figures or self.absent)
 
     def transform(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
@@ -93,7 +93,7 @@ def nonempty_figures(*figures: Figure | None) -> list[Figure]:
 
 
 def has_experiment(frame: pd.DataFrame, experiment: str) -> bool:
-    """Whether a question of this experiment was planned, or has a published score."""
+    """Tell whether a question of this experiment was planned, or has a published score."""
     return bool((frame["experiment"] == experiment).any())
 
 

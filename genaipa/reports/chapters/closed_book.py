@@ -33,7 +33,7 @@ _LEAST = 20
 
 
 def question_gains_table(frame: pd.DataFrame) -> Table:
-    """M_all of every question with the document shown, against the company's name alone."""
+    """Tabulate M_all of every question with the document shown, against the company's name alone."""
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
     return make_table(
         "memory",
@@ -72,7 +72,7 @@ _WORDS = {1: 44, 2: 34, 3: 22}
 
 
 def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, a panel per system: M_all with the document minus by the name alone; None without a pair."""
+    """Draw questions down, a panel per system: M_all with the document minus by name; None without a pair."""
     data = scope.select_shown(table.data.dropna(subset=["difference"]))
     if data.empty:
         return None
@@ -100,7 +100,7 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
 
 def _panel_height(names: Mapping[Any, str], texts: Mapping[str, str]) -> float:
-    """Inches of a panel."""
+    """Return the inches of a panel."""
     return (style.TALL if texts else 0.165) * len(names) + 0.35
 
 

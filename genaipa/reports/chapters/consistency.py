@@ -58,7 +58,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
 
 @averages.cache_per_frame
 def repeat_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
-    """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
+    """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
     percent; `beyond`, the change in other words less that of asking the same again, where both are known.
@@ -118,7 +118,7 @@ def _number_groups(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64]
 
 
 def consistency_table(cells: pd.DataFrame) -> Table:
-    """Summary of `cells` by system: the distance between answers."""
+    """Summarize the distance between answers, the `cells`, by system."""
     columns = ["system", *_OVER, "measure", "n", "mean", *averages.BOTH]
     rows = [
         {"system": system, "over": over, "experiment": experiment, "measure": measure}
@@ -145,7 +145,7 @@ def consistency_table(cells: pd.DataFrame) -> Table:
 
 
 def consistency_by_question_table(cells: pd.DataFrame) -> Table:
-    """Summary of `cells` by system and question."""
+    """Summarize the `cells` by system and question."""
     groups = cells.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
     rows = [
         {**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_summarize_question(group)} for key, group in groups

@@ -175,7 +175,7 @@ def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str,
 
 
 def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
-    """One system's n, above or below its average so that neighbours do not meet."""
+    """Write one system's n, above or below its average so that neighbours do not meet."""
     at = float(row[effort])
     axes.annotate(
         f"n={row['answers']:.0f}",

@@ -54,7 +54,7 @@ _SCORED = ("silent", "m_all", "answers", "scores")
 
 
 def question_scores_table(frame: pd.DataFrame) -> Table:
-    """M_all of every question about every document: the points behind the box plots."""
+    """Tabulate M_all of every question about every document: the points behind the box plots."""
     cells = averages.select_document_cells(averages.policy_cells(frame))
     return make_table(
         "scores-by-question",
@@ -69,7 +69,7 @@ def question_scores_table(frame: pd.DataFrame) -> Table:
 
 
 def five_numbers_table(frame: pd.DataFrame) -> Table:
-    """Minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
+    """Tabulate minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
     cells = averages.select_document_cells(averages.policy_cells(frame))
     by = ["system", "experiment", "document"]
     rows = [
@@ -102,7 +102,7 @@ def _five_numbers(values: pd.Series) -> dict[str, float]:
 
 
 def document_ranks_table(frame: pd.DataFrame) -> Table:
-    """Documents by their M_all over all systems, experiments and questions."""
+    """Rank the documents by their M_all over all systems, experiments and questions."""
     scored = averages.select_document_cells(averages.policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
     means = averages.summarize_groups(scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all"))
@@ -165,7 +165,7 @@ def _note_unequal_scores(scored: pd.DataFrame) -> str:
 
 
 def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Box plots of one experiment: a panel per system, documents down, a box for all, FAQ and user questions each.
+    """Draw box plots of an experiment: a panel a system, documents down, boxes for all, FAQ and user questions.
 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
@@ -204,7 +204,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
 
 
 def _panel_height(groups: list[str], documents: dict[Any, str]) -> float:
-    """Inches of a panel."""
+    """Return the inches of a panel."""
     pitch = 0.15 if len(documents) <= _MANY else 0.115
     return pitch * (len(groups) + _GAP) * len(documents) + 0.3
 

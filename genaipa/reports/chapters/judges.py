@@ -138,7 +138,7 @@ _SPARSE = 200
 
 
 def agreement_figure(agreement: Table) -> Figure | None:
-    """Metrics down, each judge's alpha with people across, and people's own as the line to reach; None without any."""
+    """Draw metrics down, each judge's alpha with people across, people's own as the line to reach; None without any."""
     data = agreement.data[agreement.data["with"].isin((PEOPLE, EACH_OTHER)) & agreement.data["alpha"].notna()]
     judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
     if not judges:
@@ -201,7 +201,7 @@ def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
 
 
 def leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
-    """Judges down, and under each the systems: its M_all less people's, with both intervals; page by page."""
+    """Draw judges down, under each the systems: its M_all less people's, with both intervals; page by page."""
     data = leniency.data[
         (leniency.data["measure"] == "M_all")
         & leniency.data["by"].isin((ALL, "system"))

@@ -201,7 +201,7 @@ _METRICS = "a score of the metrics in this experiment"
 
 
 def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, metrics across, a panel per system, for one experiment; None without a value."""
+    """Draw questions down, metrics across, a panel per system, for one experiment; None without a value."""
     data = _experiment_rows(table, experiment, scope)
     if data.empty:
         return None
@@ -228,7 +228,7 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
 
 
 def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Categories down, metrics across, a panel per system, for one experiment; None without a value."""
+    """Draw categories down, metrics across, a panel per system, for one experiment; None without a value."""
     data = _experiment_rows(table, experiment, scope)
     if data.empty:
         return None
@@ -250,7 +250,7 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
 
 
 def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, systems across, M_all in each cell, for one experiment; None without a value.
+    """Draw questions down, systems across, M_all in each cell, for one experiment; None without a value.
 
     `table` is that of the metrics by question.
     """

@@ -51,7 +51,7 @@ def _select_scored_answers(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def conversations_table(frame: pd.DataFrame) -> Table:
-    """Questions asked in a shared conversation against the same ones asked each on its own."""
+    """Compare questions asked in a shared conversation against the same ones asked each on its own."""
     columns = [*_BY, "n", *KINDS, "difference", *averages.BOTH]
     by = [*_ABOUT, "initialization", "wording", "prompts"]
     means = _select_scored_answers(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
@@ -79,7 +79,7 @@ def _average_difference(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def positions_table(frame: pd.DataFrame) -> Table:
-    """Trend of the scores from the first question of a conversation to the last."""
+    """Tabulate the trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
     data = averages.summarize_groups(
         _place_answers(_select_scored_answers(frame)), [*_BY, "conversation"], _estimate_place_trend

@@ -49,7 +49,7 @@ _BY = ["system", "experiment"]
 
 
 def leaderboard_table(frame: pd.DataFrame) -> Table:
-    """Systems by the mean over questions of their means over experiments, the best first.
+    """Rank systems by the mean over questions of their means over experiments, the best first.
 
     Experiments with too few scores and no finished wave (`thin`) are left blank, and don't count: a handful
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
@@ -174,7 +174,7 @@ def who_scored_table(frame: pd.DataFrame) -> Table:
 
 
 def sources_table(frame: pd.DataFrame) -> Table:
-    """M_all over questions from FAQs and over users' questions, by system."""
+    """Tabulate M_all over questions from FAQs and over users' questions, by system."""
     estimate = estimate_averages(frame)
     frame = estimate.frame
     question_means = averages.policy_questions(frame).dropna(subset="m_all")
@@ -200,7 +200,7 @@ def sources_table(frame: pd.DataFrame) -> Table:
 
 
 def measures_table(frame: pd.DataFrame) -> Table:
-    """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
+    """Tabulate M_all and each metric, by system, experiment and source of the questions, with their intervals."""
     policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
     averaged_frame, note = estimate.frame, estimate.describe()
     scored_parts = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
@@ -284,7 +284,7 @@ _ROOM = 12.0
 def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
-    `cells` are the weighted cells (`averages.weighted`) that the leaderboard averages; `confidence` is that of its
+    `cells` are the weighted cells (`averages.weigh_cells`) that the leaderboard averages; `confidence` is that of its
     intervals.
     """
     systems = list(board.data["system"])[:_MOST]
@@ -309,7 +309,7 @@ def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVE
 
 
 def overview_figure(numbers: Table, scope: Scope) -> Figure | None:
-    """Systems down with both intervals, and categories down with systems across; None without a system."""
+    """Draw systems down with both intervals, and categories down with systems across; None without a system."""
     if not numbers:
         return None
     systems = style.brief_labels(dict.fromkeys(numbers.data["system"]), 20)

@@ -82,7 +82,7 @@ def note_prompts(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
 
 @averages.cache_per_frame
 def _pair_prompts(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per system, two sets of prompts, experiment, document and question that has an M_all with both.
+    """Return one row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
     """
@@ -115,7 +115,7 @@ _OTHERS = {"others": "other prompts", "changed": "in another band"}
 
 
 def prompt_changes_table(frame: pd.DataFrame) -> Table:
-    """Move of M_all from one set of prompts to another, by system and group of questions."""
+    """Tabulate how M_all moves from one set of prompts to another, by system and group of questions."""
     rows = []
     for about, group_rows in _pair_groups(_pair_prompts(frame)):
         before, after = group_rows["m_all"], group_rows["m_all_others"]

@@ -35,7 +35,7 @@ def regulation_table(frame: pd.DataFrame) -> Table:
 
 
 def regulation_map(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """Regulations and their questions down, metrics across, a panel per system; None without a value."""
+    """Draw regulations and their questions down, metrics across, a panel per system; None without a value."""
     data = scope.select_shown(table.data.dropna(subset=list_metrics(table.data), how="all"))
     if data.empty:
         return None

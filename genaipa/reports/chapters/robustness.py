@@ -41,7 +41,7 @@ _NAMES, _WRITTEN = 0.95, 1.45
 
 
 def drops_table(frame: pd.DataFrame) -> Table:
-    """M_all of original questions against their paraphrases, by system and group of questions."""
+    """Tabulate M_all of original questions against their paraphrases, by system and group of questions."""
     columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
         {"system": system, "questions": group, **_summarize_drop(group_rows)}
@@ -74,7 +74,7 @@ def _summarize_drop(rows: pd.DataFrame) -> dict[str, object]:
 
 
 def drops_by_question_table(frame: pd.DataFrame) -> Table:
-    """M_all of every original question against its paraphrases."""
+    """Tabulate M_all of every original question against its paraphrases."""
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, "quality", "robustness"))
     return make_table(
         "robustness-by-question",
@@ -117,7 +117,7 @@ def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
 
 def _panel_height(names: Mapping[Any, str]) -> float:
-    """Inches of a panel."""
+    """Return the inches of a panel."""
     return 0.165 * len(names) + 0.45
 
 
@@ -145,7 +145,7 @@ def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[A
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
-    """One system's lines, with what is written behind them: the drop, and n where the axis ends."""
+    """Draw one system's lines, with what is written behind them: the drop, and n where the axis ends."""
     head: dict[str, Any] = {"fontsize": style.TINY, "style": "italic", "va": "bottom", "clip_on": False}
     axes.text(103, -0.62, "drop [interval]", **head)
     axes.text(end_at, -0.62, "n", ha="right", **head)

@@ -45,7 +45,7 @@ _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
 def silent_rates_table(study: Study) -> Table:
-    """How often a system asserts something where the document is silent, and claims silence where it answers."""
+    """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
     once, foreign = _select_ruled_answers(study)
@@ -144,7 +144,7 @@ def _interval_columns(estimate: CrossedMean) -> dict[str, object]:
 
 
 def silent_quality_table(frame: pd.DataFrame) -> Table:
-    """How well a system does where the document is silent, where it answers in part, and where it answers."""
+    """Tabulate how well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
     cells = averages.select_document_cells(averages.policy_cells(frame))

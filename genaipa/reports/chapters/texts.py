@@ -81,7 +81,7 @@ def _list_formulas(measured: Mapping[str, Statistics]) -> list[tuple[str, Readab
 
 
 def _describe_measures(formulas: list[tuple[str, Readability]]) -> str:
-    """How the texts were measured."""
+    """Describe how the texts were measured."""
     words = ", ".join(f'"{formula.connective}"' for _, formula in formulas)
     eases = "; ".join(
         f"{name}, {formula.formula}: {formula.formula_in_words}" for name, formula in formulas if not formula.grades

@@ -171,7 +171,7 @@ def _draw_grid(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experimen
 
 
 def map_width(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]) -> tuple[float, int]:
-    """Inches of a map with a column for each system, and the letters of a line of text beside its rows."""
+    """Return the inches of a map with a column for each system, and the letters of a line of text beside its rows."""
     aside, slanted = style.names_width(labels) + 0.1, 0.06 * max(map(len, systems.values()))
     wide = max(COLUMN * len(systems) + aside + 0.6 * slanted, style.COLUMN)
     if not texts:
@@ -184,7 +184,7 @@ def map_width(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapp
 
 
 def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
-    """One panel: a column for each system, with its n below where these differ."""
+    """Draw one panel: a column for each system, with its n below where these differ."""
     tall = 0.06 * max(map(len, systems.values()))
     wide, words = map_width(grid.labels, systems, grid.texts)
     drawing = style.make_canvas(wide, grid.height + tall + _FOOT + 0.45)

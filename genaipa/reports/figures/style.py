@@ -190,7 +190,7 @@ TALL = 0.212
 
 
 def names_width(names: Mapping[Any, str]) -> float:
-    """Inches of the names of rows, with their signs."""
+    """Return the inches of the names of rows, with their signs."""
     return 0.25 + 0.066 * max(map(len, names.values()))
 
 

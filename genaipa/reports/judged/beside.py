@@ -56,7 +56,7 @@ _HEADINGS = {
 
 
 def measure_names(frame: pd.DataFrame) -> dict[str, str]:
-    """M_all and the metrics of a tidy table → their names."""
+    """Map M_all and the metrics of a tidy table to their names."""
     return {"m_all": "M_all"} | {metric: name_metrics(frame).get(metric, metric) for metric in list_metrics(frame)}
 
 

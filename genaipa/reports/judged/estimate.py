@@ -157,7 +157,7 @@ class _Answers(NamedTuple):
     """A row for each answer, with what is known of it: people's scores, the judge's, and whether it was drawn.
 
     `table` has `_OF`, and `row`, the first of the answer in its tidy table; scores are by measure, NaN for none.
-    `asked` are answers that people are asked to score, `drawn` says which of them correct the judge, and out of which.
+    `asked` are answers that people are asked to score, `sample` says which of them correct the judge, and out of which.
     `rubrics` are the ones by which people scored.
     """
 
@@ -229,7 +229,7 @@ def _find_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
 
 
 def _is_finished(answers: _Answers, group: Flags) -> bool:
-    """Whether people finished a group's wave, which is a sample of its answers."""
+    """Tell whether people finished a group's wave, which is a sample of its answers."""
     unscored = answers.people["m_all"].isna().to_numpy()
     size, wave_size = int(group.sum()), int((answers.asked & group).sum())
     missing, late = (int((of & group).sum()) for of in (answers.asked & unscored, answers.late))
@@ -315,13 +315,13 @@ def _estimate_side(
 
 
 def _has_own_judge(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
-    """Whether a judge is of the family of the system, or of a model that answered for it."""
+    """Tell whether a judge is of the family of the system, or of a model that answered for it."""
     models = frame.loc[frame["system"] == system, "model"].unique()
     return any(akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
 
 
 def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """System, experiment and measure → why there is no estimate, where a study published means over documents alone.
+    """Say where a study published means over documents alone: system, experiment and measure → why no estimate.
 
     No document's share of such a mean is known, so that none could be z.
     """
@@ -378,7 +378,7 @@ def _replace_cells(
 
 
 def _is_in_groups(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
-    """Whether a row is of a system and experiment that the cells are of."""
+    """Tell whether a row is of a system and experiment that the cells are of."""
     groups = pd.MultiIndex.from_frame(cells[_GROUP[1:]].astype(str).drop_duplicates())
     is_member: Any = pd.MultiIndex.from_frame(frame[_GROUP[1:]].astype(str)).isin(groups)
     return pd.Series(is_member, index=frame.index)

@@ -54,7 +54,7 @@ _HEADINGS = {
 
 
 def agreement_table(verdicts: Verdicts) -> Table:
-    """Alpha of each judge with people, with itself and with other judges, and of people with each other."""
+    """Tabulate alpha of each judge with people, with itself and with other judges, and of people with each other."""
     columns = ["measure", "judge", "with", "answers", *_ALPHA, *_R, "reason"]
     measures = enumerate(verdicts.measures.values())
     rows = [{"measure": name, **row} for measure, name in measures for row in _agreement_rows(verdicts, measure)]
@@ -121,7 +121,7 @@ AS_MUCH, LESS, MORE, NOT_KNOWN = "as much", "less", "more", "not known"
 
 
 def compare_judges(verdicts: Verdicts) -> Table:
-    """Alpha of each judge with people less people's with each other, on the same answers, and what follows from it."""
+    """Tabulate alpha of each judge with people less people's with each other, on the same answers."""
     columns = ["judge", "measure", "answers", "alpha", "people", "difference", "low", "high", "verdict", "reason"]
     rows = [
         {"judge": judge, "measure": name, **_comparison_values(*verdicts.compare_with_people(judge, measure))}
@@ -192,7 +192,7 @@ def answer_groups(study: Study) -> dict[str, dict[str, str]]:
 
 
 def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
-    """Alpha of each judge with people, by group of answers (`answer_groups`)."""
+    """Tabulate alpha of each judge with people, by group of answers (`answer_groups`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
     for judge, both_scored in verdicts.both_scored.items():
@@ -266,7 +266,7 @@ def confusion_table(verdicts: Verdicts) -> Table:
 
 
 def drift_table(verdicts: Verdicts) -> Table:
-    """Alpha of each judge with people, in parts of the answers by the order in which people scored them."""
+    """Tabulate alpha of each judge with people, in parts by the order in which people scored the answers."""
     columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
     for judge, both_scored in verdicts.both_scored.items():
@@ -379,7 +379,7 @@ _METRIC = (-2.0, 2.0)
 
 
 def leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
-    """Mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
+    """Tabulate the mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
     columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
     people = averages.average_answers(frame)
     people = people[(people["answer"].astype("str") != "") & people["m_all"].notna()]

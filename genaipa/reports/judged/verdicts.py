@@ -69,7 +69,7 @@ class GivenScores:
         return sorted(set(self.scorer.tolist()))
 
     def scorer_values(self, scorer: str, measure: int) -> Floats:
-        """One scorer's value for each answer; NaN where they gave none."""
+        """Return one scorer's value for each answer; NaN where they gave none."""
         is_own, scores = self.scorer == scorer, np.full(self.size, np.nan)
         scores[self.answer[is_own]] = self.values[is_own, measure]
         return scores
@@ -130,7 +130,7 @@ class Verdicts:
         )
 
     def __bool__(self) -> bool:
-        """Whether any judge has scored an answer."""
+        """Tell whether any judge has scored an answer."""
         return bool(self.judges)
 
     @cached_property
