@@ -252,7 +252,7 @@ class Outgoing:
             study = gather(self.workspace, [run.source for run in self.runs], store)
         every = study.log.counted
         given = every if self.judges else [event for event in every if event.scorer == "human"]
-        return (study if len(given) == len(every) else study.rescored(given)).joined()
+        return (study if len(given) == len(every) else study.apply_events(given)).join_facts()
 
     @cached_property
     def licenses(self) -> list[str]:
