@@ -19,7 +19,7 @@ import pandas as pd
 
 from benchmarks.__main__ import print_table
 from benchmarks.coverage import PUBLISHED
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, PooledAnswer
 from genaipa.scoring.waves import SIZE, Waves, compute_inclusion, encode_waves, short_digest
@@ -82,7 +82,9 @@ def errors(studies: int) -> list[tuple[object, ...]]:
         these = MEAN + of_documents.mean()
         for way, choose in ways.items():
             part = choose(seed)
-            made = crossed(values[part], questions[part], documents[part], limits=(MEAN - 500, MEAN + 500))
+            made = estimate_crossed_mean(
+                values[part], questions[part], documents[part], limits=(MEAN - 500, MEAN + 500)
+            )
             right = made.low <= these <= made.high, made.policies_low <= MEAN <= made.policies_high
             found[way].append((made.mean - values.mean(), *right))
     rows = []

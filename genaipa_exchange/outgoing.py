@@ -264,7 +264,7 @@ class Outgoing:
             study = gather(self.workspace, [run.source for run in self.runs], store)
         all_events = study.log.counted
         events = all_events if self.judges else [event for event in all_events if event.scorer == "human"]
-        return (study if len(events) == len(all_events) else study.rescored(events)).joined()
+        return (study if len(events) == len(all_events) else study.apply_events(events)).join_facts()
 
     @cached_property
     def licenses(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.objections import collect_objections
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def count_objections(events: Iterable[Event]) -> Table:
     counts = Counter((objection.objection.document, objection.status) for objection in objections)
     columns = ["document", *_STATES]
     data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
-    return table(
+    return make_table(
         "objections",
         "Objections to annotated answers",
         "How often an analyst who scored these answers said that the annotated answer beside one is wrong, "

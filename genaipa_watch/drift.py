@@ -63,7 +63,7 @@ def drift(
         )
     ((name, days),) = occasions_by_system.items()
     study = gather_scored(workspace, [source for source in sources if name in source.systems])
-    changes = tabulate_changes(study.joined(), occasions_by_system, find_judged_again(study), study.languages)
+    changes = tabulate_changes(study.join_facts(), occasions_by_system, find_judged_again(study), study.languages)
     lost = find_loss(changes)
     failed = lost.fails(gate)
     if output is not None:
@@ -107,8 +107,8 @@ def _print_changes(system: str, days: list[Occasion], changes: Table, lost: Loss
     watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
     if lost.points and len(watched):
         caveat(
-            f"{lost.by} alone, which the gate goes by, is lower by {lost.points:.1f} points: chance among all of these "
-            "tests, and more than chance among those of its own occasions."
+            f"{lost.by} alone, which the gate goes by, is lower by {lost.points:.1f} points: chance among "
+            "all of these tests, and more than chance among those of its own occasions."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):

@@ -43,13 +43,13 @@ class Wave(StudyFact):
         if not study.waves:
             return None
         included = compute_inclusion(answers, study.waves)
-        drawn, in_wave = included["pi"].notna(), included["in_wave"]
+        is_drawn, in_wave = included["pi"].notna(), included["in_wave"]
         first, whole = (
             in_wave if waves == study.waves else compute_inclusion(answers, waves)["in_wave"]
             for waves in study.waves.plans
         )
         return {
             "pi": included["pi"].to_numpy(),
-            "in_wave": np.where(drawn, np.where(in_wave, "yes", "no"), ""),
-            "planned": np.where(drawn, np.select([first, whole], ["first", "later"], "no"), ""),
+            "in_wave": np.where(is_drawn, np.where(in_wave, "yes", "no"), ""),
+            "planned": np.where(is_drawn, np.select([first, whole], ["first", "later"], "no"), ""),
         }

@@ -62,7 +62,7 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.chapters.chapter import find_results
-from genaipa.reports.provenance import versions
+from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
@@ -130,7 +130,7 @@ def pack(
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _selecting_names(sources)
         packed = gather(staged, select(staged, names), store, excluded=excluded)
-        report = Report.of(packed, results=find_results(staged, packed.sources))
+        report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -140,7 +140,7 @@ def pack(
             excluded=excluded,
             rubric=load_rubric(workspace).digest,
             absent=tuple(absent),
-            versions=versions(),
+            versions=package_versions(),
         )
         _write_zip(file, folder, content)
     return Packed(content, len(events), report, {} if whole else _list_unclear(sources))
@@ -152,7 +152,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        for name, content in run_files(source, whole=whole, facts=study.known_facts(run)):
+        for name, content in run_files(source, whole=whole, facts=study.collect_known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not may_be_passed_on(about.license):
@@ -436,7 +436,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         ) as store:
             events = _import_scores(folder, store)
             study = gather(workspace, select(workspace, pack.names), store, excluded=pack.excluded)
-        page = Report.of(study, results=find_results(workspace, study.sources)).write(
+        page = Report.build(study, results=find_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )
     except BaseException:

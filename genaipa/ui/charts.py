@@ -55,9 +55,8 @@ def show_box_plots(results: ResultsView, experiment: str) -> None:
         alt=f"Box plots of M_all by document: {experiment}",
     )
     st.caption(
-        "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
-        "and n how many. "
-        f"{style.bands_in_words(results.bounds)}"
+        "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a "
+        f"document, and n how many. {style.describe_bands(results.bounds)}"
     )
 
 
@@ -99,11 +98,7 @@ def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bo
                     {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _encode_quality("median")}},
                     {
                         "mark": {"type": "text", "align": "left", "dx": 6},
-                        "encoding": {
-                            "x": {"datum": _HIGH},
-                            "text": {"field": "n"},
-                            "color": {"value": style.FAINT},
-                        },
+                        "encoding": {"x": {"datum": _HIGH}, "text": {"field": "n"}, "color": {"value": style.FAINT}},
                     },
                 ],
             },
@@ -183,7 +178,7 @@ def show_chapter(key: str, chapter: Chapter, results: ResultsView) -> None:
 def show_report_table(key: str, table: Table) -> None:
     """Show a table of a report with its title and note; one page of rows is on screen."""
     show_texts(f"{key} title {table.name}", [make_note(table.title, table.note)])
-    right = set(render.numeric(table))
+    right = set(render.numeric_columns(table))
     columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.headings(table))]
 
     def row(row_number: int) -> ListRow:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.answers.tidy import names_of
+from genaipa.answers.tidy import name_metrics
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import band
 from genaipa.ui.widgets import SHORT
@@ -215,7 +215,7 @@ def _mark_band(name: str, *, filled: bool) -> Spec:
 
 def list_columns(results: ResultsView) -> dict[str, str]:
     """Return the columns of the heat map, and their headings; first that by which systems are compared."""
-    names = {"m_all": "M_all"} | names_of(results.frame)
+    names = {"m_all": "M_all"} | name_metrics(results.frame)
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 

@@ -55,7 +55,7 @@ def reported(*, corrected: bool) -> Report:
     """The report on the only run."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        return Report.of(gather(here, select(here, ("latest",)), store, corrected=corrected))
+        return Report.build(gather(here, select(here, ("latest",)), store, corrected=corrected))
 
 
 def silence(report: Report) -> dict[str, str]:

@@ -107,12 +107,12 @@ def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
     frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).table
-    for line in metrics.by_question(frame).data.to_dict("records"):
+    for line in metrics.metrics_by_question_table(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
         assert shown["m_all"] == f"{line['m_all']:.1f}"
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    (system,) = overall.board(frame).data.to_dict("records")
+    (system,) = overall.leaderboard_table(frame).data.to_dict("records")
     (row,) = page.rows("results systems")
     assert row[0] == "extractive"
     assert row[1] == f"{system['m_all']:.1f}"
@@ -121,7 +121,7 @@ def test_the_numbers_are_those_of_the_report(scored):
     assert "3 of 4 planned answers are scored: " in page.text()
     page.test.radio(key="results rows").set_value("category")
     page.run()
-    assert cells(page)["T"]["accuracy"] == f"{metrics.by_category(frame).data['accuracy'][0]:+.2f}"
+    assert cells(page)["T"]["accuracy"] == f"{metrics.metrics_by_category_table(frame).data['accuracy'][0]:+.2f}"
 
 
 def test_new_scores_change_the_same_table(scored):
@@ -133,8 +133,8 @@ def test_new_scores_change_the_same_table(scored):
     events = [event for _, event in scored.store.events()]
     after = gather(scored.workspace, sources, scored.store)
     for start in (before, gather(scored.workspace, sources, None)):
-        found = start.rescored(events)
-        pd.testing.assert_frame_equal(found.joined(), after.joined())
+        found = start.apply_events(events)
+        pd.testing.assert_frame_equal(found.join_facts(), after.join_facts())
         assert found.log.counted == after.log.counted
 
 

@@ -161,7 +161,7 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
     here = find_workspace()
-    report = Report.of(gather_scored(here, select(here, ["scripted/acme.yaml"])))
+    report = Report.build(gather_scored(here, select(here, ["scripted/acme.yaml"])))
     assert "occasions" in report.tables
 
 

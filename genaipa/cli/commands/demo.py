@@ -115,9 +115,9 @@ def _show_ranking(made: Report) -> None:
 
 def _against(row: Any) -> str:
     """A sentence on one pair, the higher one first."""
-    from genaipa.reports.significance import written
+    from genaipa.reports.significance import write_p
 
-    by = f"{row.difference:+.1f}, {written(row.p_holm)}"
+    by = f"{row.difference:+.1f}, {write_p(row.p_holm)}"
     if row.p_holm < row.level:
         return f"{row.first} beats {row.second} ({by})"
     return f"{row.first} against {row.second} may be chance ({by})"

@@ -13,7 +13,7 @@ import streamlit as st
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
-from genaipa.reports.significance import percent
+from genaipa.reports.significance import write_confidence
 from genaipa.runs.experiments import experiment_of
 from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
@@ -156,8 +156,8 @@ def _show_board(results: ResultsView) -> None:
         show_notice("results no board", results.no_board_reason)
         return
     experiments = [name for name in board.data.columns if name in set(results.questions.data["experiment"])]
-    sure = [f"{percent(results.level.p)} interval for these documents", "for policies like these"]
-    came = ["answered"] if "answered" in board.printed else []
+    sure = [f"{write_confidence(results.level.p)} interval for these documents", "for policies like these"]
+    came = ["answered"] if "answered" in board.main_columns else []
     columns = [
         "system",
         *number_columns(board.headings["m_all"]),
@@ -170,13 +170,13 @@ def _show_board(results: ResultsView) -> None:
         ListRow(
             (
                 str(row["system"]),
-                board.written("m_all", row["m_all"]),
+                board.format_cell("m_all", row["m_all"]),
                 *(str(row[name]) for name in came),
                 _interval_cell(board, row, "low", "high"),
                 _interval_cell(board, row, "policies_low", "policies_high"),
-                *(board.written(name, row[name]) or "-" for name in experiments),
+                *(board.format_cell(name, row[name]) or "-" for name in experiments),
                 f"{row['answers']:,}",
-                f"{row['scored_by']}: {row['scored']}" if "scored" in board.printed else str(row["scored_by"]),
+                f"{row['scored_by']}: {row['scored']}" if "scored" in board.main_columns else str(row["scored_by"]),
             )
         )
         for row in board.data.to_dict("records")
@@ -194,7 +194,7 @@ def _show_estimates(results: ResultsView) -> None:
     ends = {name: (f"{name}_low", f"{name}_high") for name in ("people",)} | {"mean": ("low", "high")}
     rows = []
     for row in estimates.data[estimates.data["measure"] == "M_all"].to_dict("records"):
-        written = {str(name): estimates.written(str(name), value) for name, value in row.items()}
+        written = {str(name): estimates.format_cell(str(name), value) for name, value in row.items()}
         sure = (f"{written[name]} [{written[low]}, {written[high]}]" for name, (low, high) in ends.items())
         means = (text if written[name] else "-" for name, text in zip(ends, sure, strict=True))
         worth = (written["n_eff"] or "-", written["hours"] or "-")
@@ -215,8 +215,8 @@ def _show_estimates(results: ResultsView) -> None:
 
 def _interval_cell(board: Table, row: charts.Line, low: str, high: str) -> ListCell:
     value, scale = row["m_all"], M_ALL_RANGE
-    if board.written(low, row[low]):
-        written = f"[{board.written(low, row[low])}, {board.written(high, row[high])}]"
+    if board.format_cell(low, row[low]):
+        written = f"[{board.format_cell(low, row[low])}, {board.format_cell(high, row[high])}]"
         return ListCell(written, low=row[low], value=value, high=row[high], scale=scale)
     too_few = low == "policies_low" and row["documents"] < LEAST_DOCUMENTS
     return ListCell(f"{number(row['documents'], 'document')}: too few" if too_few else "-", tone="quiet")
@@ -234,7 +234,7 @@ def _show_metrics(desk: Desk, user: User, results: ResultsView) -> None:
         show_notice("results no map", "This selection has no score of a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
-    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
+    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
     desk.queue.record_exposures(user.name, results.list_exposed_answers(experiment), scores=True)
     cell = heatmap.show_heatmap(results, experiment, rows)

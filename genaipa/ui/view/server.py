@@ -130,7 +130,7 @@ class ViewPages:
         movement = self._compare_columns(row_numbers, systems)
         by_movement = movement is not None and query.get("order") != _AS_ASKED
         if movement is not None and by_movement:
-            ranked = [pair.place for pair in movement.pairs]
+            ranked = [pair.position for pair in movement.pairs]
             row_numbers = [*ranked, *sorted({*row_numbers} - {*ranked})]
         query_items = [(name, value) for name, value in query.multi_items() if name not in {"page", "token"}]
         return {
@@ -147,7 +147,7 @@ class ViewPages:
             else [],
             "rows": [
                 self._row_data(*index.rows[row_number], systems, plain=plain)
-                | {"place": row_number, "sentence": movement.sentence_at(row_number) if movement else ""}
+                | {"place": row_number, "sentence": movement.find_sentence(row_number) if movement else ""}
                 for row_number in row_numbers[(number - 1) * _ROWS : number * _ROWS]
             ],
             "found": len(row_numbers),
@@ -172,14 +172,14 @@ class ViewPages:
         self, movement: Movement, row_numbers: list[int], query_items: list[tuple[str, str]]
     ) -> list[dict[str, Any]]:
         """List the pairs that moved most, each with the link to its answers."""
-        positions = {row_number: number for number, row_number in enumerate(row_numbers)}
+        places = {row_number: number for number, row_number in enumerate(row_numbers)}
         return [
             {
                 "pair": pair,
-                "link": f"?{urlencode([*query_items, ('page', positions[pair.place] // _ROWS + 1)])}#q{pair.place}",
+                "link": f"?{urlencode([*query_items, ('page', places[pair.position] // _ROWS + 1)])}#q{pair.position}",
             }
             for pair in movement.pairs[:_LISTED]
-            if pair.moved
+            if pair.has_moved
         ]
 
     def _row_data(
