@@ -154,7 +154,7 @@ def _read_annotation(
             label_values, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
             if chosen not in label_values:
                 wrong = (
-                    f"'{clipped(chosen)}' is none of the labels of {result.from_name}{nearest(chosen, label_values)}"
+                    f"'{clipped(chosen)}' is not one of the labels of {result.from_name}{nearest(chosen, label_values)}"
                 )
                 raise DataError(path, wrong, entry)
             values[result.from_name] = label_values[chosen]

@@ -201,7 +201,7 @@ def report(
         tell("scoring by rule")
         results = find_results(resolved_workspace, sources)
     full = [meaning(resolved_workspace, name).name for name in names]
-    tell("working out tables")
+    tell("computing tables")
     built_report = Report.build(study, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))), results)
     if results and not built_report.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(built_report.problems)}")

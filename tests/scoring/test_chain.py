@@ -87,7 +87,7 @@ def test_what_was_altered_is_found(url: str) -> None:
             tampered(store, statement)
             breaks = verify_log(store).breaks
             assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
-        with pytest.raises(DataError, match="changed by something else than genaipa"):
+        with pytest.raises(DataError, match="changed by another program than genaipa"):
             Store.open(url)
         Store.open(url, allow_damaged=True).close()
 
@@ -174,7 +174,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
             tampered(store, statement)
             with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows in place of one"):
                 verify_log(store)
-        with pytest.raises(DataError, match="changed by something else than genaipa"):
+        with pytest.raises(DataError, match="changed by another program than genaipa"):
             Store.open(url)
 
 

@@ -135,7 +135,7 @@ def report(
 def _telling(first: str) -> Iterator[Callable[[str], None]]:
     """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
     if not err().is_terminal:
-        say("working out tables and figures, which takes some seconds")
+        say("computing tables and figures, which takes some seconds")
     with err().status(first) as status:
         yield lambda now: status.update(printable(now))
 

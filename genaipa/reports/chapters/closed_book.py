@@ -37,7 +37,7 @@ def question_gains_table(frame: pd.DataFrame) -> Table:
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
     return make_table(
         "memory",
-        "The document shown, and its company's name alone",
+        "With the document shown, and with the company's name alone",
         "M_all (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
         "only the published mean over documents is known); the difference is what showing the document adds (paper, "
         "section 6.3).",
@@ -166,7 +166,7 @@ class ClosedBookChapter(ChapterMaker):
         differences = question_gains_table(frame)
         was_asked = has_experiment(frame, "recall") and has_experiment(frame, "quality")
         why = "no question is scored both ways" if was_asked else (
-            "it takes answers with the document shown and with the company's name alone "
+            "this needs answers with the document shown and with the company's name alone "
             "(genaipa run --experiment quality and --experiment recall)"
         )  # fmt: skip
         return Chapter(
@@ -175,5 +175,5 @@ class ClosedBookChapter(ChapterMaker):
             "A system's answers from the document, against its answers when only the company is named.",
             nonempty_tables(mean_gains_table(frame), differences),
             scope.draw_pages([partial(differences_figure, differences)]),
-            [] if differences else [f"Closed book against document is not shown: {why}."],
+            [] if differences else [f"The closed-book comparison is not shown: {why}."],
         )

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _GRADES = (
     "The reading level is the Flesch-Kincaid grade, with syllables counted "
-    "from the spelling, of English texts alone. Compare it only with grades counted alike: those printed in the "
-    "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
-    "gives them (sentences that end at colons and semicolons, too, explain 1.2 to 2.0). "
+    "from the spelling, of English texts alone. Compare it only with grades counted in the same way: the paper's are "
+    "lower by 1.8 to 2.7; it doesn't say how it counted, and no method that we tried reproduces them (ending "
+    "sentences at colons and semicolons, too, explains 1.2 to 2.0). "
 )
 
 

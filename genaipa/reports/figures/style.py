@@ -264,7 +264,7 @@ def one_line(text: object) -> str:
 
 
 def drawable_name(text: object) -> str:
-    """Return a name as it can be drawn: in one line, with a box for each sign that no font here has."""
+    """Return a name as it can be drawn: in one line, with a box for each sign that no installed font has."""
     return "".join(sign if has_glyph(sign) else "\u25a1" for sign in one_line(text))
 
 

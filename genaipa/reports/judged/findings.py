@@ -49,9 +49,10 @@ def judge_findings(verdicts: Verdicts, agreement: Table, against: Table, lenienc
     return make_table(
         "judges",
         "What the judges are worth",
-        "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "
-        "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people. This "
-        "is about the answers that people scored, too; it holds for the others where these are a random part (a wave)."
+        "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; "
+        "another model or prompt is another judge. Its verdicts count in no average and in no agreement of people. "
+        "The findings rest on the answers that people scored, too; they hold for the others where these are a random "
+        "part."
         f"{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
