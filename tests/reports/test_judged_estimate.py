@@ -150,7 +150,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
 
 
 BLANK = {
-    "too few": (judged, {"size": 14}, "28 scored answers in random parts: below 30"),
+    "too few": (judged, {"size": 14}, "28 scored answers of waves: below 30"),
     "few in a group": (
         judged,
         {"size": 10, "systems": tuple("abcd")},
