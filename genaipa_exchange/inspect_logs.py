@@ -234,7 +234,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
     read_log = _import_inspect("log").read_eval_log
     for log_path in _list_logs(path):
         if not log_path.is_file():
-            raise DataError(log_path, "is not there.")
+            raise DataError(log_path, "does not exist.")
         _check_log(log_path)
         try:
             log = read_log(str(log_path), resolve_attachments="full")

@@ -38,8 +38,7 @@ _SETTLED = "objection settled"
 _ALONE = (
     "While you score, the desk hides objections that could sway you. Somebody who doesn't score can settle them, "
     "listed in desk.yaml under adjudicators and not under analysts; or settle them in a terminal: genaipa scores "
-    "objections accept "
-    "ID --by NAME"
+    "objections accept ID --by NAME"
 )
 _SILENT: dict[Silent | None, str] = {
     None: "as annotated",

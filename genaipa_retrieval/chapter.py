@@ -46,9 +46,8 @@ _HOW = (
     "A right section counts as shown where the passages include a sentence that the annotated answer or one of its "
     "points rests on: of its sections, the sentence with most of the words of the point or clause. Where no sentence "
     "of a section has a quarter of these words, the passages must include half of its sentences. Questions without "
-    "such a section, and experiments in which "
-    "nothing was retrieved, are left out. Passages are placed in the document by rule: word for word, up to "
-    "typography, or nearly."
+    "such a section, and experiments in which nothing was retrieved, are left out. Passages are placed in the "
+    "document by rule: word for word, up to typography, or nearly."
 )
 
 
@@ -105,13 +104,12 @@ def tabulate_shown(study: Study) -> Table:
         columns = [name for name in columns if name not in _PARTS and name != "scored"]
     return make_table(
         NAME,
-        "The right section shown, and the answer right",
-        f"Share of the questions for which the passages that a system gave show a right section, and shares of the "
+        "Right section shown and right answer",
+        "Share of the questions for which the passages that a system gave show a right section, and shares of the "
         f"answers that people scored: an answer is right with an accuracy above 0. {_HOW} An answer that is made of "
-        f"its passages (at "
-        "least half of its words) and right without a right section is right by what it quotes: by other words of the "
-        f"document. Each question weighs the same, however many "
-        f"documents and answers it has. {averages.note_intervals(data)}{averages.note_corrections(study.table)}",
+        "its passages (at least half of its words) and right without a right section is right by what it quotes: by "
+        "other words of the document. Each question weighs the same, however many documents and answers it has. "
+        f"{averages.note_intervals(data)}{averages.note_corrections(study.table)}",
         data,
         columns,
         headings={

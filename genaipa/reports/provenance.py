@@ -103,8 +103,7 @@ def tabulate_systems(study: Study) -> Table:
     headings = {"served": "model as served", "settings": "settings as sent"}
     note = (
         "Facts that a provider does not give are blank, and a setting that was not sent has the provider's default; "
-        "`runs` "
-        "is the number of runs."
+        "`runs` is the number of runs."
     )
     return Table("systems", "The systems", note, _make_frame(rows, ("system",)), headings)
 

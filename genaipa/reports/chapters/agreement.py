@@ -62,13 +62,12 @@ def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     return make_table(
         "agreement",
         "How far analysts agree",
-        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
-        "answers that two or more people scored without seeing each other's scores, with its interval "
-        f"({LEVEL:.0%} confidence, for other answers of this kind; blank below {LEAST_UNITS} answers); "
-        "Gwet's AC2 with ordinal weights, which stays high where nearly all values are equal and alpha falls to 0, and "
-        "the share of the commonest value; the "
-        "share of pairs of scores with the same value, and how far apart the two values of a pair are on average "
-        "(0 to 2).",
+        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the answers "
+        f"that two or more people scored without seeing each other's scores, with its interval ({LEVEL:.0%} "
+        f"confidence, for other answers of this kind; blank below {LEAST_UNITS} answers); Gwet's AC2 with ordinal "
+        "weights, which stays high where nearly all values are equal and alpha falls to 0, and the share of the "
+        "commonest value; the share of pairs of scores with the same value, and how far apart the two values of a "
+        "pair are on average (0 to 2).",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
         headings={"agreement": "same value", **_HEADINGS},
@@ -126,10 +125,9 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
         "With and without a suggestion",
         "The desk may suggest a value; it withholds the suggestion for one answer in five, chosen by the answer's "
         "digest. The table shows the mean values of independent scores with the suggestion shown and withheld, and "
-        "their difference with "
-        f"its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
-        f"where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that equal the suggestion, "
-        f"shown or withheld. Scores that don't record what was on screen are not counted.",
+        f"their difference with its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over "
+        f"answers, blank where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that equal the "
+        "suggestion, shown or withheld. Scores that don't record what was on screen are not counted.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
         headings={

@@ -81,10 +81,9 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     names = style.unique_labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
-        "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the "
-        f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives "
-        "only the mean over its documents."
-        f"{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
+        "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the document "
+        f"helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives only the "
+        f"mean over its documents.{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
         f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
     figure_table = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)

@@ -46,10 +46,9 @@ _ROUNDING = 1e-9
 _HOW = (
     "`other words` compares an answer to the original question with an answer to a paraphrase; `asked again` "
     "compares two answers to the same words. Where there are several, every pair counts equally, then every wording, "
-    "every document "
-    "and every question. With one answer to each wording, the change in other words includes the scatter of asking "
-    "again, which only repetitions can measure. A score that a study "
-    "published as a mean over wordings or analysts moves less than the answers behind it"
+    "every document and every question. With one answer to each wording, the change in other words includes the "
+    "scatter of asking again, which only repetitions can measure. A score that a study published as a mean over "
+    "wordings or analysts moves less than the answers behind it"
 )
 _LOOKS: dict[str, dict[str, Any]] = {
     CHANGE: {"marker": "o", "color": style.COLOURS[0]},
@@ -196,8 +195,7 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
         f"M_all. Right: how often the band changes. {forest.READING} {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], 'an answer in other words or asked again')}"
-        f"{style.note_full_names(systems)} "
-        f"{table.note}"
+        f"{style.note_full_names(systems)} {table.note}"
     )
     figure_table = Table("consistency", title, note, data, table.headings, table.formats)
     drawn_rows = data[["system", *_OVER]].drop_duplicates()

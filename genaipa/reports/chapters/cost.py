@@ -113,9 +113,8 @@ def effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure 
     systems = style.unique_labels(style.distinct_values(data["system"]), 34)
     note = (
         "Average of M_all over questions against the time or cost of an answer. The thick line is its interval for "
-        "these "
-        "documents, the thin one with ends that for policies like these (absent where it is unknown). "
-        f"n is the number of answers. {style.describe_bands(scope.bounds)}"
+        "these documents, the thin one with ends that for policies like these (absent where it is unknown). n is the "
+        f"number of answers. {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]

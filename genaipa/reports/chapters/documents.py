@@ -114,13 +114,12 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
         data = data.merge(places, on="document", how="left")
     return make_table(
         "documents-ranked",
-        "Documents, the best answered first",
-        "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
-        "section 7). A document's rank lies between the two places shown; only differences that hold for other "
-        "questions, among all pairs of documents (Holm), decide it. "
-        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}"
-        f"{_OTHERS if has_others else ''}{_note_unequal_scores(scored)}{THESE}"
-        f"{averages.note_few_questions(data['n'])}",
+        "Documents, best answered first",
+        "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, section "
+        "7). A document's rank lies between the two places shown; only differences that hold for other questions, "
+        "among all pairs of documents (Holm), decide it. "
+        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}{_OTHERS if has_others else ''}"
+        f"{_note_unequal_scores(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
         headings={"from": "rank from", "to": "to"},
@@ -175,8 +174,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
-        f"maximum; each point is a question, and n is their number. "
-        f"{style.describe_bands(scope.bounds)}"
+        f"maximum; each point is a question, and n is their number. {style.describe_bands(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))

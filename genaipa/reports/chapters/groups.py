@@ -32,11 +32,10 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
     return make_table(
         "groups-answers",
         f"What came back, by {groups.by}",
-        f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in "
-        "the outcomes of the questions. Of the answers that say something, the share that says that the document is "
-        "silent, found by rules in the reply and not by scores: each question weighs the same, however many documents "
-        "it is about. "
-        f"{averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
+        f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in the "
+        "outcomes of the questions. Of the answers that say something, the share that says that the document is "
+        "silent, found by rules in the reply and not by scores: each question weighs the same, however many "
+        f"documents it is about. {averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},

@@ -226,10 +226,9 @@ def _leniency_page(
     name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
     title = f"Leniency of the judges, by system{of}"
     note = (
-        "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star at "
-        f"the name, mark a system of the judge's own family. {forest.READING}"
-        f"{style.note_full_names({**labels, **systems})} "
-        f"{leniency.note}"
+        "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star "
+        f"at the name, mark a system of the judge's own family. {forest.READING}"
+        f"{style.note_full_names({**labels, **systems})} {leniency.note}"
     )
     figure_table = Table(name, title, note, rows, leniency.headings, leniency.formats, leniency.aside)
     return Figure(name, title, note, figure_table, lambda: _draw_leniency(figure_table.data, labels, systems))
@@ -274,9 +273,8 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
     omitted = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
     note = (
         "M_all of each answer: people's mean on the horizontal axis, the judge's mean over its passes on the "
-        "vertical; on the line they are "
-        f"equal, above it the judge is more lenient. Points are jittered so that equal ones stay visible; the "
-        f"numbers behind the figure are exact.{omitted}"
+        "vertical; on the line they are equal, above it the judge is more lenient. Points are jittered so that equal "
+        f"ones stay visible; the numbers behind the figure are exact.{omitted}"
     )
     data = pd.concat(
         [

@@ -240,8 +240,8 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         texts={name: scope.categories[name] for name in order if scope.categories.get(name, name) != name},
     )
     about = (
-        "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
-        f"the fewest where they differ.{scope.note_category_names(order)}"
+        "Averages of the metrics by category of questions. n is the number of questions that have these metrics, the "
+        f"fewest where they differ.{scope.note_category_names(order)}"
         f"{scope.note_missing_systems(data['system'], _METRICS)}{style.note_full_names(grid.labels)}"
     )
     return heatmap.heat_map_figure(
@@ -266,9 +266,9 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     title = f"{style.experiment_heading(experiment)}: overall score by question and system"
     about = (
         f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n is the number of documents, or "
-        f"'mean' where the source gives only the mean over its documents."
-        f"{scope.note_missing_systems(data['system'], 'a score in this experiment')}{style.note_full_names(labels)}"
-        f"{style.note_full_names(systems)}"
+        "'mean' where the source gives only the mean over its "
+        f"documents.{scope.note_missing_systems(data['system'], 'a score in this experiment')}"
+        f"{style.note_full_names(labels)}{style.note_full_names(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all", "documents"]
     map_data = data.assign(documents=data.get("m_all_documents", data["documents"]))

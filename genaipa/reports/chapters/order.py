@@ -91,10 +91,8 @@ def positions_table(frame: pd.DataFrame) -> Table:
         "conversation, and by how much it changes from the first question to the last (`slope`; below 0: later "
         "questions are answered worse). Each answer is compared with the others to the same question, so hard "
         "questions that happened to come late don't distort the result; questions that were asked only once don't "
-        "count. Where "
-        "each question is asked on its own (`independent`), its place can't matter: any difference there is chance. "
-        "`n` "
-        f"is the number of questions. {averages.note_intervals(data)}",
+        "count. Where each question is asked on its own (`independent`), its place can't matter: any difference "
+        f"there is chance. `n` is the number of questions. {averages.note_intervals(data)}",
         data,
         columns,
         headings={"slope": SLOPE},

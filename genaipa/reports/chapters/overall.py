@@ -84,14 +84,14 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
-        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
-        "each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
+        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored "
+        "in, each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
         "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; "
         "whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both have, so "
         "its averages may differ from these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(thin_counts)}"
-        f"{averages.note_unlike_questions(averaged_frame, question_means)}{part.describe_parts(policies)}"
-        f"{estimate.describe()}",
+        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
+        f"{note_blank_cells(thin_counts)}{averages.note_unlike_questions(averaged_frame, question_means)}"
+        f"{part.describe_parts(policies)}{estimate.describe()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
@@ -193,8 +193,7 @@ def sources_table(frame: pd.DataFrame) -> Table:
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_name_experiments(question_means)}. {averages.note_intervals(data)}"
-        f"{averages.note_unlike_questions(frame, question_means)}"
-        f"{estimate.describe()}",
+        f"{averages.note_unlike_questions(frame, question_means)}{estimate.describe()}",
         data,
         columns,
     )
@@ -300,10 +299,10 @@ def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVE
     omitted = len(board.data) - len(systems)
     return make_table(
         OVERVIEW,
-        "Systems, and where they are strong",
+        "Systems and their strengths",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
-        f"{100 * confidence:g} %."
-        f"{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
+        f"{100 * confidence:g} "
+        f"%.{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
         numbers,
         columns,
     )

@@ -58,13 +58,11 @@ def silent_rates_table(study: Study) -> Table:
         "many answers to the former assert something instead of saying so, and how many answers to the latter claim "
         "silence (found by rules in the reply; an excluded answer is left out). An answer that says instead that it "
         "does not know the document counts and is not wrong; an answer that says nothing (empty, refused, or a "
-        "refusal in words) is left out, and counted under `said nothing`. Clear cases only: the "
-        "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
-        "sections 6.1 and 7). "
-        "Each question weighs the same, however many documents and answers it has. "
+        "refusal in words) is left out, and counted under `said nothing`. Clear cases only: the last column counts "
+        "the answers to questions that a document answers only in part, which are left out (paper, sections 6.1 and "
+        "7). Each question weighs the same, however many documents and answers it has. "
         f"{describe_recognition('silence', document_languages(once, study.languages))}"
-        f"{_ABROAD.format(foreign) if foreign else ''}"
-        f"{INTERVALS}{averages.note_corrections(study.table)}",
+        f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrections(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
         headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},

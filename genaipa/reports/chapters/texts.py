@@ -64,9 +64,9 @@ def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Tabl
     return make_table(
         "documents",
         "The documents",
-        f"{_describe_measures(_list_formulas(measured))}The last columns are the questions asked, and how many of them "
-        "the document is "
-        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.note_corrections(frame)}",
+        f"{_describe_measures(_list_formulas(measured))}The last columns are the questions asked, and how many of "
+        "them the document is wholly silent on by its annotated answers (paper, section 6, table "
+        f"1).{averages.note_corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},

@@ -274,7 +274,7 @@ class Scope:
         """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
         listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
         absent = [style.one_line(system) for system in self.systems if system not in listed_systems]
-        return f" Left out, without {missing}: {', '.join(absent)}." if absent else ""
+        return f" Left out for lack of {missing}: {', '.join(absent)}." if absent else ""
 
     def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
         """Name the questions asked in an experiment that a figure lacks; empty without one."""

@@ -349,9 +349,8 @@ def describe_bands(bounds: Bounds) -> str:
     """Return the bands of an axis of M_all, for a note."""
     axis = bounds.overall
     return (
-        f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
-        "(in every metric's average: "
-        f"{bounds.green:g} and {bounds.red:g})."
+        f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} (in every metric's "
+        f"average: {bounds.green:g} and {bounds.red:g})."
     )
 
 

@@ -74,14 +74,11 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
         "People alone, people and judge",
         "M_all (10 to 100) and the metrics (-1 to 1). Where people scored a random part of the answers and the judge "
         "all of them, the estimate corrects the judge's average by how people differ from the judge "
-        "(docs/method/estimates.md). Its "
-        "third interval is for these very answers: what people would have given, had they scored all. `worth` is how "
-        "many scores from people alone would give intervals as narrow, for policies like these and for these "
-        "documents, and `hours "
-        "saved` the time that the scores saved would take at the desk's median. The judge alone is not an estimate. "
-        "There is no estimate below "
-        f"{LEAST} scored answers, or {LEAST_IN_GROUP} of a system in an experiment.{judges} "
-        f"{INTERVALS}",
+        "(docs/method/estimates.md). Its third interval is for these very answers: what people would have given, had "
+        "they scored all. `worth` is how many scores from people alone would give intervals as narrow, for policies "
+        "like these and for these documents, and `hours saved` the time that the scores saved would take at the "
+        f"desk's median. The judge alone is not an estimate. There is no estimate below {LEAST} scored answers, or "
+        f"{LEAST_IN_GROUP} of a system in an experiment.{judges} {INTERVALS}",
         pd.DataFrame(rows, columns=list(_COLUMNS)),
         _COLUMNS,
         headings=_HEADINGS,
@@ -213,9 +210,8 @@ def forecast_table(frame: pd.DataFrame) -> Table:
         "How many more scores would be enough",
         "For the interval of M_all (10 to 100) for these documents, from people and judge: its half-width now, how "
         "many more answers of the system in the experiment people would have to score to narrow it to each "
-        "half-width, with the range "
-        "that holds in 80 of 100 such studies, and its half-width if people scored every answer. A narrower interval "
-        "needs more questions or documents.",
+        "half-width, with the range that holds in 80 of 100 such studies, and its half-width if people scored every "
+        "answer. A narrower interval needs more questions or documents.",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"half": "now ±", "floor": "all scored ±", **names},

@@ -243,7 +243,8 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
     scored, missing, late = (int((of & group).sum()) for of in (sampled, answers.asked & unscored, answers.late))
     reasons = {
         "People scored all of its answers.": not (group & unscored).any(),
-        "So few answers are not drawn from: people score all of them, with: genaipa score": not wave_size and size <= SIZE,
+        "So few answers are not drawn from: people score all of them, with: genaipa score": not wave_size
+        and size <= SIZE,
         "No random part of its answers was drawn; draw one with: genaipa sample": not wave_size,
         f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
         f"{all_scored} scored answers of waves: below {LEAST}, no estimate.": all_scored < LEAST,

@@ -139,9 +139,8 @@ def compare_judges(verdicts: Verdicts) -> Table:
         "answers: those that the judge and two people or more scored. The difference has its interval (a jackknife "
         f"over these answers, {LEVEL:.0%} confidence). The judge agrees as much as people do only if all of the "
         f"interval is within the margin, {MARGIN:g} either way; less or more if the interval excludes 0 and is not "
-        f"within the margin; else the result is not known. Finding no difference does not show equality: few answers "
-        f"show neither. "
-        f"Not meaningful, and blank, below {LEAST} such answers.",
+        "within the margin; else the result is not known. Finding no difference does not show equality: few answers "
+        f"show neither. Not meaningful, and blank, below {LEAST} such answers.",
         data,
         [column for column in columns if column not in aside],
         headings={"alpha": "with people", "people": "people", "low": "interval", "reason": "why blank"},
@@ -256,7 +255,7 @@ def confusion_table(verdicts: Verdicts) -> Table:
     whole = all((data[column] % 1 == 0).all() for column in columns[3:])
     return make_table(
         "judges-confusion",
-        "What a judge gives where people give a value",
+        "A judge's values against people's",
         "Numbers of answers that both scored. An answer that several people scored, or that was judged in "
         "several passes, is divided among their values.",
         data,

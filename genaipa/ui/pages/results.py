@@ -99,7 +99,7 @@ def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were computed.", width="content")
-            st.button("Take them in", key="results anew", on_click=cache.refresh, args=(desk,))
+            st.button("Update the numbers", key="results anew", on_click=cache.refresh, args=(desk,))
     return snapshot
 
 
