@@ -66,13 +66,13 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     material = Procedure(spec, here)
     folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open()
     store_inputs(folder, material)
-    tally.plan(spec, orders(spec, material.questions))
+    tally.set_planned(spec, orders(spec, material.questions))
     manifest = folder.manifest()
     with folder.writing():
         writer = RunWriter(folder)
         introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
         for conversation in list_conversations(spec, material.questions, SYSTEM):
-            await writer.begin(
+            await writer.record_opening(
                 ConversationRecord(
                     id=conversation.id,
                     system=SYSTEM,

@@ -146,7 +146,9 @@ def write_judged(folder: Path, file: Path) -> None:
     asked: dict[str, list[str]] = {}
     for record in run.records():
         asked.setdefault(begun[record.conversation], []).append(record.asked)
-    introductions = {name: [{"role": m.role, "content": m.content} for m in run.introduction(name)] for name in asked}
+    introductions = {
+        name: [{"role": m.role, "content": m.content} for m in run.read_introduction(name)] for name in asked
+    }
     form = {"name": "reply", "schema": schema(read_material(run).rubric, annotated=False), "strict": True}
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}
     made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def plugins(group: str) -> dict[str, str]:
-    """Name → `module:name` of the entry points of a group in installed packages."""
+    """Return name → `module:name` of the entry points of a group in installed packages."""
     return dict(_found(group, _folders()))
 
 

@@ -39,8 +39,8 @@ from genaipa.questions.annotations import (
 from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.integrity import damage
-from genaipa.runs.journal import is_as_written
+from genaipa.runs.integrity import find_damage
+from genaipa.runs.journal import has_valid_sum
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.runs.selection import is_run
@@ -201,7 +201,7 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 
 
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
-    """Kind of data → files in effect, run folders, the user's catalog of systems."""
+    """Return kind of data → files in effect, run folders, the user's catalog of systems."""
     found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
     sets = (found_prompts(workspace, name) for name in set_names(workspace))
     found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
@@ -333,7 +333,7 @@ def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]
 def _check_answers(
     workspace: Workspace, name: str, annotated: Annotations, document: Document | None
 ) -> Iterator[FileProblem]:
-    """Whether annotated answers belong to a text, to questions and to sections that exist."""
+    """Tell whether annotated answers belong to a text, to questions and to sections that exist."""
     layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
@@ -361,7 +361,7 @@ def _check_answers(
 
 
 def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]:
-    """Whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
+    """Tell whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
     try:
         document = load_document(name, workspace)
     except GenaipaError:
@@ -429,7 +429,7 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
     folder = RunFolder(path)
     yield from _check_folder(folder)
     if data:
-        for found in damage(folder):
+        for found in find_damage(folder):
             yield FileProblem(str(found.path), found.where, found.problem)
 
 
@@ -447,9 +447,9 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     except GenaipaError as error:
         yield from as_findings([error], path / MANIFEST)
     else:
-        if problem := folder.manifest_damage():
+        if problem := folder.describe_manifest_damage():
             yield FileProblem(str(path / MANIFEST), "", problem)
-        if lack := folder.lack(manifest):
+        if lack := folder.describe_loss(manifest):
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
@@ -481,5 +481,5 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[FileProblem
             except DAMAGE as error:
                 yield FileProblem(str(path), f"line {number}", f"is not a record ({why(error)}).")
             else:
-                if not is_as_written(line):
+                if not has_valid_sum(line):
                     yield FileProblem(str(path), f"line {number}", "was changed: it has not the sum of its content.")

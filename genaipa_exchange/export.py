@@ -37,7 +37,7 @@ def export(
     annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
     along.
     """
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
     from genaipa_exchange.forms import FORMS, find_form, write
     from genaipa_exchange.outgoing import Outgoing
 
@@ -49,7 +49,7 @@ def export(
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     here = current_workspace()
     here.check_output(output)
-    sources = select(here, several(run))
+    sources = select_sources(here, several(run))
     tell_losses(here, [source.folder for source in sources])
     outgoing = Outgoing(here, sources, judges=with_judge, whole=with_texts)
     written = write(chosen, outgoing, output)

@@ -30,17 +30,17 @@ from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
-from genaipa.runs.integrity import flaw as flaw_of_record
+from genaipa.runs.integrity import find_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.procedure import (
     INITIALIZATIONS,
     Coordinates,
     Initialization,
     ProcedurePlan,
-    coordinates_of,
     procedure_plan,
+    read_coordinates,
 )
 from genaipa.runs.records import (
     FailureInfo,
@@ -49,7 +49,7 @@ from genaipa.runs.records import (
     RunSpec,
     Status,
     answer_digest,
-    key_of,
+    record_key,
 )
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
@@ -323,7 +323,7 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """Return the manifest of a run of these records alone, whose digests are of its files."""
-    manifest, places = head.manifest, [*map(coordinates_of, records)]
+    manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
     plan = procedure_plan(manifest.spec)
     worded = {at.wording for at in places}
@@ -420,7 +420,7 @@ class ForeignLog:
         shown = sample.metadata_text("initialization")
         initialization: Initialization = shown if shown in get_args(Initialization) else "document"  # type: ignore[assignment]
         at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
-        key = key_of(self.system, DEFAULT, at.as_dict())
+        key = record_key(self.system, DEFAULT, at.as_dict())
         if key in self._records:
             wrong = f"asks what another sample asks about {document.name} in the same epoch; keep one of them."
             raise DataError(self.path, wrong, sample.entry)
@@ -498,12 +498,12 @@ class ForeignLog:
             kept = Annotations(name, self.name, (source,), answers, source=source, digest=about)
             annotations[name] = as_yaml(kept)
         records, documents = list(self._records.values()), self._documents
-        shown = tuple(dict.fromkeys(coordinates_of(record).initialization for record in records))
+        shown = tuple(dict.fromkeys(read_coordinates(record).initialization for record in records))
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=dict.fromkeys(documents, self.name),
             initializations=shown,
-            experiment=experiment_of("policy", shown[0], "original") if len(shown) == 1 else "",
+            experiment=classify_experiment("policy", shown[0], "original") if len(shown) == 1 else "",
             conversation="independent",
         )
         run = RecordedRun(

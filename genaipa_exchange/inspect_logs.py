@@ -26,7 +26,7 @@ from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import digest
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
@@ -191,7 +191,7 @@ def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
             total_cost=record.cost,
         )
     started = dt.datetime.fromisoformat(record.started)
-    at = coordinates_of(record)
+    at = read_coordinates(record)
     place = (at.document, at.initialization, at.wording, at.question, at.prompts)
     return log.EvalSample(
         id="|".join(filter(None, place)),

@@ -17,11 +17,11 @@ from genaipa.files.text import read_text
 from genaipa.kinds import DEFAULT, kind_of
 from genaipa.questions.annotations import read_annotations
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
-from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
+from genaipa.runs.experiments import classify_experiment
+from genaipa.runs.imported import PUBLISHED_SCORES, load_published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission, find_withheld
-from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
+from genaipa.runs.procedure import ask_about, procedure_plan, read_coordinates
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -103,7 +103,7 @@ class OutgoingRun:
 
     def label_prompts(self, record: Record) -> str:
         """Return the label in tables of the set of prompts that a record was asked with."""
-        return label_prompts(self.manifest, self._labels, record.system, coordinates_of(record).prompts)
+        return label_prompts(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
 
     def _read(self, name: str) -> Document | None:
         try:
@@ -114,7 +114,7 @@ class OutgoingRun:
 
     def questions(self, document: str) -> QuestionSet | None:
         """Return the question set that was asked about a document; None if it may not be passed on."""
-        return None if document in self._permission.unasked else self._inputs.questions(document)
+        return None if document in self._permission.restricted_questions else self._inputs.questions(document)
 
     def _annotations(self, document: str) -> Annotations | None:
         """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
@@ -122,7 +122,7 @@ class OutgoingRun:
         if not path.is_file():
             return None
         kept = read_annotations(path)
-        if not self._permission.annotated(document):
+        if not self._permission.may_share_annotations(document):
             for question in kept.answers:
                 self._outgoing.hold("annotated answer", f"{kept.digest or document}|{question}")
             return None
@@ -131,7 +131,7 @@ class OutgoingRun:
     @cached_property
     def published(self) -> tuple[str, str] | None:
         """The system and the experiment of the scores that a published study gives for this run; None without any."""
-        scores = published_scores(self.source.folder)
+        scores = load_published_scores(self.source.folder)
         return (scores[0].system, scores[0].experiment) if scores else None
 
     def head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class OutgoingRun:
         about = list(documents) or list(manifest.documents)
         texts = {one: document.text for one in about if (document := self.document(one))}
         kept = {one.relative_to(path).as_posix(): one for pattern in _FILES for one in sorted(path.glob(pattern))}
-        files = {place: read_text(one) for place, one in kept.items() if place not in self._permission.worded}
+        files = {place: read_text(one) for place, one in kept.items() if place not in self._permission.restricted_files}
         for place in (f"annotations/{document}.yaml" for document in about if self.annotations(document) is not None):
             files[place] = read_text(path / place)
         narrowed = msgspec.structs.replace(
@@ -167,15 +167,15 @@ class OutgoingRun:
 
     def answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
-        _, latest = self.source.folder.seen()
+        _, latest = self.source.folder.tally_records()
         for place, record in self.source.folder.read(Record):
-            answers = record.kind == "answer" and record.task == DEFAULT and self.source.means(record)
+            answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes(record)
             if not answers or latest[record.key] != place:
                 continue
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.record(record, self._others.have)
+            permitted = self._permission.redact_record(record, self._others.have)
             if permitted.reply is None:
                 self._outgoing.hold("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
@@ -184,10 +184,10 @@ class OutgoingRun:
 
     def _with_scores(self, record: Record) -> OutgoingAnswer:
         facts, found = self.manifest.documents[record.document], self.annotations(record.document)
-        excluded, at = self._excluded.get(record.key), coordinates_of(record)
+        excluded, at = self._excluded.get(record.key), read_coordinates(record)
         return OutgoingAnswer(
             record,
-            experiment_of(facts.kind, at.initialization, at.wording),
+            classify_experiment(facts.kind, at.initialization, at.wording),
             found.answers.get(record.question) if found else None,
             self._outgoing.scores_of(record.digest),
             excluded.reason if excluded else "",

@@ -12,7 +12,7 @@ from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, find_question_set, match_questions
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import may_be_passed_on
+from genaipa.runs.permission import is_redistributable
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
 from genaipa.workspace import shipped
@@ -136,6 +136,6 @@ def _find_question(workspace: Workspace, said: Objection, questions: str, docume
 
 def _quote_proof(one: Correction, document: Document) -> Correction:
     """Return the correction with its proof in words, where the document's words may be passed on."""
-    if not may_be_passed_on(document.about.license):
+    if not is_redistributable(document.about.license):
         return one
     return msgspec.structs.replace(one, sentence=" ".join(one.find_proof(document.text).split()), at=None, sha256="")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
 from genaipa.questions.points import points_digest
-from genaipa.runs.manifest import LEFT_OUT, withheld
+from genaipa.runs.manifest import LEFT_OUT, read_withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,7 +100,7 @@ def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAn
         digest = points_digest(answer.points)
         if any(point.text == LEFT_OUT for point in answer.points):
             if run not in kept:
-                kept[run] = withheld(folders[run]).points
+                kept[run] = read_withheld(folders[run]).points
             digest = kept[run].get(document, {}).get(question, "")
         known[run, document, question] = KnownPoints(digest, answer.points)
     return known

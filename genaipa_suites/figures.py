@@ -94,10 +94,10 @@ def collect_figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     parts = task_suites(make_task(spec, workspace, folder))
     results = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
     # Of each key the latest record.
-    positions = sorted(folder.seen()[1].values())
+    positions = sorted(folder.tally_records()[1].values())
     joint: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for begin in range(0, len(positions), _AT_ONCE):
-        for record in folder.records_at(positions[begin : begin + _AT_ONCE]):
+        for record in folder.read_records(positions[begin : begin + _AT_ONCE]):
             name = record.coordinates.get(PART, spec.task)
             if name in parts and record.coordinates["item"] in parts[name].items:
                 if parts[name].is_joint:

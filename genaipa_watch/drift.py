@@ -40,15 +40,15 @@ def drift(
     from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import occasions, sources_of
+    from genaipa.runs.selection import find_occasions, resolve_name
     from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
         raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
     here = current_workspace()
-    sources = sources_of(here, system)
+    sources = resolve_name(here, system)
     tell_losses(here, [source.folder for source in sources])
-    found = occasions(sources)
+    found = find_occasions(sources)
     if not found:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:

@@ -27,7 +27,7 @@ from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, recognition, spoken
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, table
-from genaipa.runs.selection import occasions
+from genaipa.runs.selection import find_occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_holm
@@ -286,7 +286,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = occasions(study.sources)
+        systems = find_occasions(study.sources)
         if not systems:
             return None
         table = tabulate_changes(study.joined(), systems, find_judged_again(study), study.languages)
@@ -302,7 +302,7 @@ class OverTimeChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := occasions(study.sources):
+        if systems := find_occasions(study.sources):
             days = "; ".join(f"{name} on {', '.join(one.day for one in each)}" for name, each in systems.items())
             yield f"Asked the same on several days, which averages take for repetitions: {days}."
 

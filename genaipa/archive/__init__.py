@@ -67,11 +67,11 @@ from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
-from genaipa.runs.integrity import damage
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
-from genaipa.runs.permission import Permission, find_withheld, may_be_passed_on, whose_words
+from genaipa.runs.integrity import find_damage
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, encode_manifest
+from genaipa.runs.permission import Permission, find_author, find_withheld, is_redistributable
 from genaipa.runs.records import DOCUMENTS
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.importing import import_from
 from genaipa.scoring.people import FILE as DESK
@@ -129,7 +129,7 @@ def pack(
             put(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _selecting_names(sources)
-        packed = gather(staged, select(staged, names), store, excluded=excluded)
+        packed = gather(staged, select_sources(staged, names), store, excluded=excluded)
         report = Report.of(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
@@ -155,7 +155,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
         for name, content in run_files(source, whole=whole, facts=study.known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
-            if not whole and not may_be_passed_on(about.license):
+            if not whole and not is_redistributable(about.license):
                 absent[about.digest] = Absent(name, about.digest, about.source, about.license)
     put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
@@ -204,8 +204,8 @@ def put(path: Path, content: bytes) -> None:
 def _list_unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
-        for system, document in Permission(source.folder, source.manifest).held_back():
-            if system in source.systems and not whose_words(source.manifest, system):
+        for system, document in Permission(source.folder, source.manifest).withheld_replies():
+            if system in source.systems and not find_author(source.manifest, system):
                 documents_by_system.setdefault(system, {})[document] = None
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
@@ -245,7 +245,7 @@ def run_files(
             "replies quote them, which may not be passed on; pack the other runs by their names, or, for somebody "
             "who has them anyway, everything with its texts: --with-texts."
         )
-    for flaw in damage(source.folder):
+    for flaw in find_damage(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)
     redacted = _Redacted(source, facts or {}, whole=whole)
     path = source.folder.path
@@ -263,9 +263,9 @@ class _Redacted:
         self._source, self._rows = source, facts
         self._permission = Permission(source.folder, source.manifest, whole=whole)
         self._kept = KeptDocuments(source.folder.path)
-        self._documents, self._worded = self._permission.documents, self._permission.worded
-        self._unasked = self._permission.unasked
-        self._replies = set(self._permission.held_back())
+        self._documents, self._worded = self._permission.documents, self._permission.restricted_files
+        self._unasked = self._permission.restricted_questions
+        self._replies = set(self._permission.withheld_replies())
         self._withheld = {} if whole else find_withheld(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
@@ -304,7 +304,7 @@ class _Redacted:
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            return b"".join(self._source.folder.introductions.without(left_out))
+            return b"".join(self._source.folder.introductions.lines_except(left_out))
         path = self._source.folder.path / name
         if name not in self._worded:
             return path.read_bytes()
@@ -313,14 +313,14 @@ class _Redacted:
     @cached_property
     def _answer_lines(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
-        permitted = (self._permission.record(record, self._is_elsewhere) for record in selected)
-        return b"".join(journal.line(record) for record in permitted)
+        permitted = (self._permission.redact_record(record, self._is_elsewhere) for record in selected)
+        return b"".join(journal.encode_line(record) for record in permitted)
 
     def _format_manifest(self) -> bytes:
         """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
         manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
-        return manifest_file(manifest)
+        return encode_manifest(manifest)
 
     def _is_elsewhere(self, passage: str) -> bool:
         return self._other_documents.have(passage)
@@ -364,7 +364,7 @@ class _Redacted:
         lost: dict[Text, bool] = {
             "reply": (record.system, record.document) in self._replies,
             "document": record.document in self._documents,
-            "passages": self._permission.retrieves(record, self._is_elsewhere),
+            "passages": self._permission.retrieves_withheld_text(record, self._is_elsewhere),
             "annotation": f"annotations/{record.document}.yaml" in self._worded,
         }
         return {text for text, is_lost in lost.items() if is_lost}
@@ -435,7 +435,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
             Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
         ) as store:
             events = _import_scores(folder, store)
-            study = gather(workspace, select(workspace, pack.names), store, excluded=pack.excluded)
+            study = gather(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
         page = Report.of(study, results=find_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )

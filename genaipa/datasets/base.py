@@ -81,7 +81,7 @@ class Dataset(Protocol):
     systems: tuple[str, ...]
 
     def available(self) -> bool:
-        """Whether documents, questions and annotated answers were pulled."""
+        """Tell whether documents, questions and annotated answers were pulled."""
         ...
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
@@ -172,10 +172,10 @@ def pulled_workspace() -> Workspace:
 
 
 def _kinds_datasets() -> dict[str, Dataset]:
-    """Name → data set of a kind of task."""
+    """Return name → data set of a kind of task."""
     return {name: dataset for kind in kinds().values() for name, dataset in kind.data_sets().items()}
 
 
 def _list_targets() -> dict[str, str]:
-    """Name → module:Class."""
+    """Return name → module:Class."""
     return plugins(ENTRY_POINTS)

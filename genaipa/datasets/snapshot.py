@@ -70,7 +70,7 @@ def open_origin(origin: str, files: Snapshot) -> Origin:
 
 
 def is_url(origin: str) -> bool:
-    """Whether fetching from this origin needs the network."""
+    """Tell whether fetching from this origin needs the network."""
     return origin.lower().startswith(("http://", "https://"))
 
 
@@ -247,14 +247,14 @@ class Snapshot:
         return [path for path in self.blobs if path.startswith(self.optional)]
 
     def holds(self, path: str) -> bool:
-        """Whether the file is kept here and is the published one."""
+        """Tell whether the file is kept here and is the published one."""
         try:
             return self.is_published(path, (self.folder / path).read_bytes())
         except OSError:
             return False
 
     def is_published(self, path: str, content: bytes) -> bool:
-        """Whether this is the published content of a file."""
+        """Tell whether this is the published content of a file."""
         pinned = self.blobs[path]
         return hash_like(pinned, content) == pinned and not content.startswith(POINTER)
 

@@ -6,7 +6,7 @@ from sys import intern
 from typing import TYPE_CHECKING
 
 from genaipa.files.stamps import now
-from genaipa.runs.records import ConversationRecord, Record, key_of
+from genaipa.runs.records import ConversationRecord, Record, record_key
 from genaipa.tasks.base import walk
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def key(task: Task, system: str, call: Call) -> str:
     """Return the key of a call's record."""
-    return key_of(system, task.name, call.coordinates)
+    return record_key(system, task.name, call.coordinates)
 
 
 def conversation_id(task: Task, system: str, call: Call) -> str:
@@ -49,7 +49,7 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
 
 async def begin(writer: RunWriter, task: Task, system: str, call: Call) -> None:
     """Keep how the conversation of its first call began."""
-    await writer.begin(
+    await writer.record_opening(
         ConversationRecord(
             id=conversation_id(task, system, call),
             system=system,

@@ -95,7 +95,7 @@ class Engine:
         self.task = task
         self.limits = limits
         self.observer = observer
-        self.tally, self._offsets = folder.seen()
+        self.tally, self._offsets = folder.tally_records()
         self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
         # A server may repeat the key that it was sent, in any of its words: none of it is kept.
@@ -140,7 +140,9 @@ class Engine:
         """Ask what has no record yet, and keep what came of it by now."""
         # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
         places = asyncio.Semaphore(asked.transport.at_once)
-        target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self._writer.begun)
+        target = dataclasses.replace(
+            asked.ready.target, kept=self.tally.is_settled, begun=self._writer.opening_messages
+        )
         async with asyncio.TaskGroup() as group:
             for dialogue in self.task.guarded_dialogues(target):
                 step = next(dialogue, None)
@@ -179,8 +181,8 @@ class Engine:
         """The reply of a call, from the records if it is in, else asked and kept; or a _ConversationEndsError."""
         name = asked.ready.resolved.asked
         key = calls.key(self.task, name, call)
-        if self.tally.kept(key):
-            return self.folder.records_at([self._offsets[key]])[0].reply or ""
+        if self.tally.is_settled(key):
+            return self.folder.read_records([self._offsets[key]])[0].reply or ""
         if asked.breaker.open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
         messages, settings = await self._prepared(name, call, key), self._settings(call)

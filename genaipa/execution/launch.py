@@ -18,7 +18,7 @@ from genaipa.errors import DataError, MissingPackageError, OptionError, Spending
 from genaipa.plugins import make_each, targets_of
 from genaipa.runs import journal
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.status import Counted, Tally
+from genaipa.runs.status import CountedRecord, Tally
 from genaipa.systems.provider import known_keys, mask
 from genaipa.words import listed
 
@@ -188,7 +188,7 @@ class StudyTally:
     _tallies: dict[int, Tally] = field(default_factory=dict)
     _documents: dict[int, int] = field(default_factory=dict)
     _read: dict[int, int] = field(default_factory=dict)
-    _decoder: msgspec.json.Decoder[Counted] = field(default_factory=lambda: msgspec.json.Decoder(Counted))
+    _decoder: msgspec.json.Decoder[CountedRecord] = field(default_factory=lambda: msgspec.json.Decoder(CountedRecord))
 
     def count(self) -> Tally:
         """Return the counts of all slices; each document that nobody has begun counts as much as the others."""
@@ -202,7 +202,7 @@ class StudyTally:
             total.include(self._read_on(index, folder))
         documents = sum(self._documents.values())
         if not documents:
-            total.plan(self.example.spec, self.example.task.orders)
+            total.set_planned(self.example.spec, self.example.task.orders)
             documents = len(self.example.task.facts)
         for row in total.rows.values():
             row.planned = round(row.planned * self.example.corpus.asked / max(1, documents))
@@ -216,12 +216,12 @@ class StudyTally:
             except DataError:  # told by whoever carries it out
                 return Tally()
             self._tallies[index], self._documents[index] = Tally(), len(manifest.documents)
-            self._tallies[index].plan(manifest.spec, manifest.orders, manifest.planned)
+            self._tallies[index].set_planned(manifest.spec, manifest.orders, manifest.planned)
         tally, start = self._tallies[index], self._read.get(index, 0)
         path = folder.path / ANSWERS
         try:
             if path.stat().st_size > start:
-                for place, line in journal.lines(path, start):
+                for place, line in journal.read_lines(path, start):
                     self._read[index] = place + len(line)
                     tally.add(self._decoder.decode(line))
         except (OSError, msgspec.DecodeError):  # told by whoever carries it out

@@ -74,7 +74,7 @@ class ManualRun:
         self.folder = folder
         self.task = task
         self.systems = [ready for ready in systems if ready.resolved.manual]
-        self.tally, self._offsets = folder.seen()
+        self.tally, self._offsets = folder.tally_records()
 
     def sheets(self) -> Iterator[ChatSheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
@@ -122,12 +122,12 @@ class ManualRun:
         """Return the chats and keys whose replies are still wanted."""
         for sheet in self.sheets():
             for key in sheet.calls:
-                if not self.tally.kept(key):
+                if not self.tally.is_settled(key):
                     yield sheet, key
 
     def last_kept(self, sheet: ChatSheet) -> Call | None:
         """Return the last call of a chat whose reply is in; None while it has none."""
-        kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
+        kept = [call for key, call in sheet.calls.items() if self.tally.is_settled(key)]
         return kept[-1] if kept else sheet.follows
 
     def write_sheets(self) -> list[Path]:
@@ -136,7 +136,7 @@ class ManualRun:
         for sheet in self.sheets():
             named = re.sub(r"[^A-Za-z0-9.]+", "-", sheet.name).strip("-")
             stem = f"sheets/{sheet.number:02}-{named}"
-            if all(map(self.tally.kept, sheet.calls)):
+            if all(map(self.tally.is_settled, sheet.calls)):
                 continue
             for suffix, text in (("messages", self._messages(sheet)), ("replies", self._replies(sheet))):
                 path = self.folder.path / f"{stem}.{suffix}.txt"
@@ -236,7 +236,7 @@ class ManualRun:
                     result.taken += 1
         finally:
             await writer.close()
-        self.tally, self._offsets = self.folder.seen()
+        self.tally, self._offsets = self.folder.tally_records()
         return result
 
     async def _keep(self, writer: RunWriter, system: str, call: Call, text: str) -> None:
@@ -258,6 +258,6 @@ class ManualRun:
         )
 
     def _reply(self, key: str) -> str | None:
-        if not self.tally.kept(key):
+        if not self.tally.is_settled(key):
             return None
-        return self.folder.records_at([self._offsets[key]])[0].reply
+        return self.folder.read_records([self._offsets[key]])[0].reply

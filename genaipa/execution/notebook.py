@@ -19,7 +19,7 @@ from genaipa.execution.run import carry_out
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
 from genaipa.kinds import DEFAULT, options
-from genaipa.runs.run import Run, Runs, chosen
+from genaipa.runs.run import Run, Runs, resolve_runs
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import kind_named
 from genaipa.tasks.request import RunRequest
@@ -213,7 +213,7 @@ def judge(
     >>> genaipa.judge("demo", "example_judge:RulesOfThumb")
     [<Run ...-judge-example_judge-RulesOfThumb: complete, ... answers>]
     """
-    here, names = chosen(runs, workspace)
+    here, names = resolve_runs(runs, workspace)
     hears = observer or Observer()
     request = JudgeRequest(names, names_of(judges), passes, evidence, own_family)
     with judging.alone(here):

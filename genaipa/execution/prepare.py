@@ -29,7 +29,7 @@ from genaipa.runs.documents import load_run_documents
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
 from genaipa.runs.selection import find_run, find_slices, run_folders
-from genaipa.runs.slices import slice_plan, slice_plan_of
+from genaipa.runs.slices import head_slice_plan, slice_plan
 from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.provider import providers, run_title
 from genaipa.tasks.catalog import identity, make_task
@@ -156,8 +156,8 @@ class PreparedRun:
     def subject(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
         if self.slice is not None and self.corpus is not None and not self.stands_for_all:
-            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.in_words}"
-        return self.corpus.in_words if self.corpus else ", ".join(self.task.facts)
+            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.label}"
+        return self.corpus.short_description if self.corpus else ", ".join(self.task.facts)
 
     @property
     def times(self) -> float:
@@ -273,7 +273,7 @@ def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
     if study is None:
         return None
     plan = slice_plan(part, run.spec.systems, run.spec.repetitions)
-    other = next((folder for folder in study.folders if slice_plan_of(folder.head()) != plan), None)
+    other = next((folder for folder in study.folders if head_slice_plan(folder.head()) != plan), None)
     if other is not None:
         head = other.head()
         assert head.slice is not None, "it is one"

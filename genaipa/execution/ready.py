@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
-from genaipa.runs.procedure import row_of
+from genaipa.runs.procedure import tally_row
 from genaipa.systems import costs
 from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import Resolved
@@ -89,7 +89,7 @@ def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
     rows: dict[str, CostEstimate] = {}
     times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready):
-        name = row_of(task.name, call.coordinates)
+        name = tally_row(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.asked, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times

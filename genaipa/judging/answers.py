@@ -25,7 +25,7 @@ from genaipa.policies.search import count_words, rank_texts, split_pieces
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import occasions, select
+from genaipa.runs.selection import find_occasions, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline
@@ -71,7 +71,9 @@ class JudgedAnswers:
     """
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
-        sources = [source for source in select(workspace, runs, only) if kind_of(source.manifest.spec.kind).people]
+        sources = [
+            source for source in select_sources(workspace, runs, only) if kind_of(source.manifest.spec.kind).people
+        ]
         self.runs = tuple(source.folder.name for source in sources)
         self._pool = Pool(
             workspace,
@@ -174,15 +176,15 @@ class JudgedAnswers:
 
     def facts(self) -> dict[str, DocumentFacts]:
         """The documents of the answers that were taken, as a manifest describes them."""
-        return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+        return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
 def _first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
     """The latest day of these runs, and the runs of the first occasion of their systems, if that was an earlier day."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
-    every = select(workspace, [])
-    for system, days in occasions(every).items():
+    every = select_sources(workspace, [])
+    for system, days in find_occasions(every).items():
         day = max((one.day for one in days if names.intersection(one.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)

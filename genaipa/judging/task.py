@@ -30,7 +30,7 @@ from genaipa.judging.answers import FILE, excerpt, read_material
 from genaipa.judging.name import FIRST_DAY, NAME
 from genaipa.judging.verdict import Keeper, schema
 from genaipa.policies.document import About, Document
-from genaipa.runs.records import Digests, key_of
+from genaipa.runs.records import Digests, record_key
 from genaipa.scoring.rubric import shown
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
@@ -153,11 +153,11 @@ class JudgeTask(Task):
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Missing verdicts, in one dialogue where they begin alike: there is seen what repeats a document."""
-        kept = self.folder.seen()[0].kept if self.folder else target.kept
+        kept = self.folder.tally_records()[0].is_settled if self.folder else target.kept
         missing = (
             one
             for one in self._each_opened(target)
-            if not kept(key_of(target.name, NAME, self._coordinates(one[0], one[1])))
+            if not kept(record_key(target.name, NAME, self._coordinates(one[0], one[1])))
         )
         each = groupby(missing, key=itemgetter(2))
         return (self._beside([self._judge(*one) for one in those]) for _, those in each), 1

@@ -249,7 +249,7 @@ class Corpus:
         return np.sort(ordered[within < np.repeat(share, sizes)])
 
     def same(self) -> dict[int, list[int]]:
-        """Row → the later rows with the same text about the same company, where there are any."""
+        """Return row → the later rows with the same text about the same company, where there are any."""
         import numpy as np
 
         found: dict[int, list[int]] = {}
@@ -268,7 +268,7 @@ class Corpus:
             yield document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
 
     def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
-        """Row → the names of the later documents with the same text about the same company."""
+        """Return row → the names of the later documents with the same text about the same company."""
         same = self.same()
         later = sorted(one for row in rows for one in same.get(int(row), ())) if same else []
         names = {one: str(cells["name"]) for one, cells in zip(later, self._cells(later), strict=True)}

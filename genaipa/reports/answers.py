@@ -128,7 +128,7 @@ def find_answers(study: Study, *, whole: bool = False) -> Answers:
     sources = [] if whole else study.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     places = list(asked[["run", "system", "document"]].itertuples(index=False, name=None))
-    known = {(run, *place): whole or allowed[run].reply(*place) for run, *place in set(places)}
+    known = {(run, *place): whole or allowed[run].may_share_reply(*place) for run, *place in set(places)}
     free = np.array([known[place] for place in places], dtype=bool)
     shown = asked[free]
     # The systems' answers to a question stay together.
@@ -194,9 +194,13 @@ def _questions(
             record = said.get((row["run"], row["key"]))
             if record is None or record.reply is None:
                 continue
-            texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
+            texts = (
+                [("Asked", record.asked)]
+                if whole or row["document"] not in allowed[row["run"]].restricted_questions
+                else []
+            )
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
-            if annotated and annotated.answer and (whole or allowed[row["run"]].annotated(row["document"])):
+            if annotated and annotated.answer and (whole or allowed[row["run"]].may_share_annotations(row["document"])):
                 texts.append(("Annotated answer", annotated.answer))
             same = (*(row[name] for name in _LINE), *texts)
             side = sides.setdefault(same, PromptAnswers(_about(row), [(what, _plain(text)) for what, text in texts]))
@@ -231,8 +235,8 @@ def _said(study: Study, shown: pd.DataFrame) -> dict[tuple[str, str], Record]:
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            places = {line.key: place for place, line in source.folder.entries(_Key) if line.key in keys}
-            for record in source.folder.records_at([*places.values()]):
+            places = {line.key: place for place, line in source.folder.read_entries(_Key) if line.key in keys}
+            for record in source.folder.read_records([*places.values()]):
                 found[source.folder.name, record.key] = record
     return found
 

@@ -51,8 +51,8 @@ from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import procedure_plan
-from genaipa.runs.run import chosen
-from genaipa.runs.selection import Source, sources_of
+from genaipa.runs.run import resolve_runs
+from genaipa.runs.selection import Source, resolve_name
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import listed, number
@@ -263,10 +263,10 @@ def compare(
     'Compared are 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.plot()
     """
-    here, names = chosen((first, second), workspace)
+    here, names = resolve_runs((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [sources_of(here, name) for name in names]
+    sides = [resolve_name(here, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         said = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
         systems = listed(sorted({system for source in sides[0] for system in source.systems}))

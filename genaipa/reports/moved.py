@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.errors import GenaipaError, UsageError, clipped
 from genaipa.kinds import DEFAULT
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import coordinates_of
-from genaipa.runs.run import chosen
-from genaipa.runs.selection import sources_of
+from genaipa.runs.procedure import read_coordinates
+from genaipa.runs.run import resolve_runs
+from genaipa.runs.selection import resolve_name
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_references
@@ -244,7 +244,7 @@ def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES)
     asked = inputs.wording(record) if about else record.asked
     try:
         document = inputs.document(record.document)
-        cites = find_references(reply, document, inputs.parts(record)) if reply.strip() else ()
+        cites = find_references(reply, document, inputs.part_spans(record)) if reply.strip() else ()
         language = document.language
     except GenaipaError:
         cites, language = (), about.language if about and about.language else "en"
@@ -261,10 +261,10 @@ def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", works
     >>> moved_answers("careful", "breezy").headline[:52]
     '9 of 32 answers changed sides from careful to breezy'
     """
-    here, names = chosen((first, second), workspace)
+    here, names = resolve_runs((first, second), workspace)
     sides = []
     for name in (names * 2)[:2]:
-        sources = sources_of(here, name)
+        sources = resolve_name(here, name)
         if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
             each = ", ".join(f"{name}:{system}" for system in systems)
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {each}")
@@ -308,10 +308,10 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
     answers: dict[str, AnswersByKey] = {}
     for source in sources:
         for record in source.folder.records():
-            if record.kind != "answer" or record.task != DEFAULT or not source.means(record):
+            if record.kind != "answer" or record.task != DEFAULT or not source.includes(record):
                 continue
             own = answers.setdefault(record.system, {})
-            key = coordinates_of(record)
+            key = read_coordinates(record)
             if record.status == "failed" or (record.reply is None and record.status != "refused"):
                 own.pop(key, None)
             else:

@@ -74,7 +74,7 @@ def _glyph_sentences(study: Study) -> list[str]:
 
 def _filtered(study: Study) -> list[str]:
     """A sentence on the filters of what was study; none without filters."""
-    filters = {one.only.in_words() for one in study.sources} - {""}
+    filters = {one.only.describe() for one in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 

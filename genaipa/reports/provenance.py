@@ -60,11 +60,11 @@ def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     own, plan = {**blank, **_own(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
-        "status": source.folder.status(manifest, missing=bool(source.folder.lack(manifest))),
+        "status": source.folder.status(manifest, missing=bool(source.folder.describe_loss(manifest))),
         "begun": _minute(manifest.created),
         "updated": _minute(manifest.updated),
         **{name: own[name] for name in own if name != "wordings"},
-        "documents": manifest.documents_in_words,
+        "documents": manifest.documents_description,
         "initializations": ", ".join(plan.initializations) if plan else "",
         "wordings": ", ".join(plan.wordings) if plan else own.get("wordings", ""),
         "prompts": ", ".join(labels(manifest).values()),
@@ -167,7 +167,7 @@ def _digest_of_answers(source: Source) -> str | None:
     """Return the SHA-256 of the answers of a run; None without any."""
     found = hashlib.sha256()
     try:
-        for _, line in source.folder.lines():
+        for _, line in source.folder.read_lines():
             found.update(line)
     except OSError:
         return None

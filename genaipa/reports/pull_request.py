@@ -86,9 +86,9 @@ def _replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tu
     for run, keys in wanted.items():
         folder = find_run(workspace, run)
         permission = Permission(folder, folder.manifest())
-        for _, record in folder.entries(RecordHead):
+        for _, record in folder.read_entries(RecordHead):
             if record.key in keys:
-                free = permission.reply(record.system, record.document)
+                free = permission.may_share_reply(record.system, record.document)
                 texts[run, record.key] = (record.reply or "") if free else "(may not be passed on)"
     return texts
 

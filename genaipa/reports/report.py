@@ -17,8 +17,8 @@ from genaipa.reports.chapters.chapter import find_results
 from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_rows
-from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import meaning, select
+from genaipa.runs.run import Runs, resolve_runs
+from genaipa.runs.selection import find_meaning, select_sources
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -190,9 +190,9 @@ def report(
     >>> _ = figure.suptitle("Three systems, by metric")
     >>> figure.savefig("metrics.png")
     """
-    here, names = chosen(runs, workspace)
+    here, names = resolve_runs(runs, workspace)
     here.check_output(Path(folder) if folder is not None else None)
-    sources = select(here, names, only)
+    sources = select_sources(here, names, only)
     left_out = _of_other_tasks(sources)
     study = gather_scored(here, sources, excluded=excluded, corrected=corrected, by=by)
     study = replace(study, problems=[*study.problems, *left_out])
@@ -200,9 +200,9 @@ def report(
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
         results = find_results(here, sources)
-    full = [meaning(here, name).name for name in names]
+    full = [find_meaning(here, name).name for name in names]
     tell("working out tables")
-    made = Report.of(study, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))), results)
+    made = Report.of(study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results)
     if results and not made.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(made.problems)}")
     if folder is not None:
@@ -253,8 +253,8 @@ def scores(
     extractive    67.02
     Name: m_all, dtype: float64
     """
-    here, names = chosen(runs, workspace)
-    study = gather_scored(here, select(here, names), excluded=excluded, scores_alone=not facts)
+    here, names = resolve_runs(runs, workspace)
+    study = gather_scored(here, select_sources(here, names), excluded=excluded, scores_alone=not facts)
     table = study.joined() if facts else study.table
     return table if everything else table[table["counted"]].reset_index(drop=True)
 
@@ -274,5 +274,5 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     extractive    7
     Name: yes, dtype: int64
     """
-    here, names = chosen(runs, workspace)
-    return gather_scored(here, select(here, names), corrected=corrected).once()
+    here, names = resolve_runs(runs, workspace)
+    return gather_scored(here, select_sources(here, names), corrected=corrected).once()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.html import figure_frame, html_table, short_repr
-from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import days_of, groups_of, run_folders, select
+from genaipa.runs.run import Runs, resolve_runs
+from genaipa.runs.selection import group_documents, map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.importing import ImportedScores, import_from
@@ -136,8 +136,8 @@ def sample(
     """
     if size is not None and size < 1:
         raise OptionError("size", f" {size}: must be 1 or more.")
-    here, names = chosen(runs, workspace)
-    meant = select(here, names, only)
+    here, names = resolve_runs(runs, workspace)
+    meant = select_sources(here, names, only)
     pool = Pool(here, [source.folder for source in meant], sources=meant, excluded=False)
     for problem in pool.problems:
         tell(problem)
@@ -149,7 +149,7 @@ def sample(
     planned = None if plan.size == "all" else plan.size
     draw_size = size or planned
     strata = _strata(meant, stratify, draw_size) if stratify else None
-    days, seed = days_of(meant), plan.seed if seed is None else seed
+    days, seed = map_run_days(meant), plan.seed if seed is None else seed
     if plan.size == "all" and size is None:
         waves = load_waves(here)
     else:
@@ -169,7 +169,7 @@ def sample(
 
 def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
-    found = groups_of(sources, by).of
+    found = group_documents(sources, by).group_by_document
     if (groups := len(set(found.values()))) > (size or SIZE):
         raise UsageError(
             f"the column '{by}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of each; "

@@ -30,7 +30,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.html import short_repr
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
@@ -248,7 +248,7 @@ def _population(answers: Iterable[PooledAnswer]) -> dict[Group, Found]:
     found: defaultdict[Group, Found] = defaultdict(dict)
     for answer in answers:
         for at in answer.occurrences:
-            group = found[at.system, experiment_of(answer.kind, at.initialization, at.wording)]
+            group = found[at.system, classify_experiment(answer.kind, at.initialization, at.wording)]
             place = (at.question, at.document)
             before = group.get(answer.digest)
             group[answer.digest] = place if before is None else min(before, place)

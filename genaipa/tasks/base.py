@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from genaipa.errors import GenaipaError, TaskError, clipped
 from genaipa.plugins import is_ours
-from genaipa.runs.records import Digests, label_of
+from genaipa.runs.records import Digests, question_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -70,7 +70,7 @@ class Call:
     @property
     def label(self) -> str:
         """Names what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
-        return label_of(self.coordinates)
+        return question_label(self.coordinates)
 
 
 class Reading(NamedTuple):

@@ -79,7 +79,7 @@ def plain_names() -> list[str]:
 
 
 def identity(task: Task) -> dict[str, str]:
-    """Name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
+    """Return name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
     module = type(task).__module__
     path = None if is_ours(module) else source_file(module)
     return {} if path is None else {task.name: hashlib.sha256(path.read_bytes()).hexdigest()}

@@ -25,7 +25,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
-    """(the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
+    """Return (the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
 
     Checked are the fields that have to be there, types and permitted values, at every depth.
     """

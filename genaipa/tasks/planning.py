@@ -192,7 +192,7 @@ def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resourc
 
 
 def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
-    """Name → the digests of the texts that runs asked about by it."""
+    """Return name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
         try:
@@ -342,7 +342,7 @@ def _choose_question_sets(
 
 
 def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]) -> dict[str, str]:
-    """Document → the set that is asked about it by default, looked up once for all that are alike."""
+    """Return document → the set that is asked about it by default, looked up once for all that are alike."""
     sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
     for name, document in documents.items():
         alike = document.kind, document.language, find_published_set(document, workspace)

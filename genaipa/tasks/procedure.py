@@ -19,12 +19,12 @@ from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import find_annotations, index_annotated_texts
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
-from genaipa.runs.documents import kept_lines
+from genaipa.runs.documents import encode_documents
 from genaipa.runs.procedure import (
     Coordinates,
     Initialization,
     ProcedurePlan,
-    conversation_of,
+    conversation_id,
     procedure_plan,
 )
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec
@@ -60,7 +60,7 @@ class Conversation:
     @cached_property
     def id(self) -> str:
         """Names the conversation in records and folders."""
-        return conversation_of(
+        return conversation_id(
             self.system, self.document, self.initialization, self.wording, self.repetition, self.prompts
         )
 
@@ -110,7 +110,7 @@ def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system:
 
 
 def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
-    """`document|repetition` → the order in which its questions are asked."""
+    """Return `document|repetition` → the order in which its questions are asked."""
     return {
         f"{document}|{repetition}": order_of(spec, document, repetition, questions[document])
         for document in procedure_plan(spec).documents
@@ -215,7 +215,7 @@ class Procedure(Task):
     @property
     def facts(self) -> dict[str, DocumentFacts]:
         """The documents as the manifest describes them."""
-        return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+        return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
     @cached_property
     def orders(self) -> dict[str, tuple[str, ...]]:
@@ -227,7 +227,7 @@ class Procedure(Task):
         """Every text that the messages are made of, and the annotated answers."""
         every = self.documents.values()
         if self._of_corpus:
-            sources = {DOCUMENTS: kept_lines(every)}
+            sources = {DOCUMENTS: encode_documents(every)}
         else:
             sources = {f"documents/{document.digest}.txt": document.text for document in every}
         sources |= {f"prompts/{name}.jinja": text for name, text in self._templates.items()}

@@ -76,7 +76,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         return str(d).join(pieces)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may use it: of texts and numbers nothing that makes a text of any length."""
+        """Tell whether a template may use it: of texts and numbers nothing that makes a text of any length."""
         if isinstance(obj, str | int | float):
             return isinstance(obj, str) and attr in _PLAIN
         return super().is_safe_attribute(obj, attr, value)

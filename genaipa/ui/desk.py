@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import days_of, run_folders, select
+from genaipa.runs.selection import map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
@@ -98,7 +98,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
     narrow = bool(settings.runs or settings.only)
-    meant = select(workspace, settings.runs, settings.only) if narrow else []
+    meant = select_sources(workspace, settings.runs, settings.only) if narrow else []
     folders = [source.folder for source in meant] if narrow else run_folders(workspace)
     pool = Pool(workspace, folders, sources=meant, excluded=settings.excluded)
     store = open_store(workspace)
@@ -106,7 +106,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     counted, drawn_from = pool, meant
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
-        drawn_from = select(workspace, settings.runs) if settings.runs else []
+        drawn_from = select_sources(workspace, settings.runs) if settings.runs else []
         runs = [source.folder for source in drawn_from] if settings.runs else run_folders(workspace)
         counted = Pool(workspace, runs, sources=drawn_from, excluded=False)
     waves, asked = _sampled(workspace, counted, current, settings, drawn_from)
@@ -138,7 +138,7 @@ def _sampled(
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()
-    size, seed, days = settings.sample, settings.plan.seed, days_of(meant or select(workspace, []))
+    size, seed, days = settings.sample, settings.plan.seed, map_run_days(meant or select_sources(workspace, []))
     waves = draw_waves(workspace, answers, current.scored(), size=size, seed=seed, days=days)
     return waves, waves.asked if waves else None
 

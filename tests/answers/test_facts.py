@@ -12,7 +12,7 @@ from genaipa.answers import fact
 from genaipa.answers.gather import gather_scored
 from genaipa.archive import pack, unpack
 from genaipa.errors import DataError
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace, shipped
 from genaipa_retrieval.fact import Passages
@@ -65,7 +65,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 def gathered(place: Path | str = ".") -> Study:
     """Return the runs of a workspace, gathered."""
     here = find_workspace(Path(place))
-    return gather_scored(here, select(here, ()))
+    return gather_scored(here, select_sources(here, ()))
 
 
 def make_run(license: str = "CC0", default: str = "See section 1! HELP!") -> None:  # noqa: A002 - as files call it

@@ -19,7 +19,7 @@ from genaipa.policies.corpus import json_line
 from genaipa.policies.document import load_document
 from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
 from genaipa.validation import validate
@@ -131,7 +131,7 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
             store.append([score("Ada", one.digest, typed(given)) for one in load_run(f"about-{document}").answers()])
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
-    gathered = gather_scored(find_workspace(), select(find_workspace(), []))
+    gathered = gather_scored(find_workspace(), select_sources(find_workspace(), []))
     said = [one for one in notable(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, checked by nobody."]
     assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"

@@ -440,7 +440,7 @@ def test_records_survive_a_round_trip(server: TimedServer) -> None:
     folder, _ = carry_out(procedure())
     raw = (folder.path / "answers.jsonl").read_bytes().splitlines()
     again: list[Record] = list(folder.records())
-    assert [journal.line(record).rstrip() for record in again] == raw
+    assert [journal.encode_line(record).rstrip() for record in again] == raw
 
 
 def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.MonkeyPatch) -> None:

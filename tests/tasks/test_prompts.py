@@ -12,8 +12,8 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.runs.inputs import conversation
-from genaipa.runs.integrity import damage
+from genaipa.runs.inputs import load_conversation
+from genaipa.runs.integrity import find_damage
 from genaipa.runs.selection import find_run
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, labels, load_prompts, set_names
 from genaipa.tasks.templates import Templates
@@ -122,10 +122,10 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     assert {record.coordinates["prompts"] for record in found.values()} == {"neutral", "guided"}
     assert len(found) == folder.manifest().totals.planned == estimated["rows"][0]["calls"]
     record = next(record for record in found.values() if record.coordinates["prompts"] == "guided")
-    introduction = conversation(folder, record, folder.seen()[1])[0].content
+    introduction = load_conversation(folder, record, folder.tally_records()[1])[0].content
     assert "name no section" in introduction
     assert labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
-    assert not list(damage(folder))
+    assert not list(find_damage(folder))
     kept = folder.answers.read_bytes()
     folder.answers.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))
     assert genaipa(*asked).code == 0

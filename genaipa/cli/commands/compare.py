@@ -115,11 +115,11 @@ def compare(
     item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import sources_of
+    from genaipa.runs.selection import resolve_name
 
     here, only = current_workspace(), several(experiment)
     # Names first: what reports need takes a second to import.
-    sides = [sources_of(here, side) for side in (first, second)]
+    sides = [resolve_name(here, side) for side in (first, second)]
     check_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, Gate

@@ -65,12 +65,12 @@ def judges(
     both scored.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
     here = current_workspace()
     here.check_output(output)
     # Names first: what reports need takes a second to import.
-    sources = select(here, several(run), only)
+    sources = select_sources(here, several(run), only)
     check_packages()
     from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.judges import JudgesChapter

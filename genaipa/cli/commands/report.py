@@ -93,13 +93,13 @@ def report(
     An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
     here = current_workspace()
     bounds, wanted = _bounds(here, green, red), figure_formats(formats, ("svg",))
     _check_frame(frame, force=force)
     # Names first: what reports need takes a second to import.
-    select(here, several(run), only)
+    select_sources(here, several(run), only)
     check_packages()
     from genaipa.reports import report as reports
     from genaipa.reports.writing import default_folder, selection_of

@@ -198,7 +198,7 @@ _MINUTE = 60.0
 def already_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; the exit code."""
     assert run.folder is not None, "only a run that exists is complete"
-    _, tally = run.folder.state()
+    _, tally = run.folder.read_state()
     if json:
         print_json({**summary(run.folder, "complete", tally), **_own(run.workspace, run.folder).facts})
     else:
@@ -291,7 +291,7 @@ def about_servers(tally: Tally) -> Iterator[str]:
 
 def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
-    from genaipa.runs.batches import batches_out, out_sentence
+    from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
@@ -300,10 +300,10 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
         )
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
-    out = list(batches_out(folder.path))
+    out = list(find_pending_batches(folder.path))
     go_on = on_run(folder, "run", *again, "--resume")
     if out:
-        return f"{lack} {out_sentence(out)}; collect with: {go_on}"
+        return f"{lack} {summarize_pending(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
         sheets = whole(folder.path / "sheets")
         return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"
@@ -326,8 +326,8 @@ def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
 
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    tally, offsets = folder.seen()
-    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    tally, offsets = folder.tally_records()
+    failed = folder.read_records([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
@@ -343,7 +343,7 @@ def _enough(outcome: RunOutcome) -> float:
 
 _COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
     # Of a run that was taken in from elsewhere nothing was planned.
-    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.kept}"),
+    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.answer_count}"),
     ("refused", lambda row: str(row.status["refused"] or "")),
     ("cut off", lambda row: str(row.status["truncated"] or "")),
     ("prompt cut", lambda row: str(row.prompt_cut or "")),

@@ -105,18 +105,18 @@ class _Entry:
         from genaipa.systems.provider import short_names
 
         manifest, totals = self.manifest, self.totals
-        documents = manifest.spec.plan.label or manifest.documents_in_words
+        documents = manifest.spec.plan.label or manifest.documents_description
         if self.study is not None:
             have = len(self.study.slices)
             slices = f"{have:,} of {self.study.number:,}" if self.study.missing else f"{have:,}"
-            documents = f"{manifest.corpus.in_words if manifest.corpus else ''}, {slices} slices"
+            documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices} slices"
         return (
             self.name,
             manifest.status,
             ", ".join(short_names(manifest.spec.systems).values()),
             documents,
             _experiment(manifest),
-            f"{totals.kept}/{totals.planned}",
+            f"{totals.answer_count}/{totals.planned}",
             "" if totals.cost is None else f"${totals.cost:.2f}",
             _out_in_words(_out(self.folders, manifest, totals)),
         )
@@ -167,29 +167,29 @@ def _read_run(folder: RunFolder, problems: list[str]) -> _Entry:
 def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Entry:
     """Read the line of a study: its worst status, and the sums of what its slices' manifests say."""
     from genaipa.runs.records import RunStatus, Totals
-    from genaipa.runs.status import status_together
+    from genaipa.runs.status import combine_statuses
 
     first = study.folders[0]
     manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
     for folder in study.folders:
         status, of_slice = _read_status(folder, folder.head(), problems)
         statuses.add(status)
-        totals = totals.plus(of_slice)
+        totals = totals.add(of_slice)
         if whole:
             manifest.documents |= folder.manifest().documents
-    manifest.status = status_together(statuses)
+    manifest.status = combine_statuses(statuses)
     return _Entry(study.name, first, manifest, totals, study)
 
 
 def _read_status(folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]) -> tuple[RunStatus, Totals]:
     """Return the status and the counts of a run, from its answers where the manifest is behind."""
-    lack = folder.lack(manifest)
+    lack = folder.describe_loss(manifest)
     if lack:
         problems.append(lack)
     if manifest.status != "running" and not lack:
         return manifest.status, manifest.totals
     # The manifest is behind while a run goes on, and stays so if it is killed.
-    manifest, tally = folder.state()
+    manifest, tally = folder.read_state()
     return manifest.status, tally.totals()
 
 
@@ -201,7 +201,7 @@ def _chosen(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_
             if name not in known:
                 raise NotAmongError("experiments of these runs", name, known)
     begun = only.experiments
-    only = replace(only, experiments=()).checked([(entry.folder, entry.manifest) for entry in runs])
+    only = replace(only, experiments=()).resolve([(entry.folder, entry.manifest) for entry in runs])
     from genaipa.systems.provider import find_system
 
     own = {entry.name for entry in runs}
@@ -224,7 +224,7 @@ def _chosen(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_
         for entry in runs
         if (not names or is_named(entry))
         and (not begun or _experiment(entry.manifest) in begun)
-        and only.systems_of(entry.folder, entry.manifest)
+        and only.select_systems(entry.folder, entry.manifest)
     ]
 
 
@@ -237,14 +237,14 @@ def _experiment(manifest: Manifest) -> str:
 
 def _out(folders: Sequence[RunFolder], manifest: Manifest, totals: Totals) -> dict[str, Any]:
     """The batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
-    from genaipa.runs.batches import batches_out
+    from genaipa.runs.batches import find_pending_batches
 
     if manifest.status == "complete":
         return {}
-    if batches := [batch for folder in folders for batch in batches_out(folder.path)]:
+    if batches := [batch for folder in folders for batch in find_pending_batches(folder.path)]:
         asked, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
         return {"batches": len(batches), "questions": asked, "done": done}
-    left = totals.planned - totals.kept - totals.failed
+    left = totals.planned - totals.answer_count - totals.failed
     if manifest.status == "waiting":
         return {"by_hand": left}
     return {"to_come": left} if manifest.status == "running" else {}
@@ -296,4 +296,4 @@ def _kept(folder: RunFolder) -> str:
         totals = folder.manifest().totals
     except GenaipaError as error:
         return str(error)
-    return f"{totals.kept} of {totals.planned} answers"
+    return f"{totals.answer_count} of {totals.planned} answers"

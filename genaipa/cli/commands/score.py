@@ -174,7 +174,7 @@ def _runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
     """The runs that are scored; a UsageError where there is none yet."""
     from genaipa.runs import selection
 
-    found = selection.folders(workspace, settings.runs, settings.only)
+    found = selection.select_folders(workspace, settings.runs, settings.only)
     if not found:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
     return found
@@ -209,7 +209,7 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.runs.selection import run_folders
-    from genaipa.runs.slices import studies_by_slice
+    from genaipa.runs.slices import map_slices_to_studies
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
     from genaipa.ui.settings import open_to_others
@@ -223,7 +223,7 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
         )
-    studies = studies_by_slice(run_folders(desk.workspace))
+    studies = map_slices_to_studies(run_folders(desk.workspace))
     in_runs = Counter(
         run
         for answer in desk.pool.answers.values()

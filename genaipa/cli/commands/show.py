@@ -81,7 +81,7 @@ def show(
     def read(keys: Sequence[str]) -> list[Record]:
         by_folder = groupby(keys, lambda key: places[key].path)
         runs = ((places[own[0]], own) for own in (list(own) for _, own in by_folder))
-        return [record for run, own in runs for record in run.records_at([offsets[run.name][key] for key in own])]
+        return [record for run, own in runs for record in run.read_records([offsets[run.name][key] for key in own])]
 
     keys = _matching(list(places), answer)
     if len(keys) > _FEW and not json:
@@ -118,31 +118,31 @@ class _Chosen(NamedTuple):
 
     def records(self) -> list[Record]:
         """Return the latest record of each key."""
-        meant = (record for record in self.folder.records() if not self.meant or self.meant.means(record))
+        meant = (record for record in self.folder.records() if not self.meant or self.meant.includes(record))
         return list({record.key: record for record in meant}.values())
 
     def offsets(self) -> dict[str, int]:
         """Return the place of each key's latest record."""
-        _, offsets = self.folder.seen()
+        _, offsets = self.folder.tally_records()
         if self.meant is None:
             return offsets
         from genaipa.runs.records import RecordHead
 
-        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.means(line)}
+        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.includes(line)}
 
 
 def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Chosen]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
-    from genaipa.runs.selection import Source, meaning, narrowed
+    from genaipa.runs.selection import Source, apply_filters, find_meaning
 
-    full, parts = meaning(workspace, name)
+    full, parts = find_meaning(workspace, name)
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = listed([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
     if not only and parts[0].systems == parts[0].folder.head().spec.systems:
         return full, [_Chosen(part.folder, None) for part in parts]
-    sources = narrowed([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
+    sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
     return full, [_Chosen(source.folder, source) for source in sources]
 
 
@@ -151,21 +151,21 @@ def _show_all(name: str, chosen: Sequence[_Chosen], *, json: bool) -> None:
     from genaipa.cli.terminal.progress import on_run
 
     folder, several = chosen[0].folder, len(chosen) > 1
-    every = sum(one.folder.head().totals.kept for one in chosen)
+    every = sum(one.folder.head().totals.answer_count for one in chosen)
     if every >= _MOST and not json and not chosen[0].meant:
         if several:
             _print_study(name, chosen)
         else:
-            _print_head(folder.name, *folder.state())
+            _print_head(folder.name, *folder.read_state())
         again = command("genaipa", "show", name) if several else on_run(folder, "show")
         console.show(f"Too many to list; look at some by a part of their keys: {again} KEY")
         return
     records = [record for one in chosen for record in one.records()]
     if json and several:
-        manifests = [one.folder.state()[0] for one in chosen]
+        manifests = [one.folder.read_state()[0] for one in chosen]
         console.print_json({"study": name, "manifests": manifests, "answers": records})
     elif json:
-        console.print_json({"manifest": folder.state()[0], "answers": records})
+        console.print_json({"manifest": folder.read_state()[0], "answers": records})
     elif several:
         _print_study(name, chosen)
         _print_answers(records)
@@ -217,8 +217,8 @@ def _wording(folder: RunFolder, question: str) -> str:
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.terminal.progress import on_run
 
-    manifest, tally = folder.state()
-    if lack := folder.lack(manifest, tally.totals().kept):
+    manifest, tally = folder.read_state()
+    if lack := folder.describe_loss(manifest, tally.totals().answer_count):
         console.say(lack)
     _print_head(folder.name, manifest, tally)
     _print_answers(records)
@@ -368,7 +368,7 @@ class _Judged:
 
     def annotated(self, folder: RunFolder, record: Record) -> str:
         """The annotated answer with its sections and points; empty where there is none."""
-        found, _ = self._inputs(folder.path).annotated(record.document, record.question)
+        found, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
         if found is None:
             return ""
         text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
@@ -389,7 +389,7 @@ class _Judged:
 
     def as_facts(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """The same for machines."""
-        found, _ = self._inputs(folder.path).annotated(record.document, record.question)
+        found, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
         return {"annotated": found, "scores": events}
 
@@ -405,6 +405,6 @@ def _in_words(event: Event, rubric: Rubric) -> str:
 
 def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
     """The conversation up to and with this answer, as role and content."""
-    from genaipa.runs.inputs import conversation
+    from genaipa.runs.inputs import load_conversation
 
-    return [{"role": m.role, "content": m.content} for m in conversation(folder, record, offsets)]
+    return [{"role": m.role, "content": m.content} for m in load_conversation(folder, record, offsets)]

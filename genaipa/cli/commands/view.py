@@ -38,15 +38,15 @@ def view(
             raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
     import webbrowser
 
-    from genaipa.runs.selection import meaning, select
+    from genaipa.runs.selection import find_meaning, select_sources
     from genaipa.ui.view.index import Index
 
     here = current_workspace()
-    sources = select(here, several(run), only)
+    sources = select_sources(here, several(run), only)
     if not sources:
         raise UsageError(f"there is no run in {here.runs} yet; make one with genaipa demo, or with genaipa run.")
     tell_losses(here, [source.folder for source in sources])
-    systems = [system for name in several(run) for part in meaning(here, name).parts for system in part.systems]
+    systems = [system for name in several(run) for part in find_meaning(here, name).parts for system in part.systems]
     opened = _opened(Index(here, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
     if not no_browser and not webbrowser.open(opened.url):

@@ -92,7 +92,7 @@ class RunProgress(Observer):
         for system in self.asked:
             count = self._count(system)
             self._tasks[system] = self._bars.add_task(
-                printable(names[system]), total=count.planned, completed=count.kept, failed=""
+                printable(names[system]), total=count.planned, completed=count.answer_count, failed=""
             )
             self._advance(system)
 
@@ -128,7 +128,7 @@ class RunProgress(Observer):
             self._bars.update(
                 self._tasks[system],
                 total=count.planned,
-                completed=count.kept + done,
+                completed=count.answer_count + done,
                 failed=f"{failed:,} failed" if failed else "",
             )
 
@@ -145,7 +145,7 @@ class RunProgress(Observer):
         rows = [row for (system, _), row in self._tally.rows.items() if system in self.asked]
         usage = sum((row.usage for row in self._tally.rows.values()), Usage())
         counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
-        said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
+        said = [f"{sum(row.answer_count for row in rows):,} of {sum(row.planned for row in rows):,} done"]
         said += [
             f"{count:,} {word}"
             for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
@@ -191,7 +191,7 @@ class Lines(RunProgress):
         """Say how much there is to do."""
         super().begun(tally)
         counts = [self._count(system) for system in self.asked]
-        kept = sum(count.kept for count in counts)
+        kept = sum(count.answer_count for count in counts)
         missing = sum(count.missing for count in counts)
         say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept:,}" if kept else ""))
         self._next = self.now() + LINE_EVERY
@@ -432,7 +432,7 @@ def on_run(folder: RunFolder, *words: str) -> str:
 
 def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
     """Say the last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
-    from genaipa.runs.batches import batches_out, out_sentence
+    from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     if folder is None:
         say("interrupted; nothing was asked yet.")
@@ -440,6 +440,6 @@ def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
         totals = folder.manifest().totals
         kept = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
-        if out := list(batches_out(folder.path)):
-            say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
+        if out := list(find_pending_batches(folder.path)):
+            say(f"{summarize_pending(out)}. They go on at the provider, and nothing of them is lost.")
         say(f"Go on with: {on_run(folder, 'run', *again, '--resume')}")

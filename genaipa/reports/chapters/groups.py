@@ -24,7 +24,7 @@ _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 def answers(study: Study, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = study.once("silence")
-    once = once.assign(group=once["document"].astype(str).map(groups.of))
+    once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
     known = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *known, "says_silent", *BOTH[:-1]]
     data = averages.summed_up(once[once["group"].notna()], ["group", "system", "experiment"], _counts)
@@ -61,8 +61,8 @@ def _counts(rows: pd.DataFrame) -> dict[str, object]:
 def quality(frame: pd.DataFrame, groups: Groups) -> Table:
     """The systems by their M_all within each group, the best first."""
     found, apart = [], []
-    for group in sorted(set(groups.of.values())):
-        within = frame[frame["document"].astype(str).map(groups.of) == group]
+    for group in sorted(set(groups.group_by_document.values())):
+        within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
         cells = averages.weighted(within, "m_all")
         if len(cells):
             data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all"))
@@ -105,6 +105,7 @@ class GroupsChapter(ChapterMaker):
         return Chapter(
             "groups",
             f"By {groups.by}",
-            f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
+            f"The documents fall into {number(len({*groups.group_by_document.values()}), 'group')}, each looked at by "
+            "itself.",
             present(quality(study.table, groups), answers(study, groups)),
         )

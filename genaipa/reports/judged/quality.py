@@ -181,7 +181,7 @@ def answer_groups(study: Study) -> dict[str, dict[str, str]]:
     }
     asked = study.groups
     if asked:
-        found[asked.by] = [asked.of.get(document, "") for document in known["document"]]
+        found[asked.by] = [asked.group_by_document.get(document, "") for document in known["document"]]
     groups = {by: dict(zip(known["answer"], group, strict=True)) for by, group in found.items()}
     wanted = asked.by if asked else ""
     return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}

@@ -13,7 +13,7 @@ import streamlit as st
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import conversation
+from genaipa.runs.inputs import load_conversation
 from genaipa.scoring.assignment import is_asked
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
 from genaipa.ui.desk import in_all, lasting, price, workloads
@@ -128,7 +128,7 @@ def _numbers(desk: Desk, user: User) -> None:
 
 
 def _runs(desk: Desk) -> dict[str, RunFolder]:
-    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
+    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     if folders:
         heading("Runs")
         heads = ["run", "state", "systems", "documents", *numbers("answered", "planned", "failed")]
@@ -143,11 +143,11 @@ def _run(folder: RunFolder) -> ListRow:
     except GenaipaError as error:
         return ListRow((folder.name, ListCell(desk_message(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
-    state = folder.status(manifest, missing=totals.kept < totals.planned)
-    share = totals.kept / totals.planned if totals.planned else 1.0
+    state = folder.status(manifest, missing=totals.answer_count < totals.planned)
+    share = totals.answer_count / totals.planned if totals.planned else 1.0
     failed = ListCell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
-    about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_in_words)
-    return ListRow((*about, ListCell(f"{totals.kept:,}", share=share), f"{totals.planned:,}", failed))
+    about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_description)
+    return ListRow((*about, ListCell(f"{totals.answer_count:,}", share=share), f"{totals.planned:,}", failed))
 
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
@@ -157,7 +157,7 @@ def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
 
 @lru_cache(maxsize=64)
 def _read(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
-    return RunFolder(path).seen()
+    return RunFolder(path).tally_records()
 
 
 def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
@@ -314,7 +314,7 @@ def _conversation(
         where = next(iter(places.values()))
     folder = runs[where.run]
     record = _record(folder, where)
-    messages = conversation(folder, record, _seen(folder)[1])
+    messages = load_conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", ["", ""], _facts(where, record))
     before, digests = _before(visible, messages[:-2])
     desk.queue.expose(visible.user.name, [answer.digest, *digests], system=True)
@@ -325,7 +325,7 @@ def _conversation(
 
 
 def _record(folder: RunFolder, where: Occurrence) -> Record:
-    record = folder.records_at([where.offset])[0]
+    record = folder.read_records([where.offset])[0]
     if record.key != where.key:
         raise DataError(folder.answers, f"no longer holds '{where.key}' where it was; open the desk again.")
     return record

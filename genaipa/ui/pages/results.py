@@ -14,7 +14,7 @@ import streamlit as st
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import percent
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.scoring.rubric import M_ALL_RANGE, shown
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
@@ -357,7 +357,7 @@ def _others(desk: Desk, user: User, answer: PooledAnswer, place: heatmap.Heatmap
         if not same or other.digest == answer.digest or other.digest in ahead:
             continue
         for at in other.occurrences:
-            experiment = experiment_of(other.kind, at.initialization, at.wording)
+            experiment = classify_experiment(other.kind, at.initialization, at.wording)
             if at.system != place.system and experiment == place.experiment:
                 found[f"{at.system}: {at.wording}, {at.repetition}"] = other.digest
     return dict(sorted(found.items()))

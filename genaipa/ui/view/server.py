@@ -186,7 +186,7 @@ class ViewPages:
         if first is not None:
             inputs = self.index.inputs[first[1].run]
             asked = inputs.wording(first[0])
-            annotated, _ = inputs.annotated(first[0].document, first[0].question)
+            annotated, _ = inputs.annotated_answer(first[0].document, first[0].question)
             silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
         return {
             "question": key[1],
