@@ -110,7 +110,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     from genaipa.execution.ready import make_ready
     from genaipa.systems.catalog import resolve
     from genaipa.tasks.procedure import Procedure, list_conversations
-    from genaipa.tasks.prompts import opening
+    from genaipa.tasks.prompts import opening_messages
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
@@ -120,7 +120,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     made = {
         "introductions": {
             name.partition("|")[0]: [
-                {"role": m.role, "content": m.content} for m in opening(script.introduction("document"))
+                {"role": m.role, "content": m.content} for m in opening_messages(script.introduction("document"))
             ]
             for name, script in scripts.items()
         },

@@ -11,7 +11,7 @@ from genaipa.cli.terminal.console import caveat, follow, say, show, table
 from genaipa.cli.terminal.options import current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ def export(
 def _left_out(outgoing: Outgoing) -> list[str]:
     told = []
     if outgoing.held:
-        of = f" of {listed(sorted(outgoing.silenced))}" if outgoing.silenced else ""
-        held = listed([number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.held.items())])
+        of = f" of {join_names(sorted(outgoing.silenced))}" if outgoing.silenced else ""
+        held = join_names(
+            [number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.held.items())]
+        )
         told.append(
             f"{held} that may not be passed on; --with-texts takes them along. They go along where a policy's license "
             "lets them, which is declared before a run: genaipa policies add FILE --license LICENSE"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip, command
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
@@ -61,7 +61,7 @@ from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Incoming:
             self._known += len(records)
             return
         if odd := [place for place in head.files if not _PLACE.fullmatch(place)]:
-            raise DataError(path, f"has a file '{clipped(odd[0])}', which no run has; it was not made by genaipa.")
+            raise DataError(path, f"has a file '{clip(odd[0])}', which no run has; it was not made by genaipa.")
         files = {place: text.encode() for place, text in head.files.items()}
         for document, facts in head.manifest.documents.items():
             found = self.document(document, head.documents.get(document, ""))
@@ -243,9 +243,11 @@ class Incoming:
         """
         if lacking := sorted(self._annotators.keys() - self._numbers.keys()):
             there = (
-                f"its numbers are {listed(sorted(self._numbers))}" if self._numbers else "it names all of its people"
+                f"its numbers are {join_names(sorted(self._numbers))}"
+                if self._numbers
+                else "it names all of its people"
             )
-            raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {there}.")
+            raise UsageError(f"there is no annotator {clip(lacking[0])} in {path}: {there}.")
         unnamed = {_numbered(key): key for key in self._numbers if key not in self._annotators}
         known, events = {saying(event) for event in history}, [one.event for one in self._events.values()]
         for key, name in self._annotators.items():

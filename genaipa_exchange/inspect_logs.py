@@ -21,7 +21,7 @@ from urllib.request import url2pathname
 import msgspec
 
 from genaipa import __version__
-from genaipa.errors import DataError, MissingPackageError, clipped
+from genaipa.errors import DataError, MissingPackageError, clip
 from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
@@ -216,7 +216,7 @@ def _scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, An
         name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
         found[name] = score(
             value=_values(event, rubric),
-            answer=clipped(reply, _ANSWER),
+            answer=clip(reply, _ANSWER),
             explanation=event.note or None,
             metadata={"event": msgspec.to_builtins(event)},
         )
@@ -240,7 +240,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
             log = read_log(str(one), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
             raise DataError(
-                one, f"is no log of Inspect, or damaged ({clipped(' '.join(str(error).split()), 200)})."
+                one, f"is no log of Inspect, or damaged ({clip(' '.join(str(error).split()), 200)})."
             ) from None
         if log.status != "success":
             raise DataError(one, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry.")
@@ -318,7 +318,7 @@ def _foreign(path: Path, sample: Any, created: str) -> ForeignSample:
             raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
         _text(path, entry, message.content)
     if not 0 < sample.epoch <= MOST_REPETITIONS:
-        raise DataError(path, f"is of epoch {clipped(str(sample.epoch), 20)}; epochs count from 1.", entry)
+        raise DataError(path, f"is of epoch {clip(str(sample.epoch), 20)}; epochs count from 1.", entry)
     metadata, asked = sample.metadata or {}, sample.input
     if not isinstance(asked, str):
         asked = "\n".join(_text(path, entry, one.content) for one in asked if one.role == "user")
@@ -331,7 +331,7 @@ def _foreign(path: Path, sample: Any, created: str) -> ForeignSample:
         sample.target if isinstance(sample.target, str) else "; ".join(sample.target),
         sample.epoch,
         _STATUS.get(output.stop_reason, "answered"),
-        clipped(sample.error.message, 200) if sample.error else "",
+        clip(sample.error.message, 200) if sample.error else "",
         output.model or None,
         as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),

@@ -14,7 +14,7 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
-from genaipa.kinds import DEFAULT, kind_of
+from genaipa.kinds import DEFAULT, find_kind
 from genaipa.questions.annotations import read_annotations
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
@@ -27,7 +27,7 @@ from genaipa.scoring.current import in_effect
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
-from genaipa.tasks.prompts import label_prompts, labels
+from genaipa.tasks.prompts import label_prompts, list_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +89,7 @@ class OutgoingRun:
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
-        self._labels = labels(self.manifest)
+        self._labels = list_labels(self.manifest)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.annotations = cache(self._annotations)
@@ -211,7 +211,7 @@ class Outgoing:
         self.silenced: set[str] = set()
         self.failures = self.verdicts = 0
         self._unused: Counter[str] = Counter()
-        kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
+        kinds = {source.folder.name: find_kind(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
             raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")

@@ -15,7 +15,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import is_redistributable
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +58,7 @@ def export_command(workspace: Workspace, document: str) -> str:
     In a checkout that is no workspace those are the shipped ones: there it writes beside them.
     """
     name = f"{document}.yaml"
-    file = name if workspace.home == shipped() else workspace.home / "corrections" / name
+    file = name if workspace.home == shipped_folder() else workspace.home / "corrections" / name
     return command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.kinds import Closing
 from genaipa.tasks.catalog import make_task
-from genaipa.words import number, per_cent
+from genaipa.words import format_percent, number
 from genaipa_suites.catalog import task_suites
 from genaipa_suites.material import FAULTS, PART
 
@@ -70,7 +70,7 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
     for result in collect_figures(workspace, folder):
         pairs = ((measure, result.mean(measure)) for measure in result.suite.measures[:_FIRST])
         headings = [
-            f"{measure.heading} {per_cent(100 * value, len(result.suite.items))}"
+            f"{measure.heading} {format_percent(100 * value, len(result.suite.items))}"
             for measure, value in pairs
             if not math.isnan(value)
         ]

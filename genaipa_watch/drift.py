@@ -11,7 +11,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, option, written
 from genaipa.cli.terminal.selection import tell_losses
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def drift(
     from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
-        raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
+        raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
     here = current_workspace()
     sources = resolve_name(here, system)
     tell_losses(here, [source.folder for source in sources])
@@ -54,11 +54,11 @@ def drift(
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
-        show(f"{clipped(system)} was not asked the same on two days yet: nothing to compare.")
+        show(f"{clip(system)} was not asked the same on two days yet: nothing to compare.")
         follow("Next, on another day: the same run again, with --new")
         return
     if len(found) > 1:
-        raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
+        raise UsageError(f"'{clip(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()
     study = gather_scored(here, [one for one in sources if name in one.systems])
     every = tabulate_changes(study.joined(), found, find_judged_again(study), study.languages)

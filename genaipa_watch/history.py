@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import UsageError, clipped, closest
+from genaipa.errors import UsageError, clip, closest
 from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
@@ -88,7 +88,7 @@ def read_history(repository: Path, path: str) -> VersionHistory:
         files = _git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
         near = closest(path, files)
         hint = f"; did you mean --path {near!r}?" if near else "; its files: git ls-tree -r --name-only HEAD"
-        raise UsageError(f"{repository} has no file '{clipped(path)}' in its history{hint}")
+        raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
     return _chosen(revisions, _texts(repository, [blob for _, _, blob in revisions]))
 
 
@@ -99,7 +99,7 @@ def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
     )
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"{repository} can't be read by git: {clipped(said[-1] if said else 'no reason given', 160)}")
+        raise UsageError(f"{repository} can't be read by git: {clip(said[-1] if said else 'no reason given', 160)}")
     return done.stdout
 
 

@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, show, table
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def diff(
         print_json(_as_facts(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
-    rows = [(one.state, clipped(one.heading, 70)) for one in changes.sections if one.state != "unchanged"]
+    rows = [(one.state, clip(one.heading, 70)) for one in changes.sections if one.state != "unchanged"]
     table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")

@@ -23,7 +23,7 @@ from genaipa.answers.frames import Gathering, make_table
 from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import load_published_scores
@@ -37,7 +37,7 @@ from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import existing_store
 from genaipa.scoring.waves import Waves, load_waves
-from genaipa.tasks.prompts import PUBLISHED, label_prompts, labels
+from genaipa.tasks.prompts import PUBLISHED, label_prompts, list_labels
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def gather(
         raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else find_occasions(sources)
-    for group in _group_slices(one for one in sources if kind_of(one.manifest.spec.kind).people):
+    for group in _group_slices(one for one in sources if find_kind(one.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
         for source in group:
             name = source.folder.name
@@ -229,7 +229,7 @@ class _Run:
         self._withheld = read_withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
-        self._labels = labels(manifest)
+        self._labels = list_labels(manifest)
 
     def read(self) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""

@@ -55,8 +55,8 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import as_yaml, read_yaml
-from genaipa.kinds import in_words, kind_of
-from genaipa.policies.corpus import json_line
+from genaipa.kinds import describe_task, find_kind
+from genaipa.policies.corpus import encode_document
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
@@ -79,7 +79,7 @@ from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import Store, existing_store
 from genaipa.scoring.waves import WAVES, Waves, written
-from genaipa.workspace import MARKER, find_workspace, shipped
+from genaipa.workspace import MARKER, find_workspace, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
 
 def _put_rubric(folder: Path, file: Path) -> None:
     """Give the unpacked study the rubric that it was scored by, unless that ships."""
-    if not file.is_relative_to(shipped()):
+    if not file.is_relative_to(shipped_folder()):
         put(folder / "rubrics" / file.name, file.read_bytes())
         put(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
 
@@ -232,14 +232,14 @@ def run_files(
     a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the
     runs that it is about, and a suite's, whose figures could not be made again from what is left.
     """
-    if kind_of(source.manifest.spec.kind).on_answers and not whole:
+    if find_kind(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those, whose verdicts "
             "go along, or everything with its texts."
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
-        task_name = in_words(spec) or spec.task
+        task_name = describe_task(spec) or spec.task
         raise UsageError(
             f"{source.folder.name} is made of items of the {task_name}, and its "
             "replies quote them, which may not be passed on; pack the other runs by their names, or, for somebody "
@@ -299,7 +299,7 @@ class _Redacted:
             return self._format_manifest()
         if name == DOCUMENTS:
             return b"".join(
-                json_line(dataclasses.replace(document, text="") if name in self._documents else document)
+                encode_document(dataclasses.replace(document, text="") if name in self._documents else document)
                 for name, document in self._kept.items()
             )
         if name == INTRODUCTIONS:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datasets.base import Imported, pulled_workspace
+from genaipa.datasets.base import Imported, find_pulled_workspace
 from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED
 from genaipa.files.text import digest, read_text
@@ -113,7 +113,7 @@ class StudyRun:
     def files(self) -> dict[str, bytes]:
         """Return name → content of every file of the folder."""
         documents, orders = self.documents_asked, self._question_orders()
-        annotated = [name for name in documents if name in pulled_workspace().names("annotations")]
+        annotated = [name for name in documents if name in find_pulled_workspace().names("annotations")]
         conversations, introductions = self._make_conversations(orders)
         plan = ProcedurePlan(
             documents=tuple(documents),
@@ -153,7 +153,7 @@ class StudyRun:
         }
 
     def _make_records(self) -> Iterator[Record]:
-        """One record for each answer; one that the study lacks is a failure that says so."""
+        """Yield one record for each answer; one that the study lacks is a failure that says so."""
         turns: defaultdict[str, int] = defaultdict(int)
         for answer in self.answers:
             conversation, text = answer.key.rpartition("|")[0], answer.text
@@ -258,4 +258,4 @@ def write_recordings(
 
 
 def _read_pulled(kind: DataKind, name: str) -> str:
-    return read_text(pulled_workspace().names(kind)[name][1])
+    return read_text(find_pulled_workspace().names(kind)[name][1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.files.stamps import now
 from genaipa.runs.records import ConversationRecord, Record, record_key
-from genaipa.tasks.base import walk
+from genaipa.tasks.base import walk_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -67,9 +67,9 @@ REPLY_PLACEHOLDER = "[the system's reply]"
 
 def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
     """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
-    for dialogue in task.guarded_dialogues(target):
+    for dialogue in task.safe_dialogues(target):
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
-        for call in walk(dialogue, _placeholder):
+        for call in walk_calls(dialogue, _placeholder):
             if call.kind == "acknowledgement":
                 continue
             alone = call.mode == "independent" and call.kind == "answer"

@@ -141,10 +141,10 @@ class Engine:
         # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
         places = asyncio.Semaphore(asked.transport.at_once)
         target = dataclasses.replace(
-            asked.ready.target, kept=self.tally.is_settled, begun=self._writer.opening_messages
+            asked.ready.target, is_done=self.tally.is_settled, opening_messages=self._writer.opening_messages
         )
         async with asyncio.TaskGroup() as group:
-            for dialogue in self.task.guarded_dialogues(target):
+            for dialogue in self.task.safe_dialogues(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
@@ -246,7 +246,7 @@ class Engine:
         def say(how_far: str) -> None:
             loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
 
-        return await loop.run_in_executor(self._worker, self.task.guarded_compute, call, say)
+        return await loop.run_in_executor(self._worker, self.task.safe_compute, call, say)
 
     async def _begin(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
@@ -276,7 +276,7 @@ class Engine:
             name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.guarded_read(call, text, _STATUS[reply.finish])
+        reading = self.task.safe_read(call, text, _STATUS[reply.finish])
         return replace(
             record,
             status=_STATUS[reply.finish],
@@ -367,7 +367,7 @@ class Engine:
         """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.only_thought:
             return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
-        return self.task.guarded_flaw(call, attempt.reply)
+        return self.task.safe_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, call: Call, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
@@ -382,7 +382,7 @@ class Engine:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        flaw = partial(self.task.guarded_flaw, call) if self.task.reads_json else None
+        flaw = partial(self.task.safe_flaw, call) if self.task.reads_json else None
         return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
     async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from genaipa.errors import DataError, MissingPackageError, OptionError, SpendingCapError, UsageError, clipped
-from genaipa.plugins import make_each, targets_of
+from genaipa.errors import DataError, MissingPackageError, OptionError, SpendingCapError, UsageError, clip
+from genaipa.plugins import list_targets, make_each
 from genaipa.runs import journal
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.status import CountedRecord, Tally
 from genaipa.systems.provider import known_keys, mask
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -131,7 +131,7 @@ OWN = {LOCAL: "genaipa.execution.local:LocalLauncher"}
 
 def launcher_names() -> list[str]:
     """Return the names of all launchers, none of which is imported."""
-    return [name for name, _ in targets_of("launcher", OWN)]
+    return [name for name, _ in list_targets("launcher", OWN)]
 
 
 def launchers() -> dict[str, Launcher]:
@@ -144,7 +144,7 @@ def find_launcher(text: str) -> tuple[Launcher, int | None]:
     name, colon, number = text.partition(":")
     if name not in launcher_names() or (colon and not number.isdecimal()) or (number and not 1 <= int(number) <= _MOST):
         forms = [form for known in launcher_names() for form in (known, f"{known}:4")]
-        raise OptionError("on", f" '{clipped(text)}': must be {listed(forms, 'or')}.")
+        raise OptionError("on", f" '{clip(text)}': must be {join_names(forms, 'or')}.")
     launcher = launchers().get(name)
     if launcher is None:
         raise MissingPackageError(f"the package that brings '{name}' is not here any more; take {LOCAL}:4.")

@@ -19,7 +19,7 @@ from genaipa.files.text import read_text
 from genaipa.runs.records import answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.tasks.base import walk
+from genaipa.tasks.base import walk_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,9 +112,9 @@ class ManualRun:
             known = known and bool(said)
             return said or ""
 
-        for dialogue in self.task.guarded_dialogues(target):
+        for dialogue in self.task.safe_dialogues(target):
             known = True
-            for call in walk(dialogue, reply):
+            for call in walk_calls(dialogue, reply):
                 if call.kind != "acknowledgement":
                     yield call, known
 
@@ -243,7 +243,7 @@ class ManualRun:
         if not writer.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(writer, self.task, system, call)
         thoughts, reply, _ = split_thoughts(text)
-        reading = self.task.guarded_read(call, reply)
+        reading = self.task.safe_read(call, reply)
         await writer.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),

@@ -24,7 +24,7 @@ from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.runs.documents import load_run_documents
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
@@ -32,9 +32,9 @@ from genaipa.runs.selection import find_run, find_slices, run_folders
 from genaipa.runs.slices import head_slice_plan, slice_plan
 from genaipa.systems.catalog import Resolved, resolve
 from genaipa.systems.provider import providers, run_title
-from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.catalog import make_task, task_file_digest
 from genaipa.tasks.planning import plan_slice, resolve_documents
-from genaipa.tasks.request import Resources, make_spec, own_options
+from genaipa.tasks.request import Resources, make_spec, select_kind_options
 
 if TYPE_CHECKING:
     from genaipa.runs.records import CorpusFacts
@@ -205,7 +205,7 @@ class PreparedRun:
             versions=versions(),
             commit=commit,
             dirty=dirty,
-            planned=0 if self.task.orders else self.task.planned(),
+            planned=0 if self.task.orders else self.task.count_planned(),
             corpus=self.corpus,
             slice=self.slice,
         )
@@ -218,12 +218,12 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     """
     observer = observer or Observer()
     _check(workspace, request)
-    request = replace(request, plan=own_options(request))
+    request = replace(request, plan=select_kind_options(request))
     resources = _resources(observer, offline=request.offline)
     if request.slice is not None:
         return _prepare_slice(workspace, request, resources)
     corpus = None
-    if kind_of(request.kind).documents:
+    if find_kind(request.kind).documents:
         workspace, request, corpus = resolve_documents(workspace, request, resources)
     task = make_task(make_spec(request, workspace, resources), workspace)
     run = PreparedRun(task, request.name, None, request.offline, corpus)
@@ -243,7 +243,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
 
     A UsageError if the study's other slices were asked by another plan.
     """
-    if not kind_of(request.kind).documents:
+    if not find_kind(request.kind).documents:
         raise OptionError("slice", " is of documents, and another task has none; leave it out.")
     if request.new:
         raise UsageError("a slice is begun once in its study; begin the study anew by another name.")
@@ -316,7 +316,7 @@ def digests(task: Task, systems: Sequence[Resolved]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
     identities = {system.asked: system.identity for system in systems}
-    return replace(own, systems=identities, task={**own.task, **identity(task)})
+    return replace(own, systems=identities, task={**own.task, **task_file_digest(task)})
 
 
 def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.judging.name import akin
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read
@@ -72,7 +72,7 @@ class JudgedAnswers:
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
         sources = [
-            source for source in select_sources(workspace, runs, only) if kind_of(source.manifest.spec.kind).people
+            source for source in select_sources(workspace, runs, only) if find_kind(source.manifest.spec.kind).people
         ]
         self.runs = tuple(source.folder.name for source in sources)
         self._pool = Pool(

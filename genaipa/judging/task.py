@@ -35,7 +35,7 @@ from genaipa.scoring.rubric import shown
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 from genaipa.tasks.prompts import Prompts
-from genaipa.workspace import Workspace, shipped
+from genaipa.workspace import Workspace, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -133,7 +133,7 @@ class JudgeTask(Task):
         """The documents' texts."""
         return {name: document.text for name, document in self.inputs.documents.items()}
 
-    def planned(self) -> int:
+    def count_planned(self) -> int:
         """The number of verdicts wanted of each judge."""
         return sum(len(judged.passes) for judged in self.material.answers)
 
@@ -153,7 +153,7 @@ class JudgeTask(Task):
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Missing verdicts, in one dialogue where they begin alike: there is seen what repeats a document."""
-        kept = self.folder.tally_records()[0].is_settled if self.folder else target.kept
+        kept = self.folder.tally_records()[0].is_settled if self.folder else target.is_done
         missing = (
             one
             for one in self._each_opened(target)
@@ -369,7 +369,7 @@ _DIGITS = 12
 def load_templates(workspace: Workspace) -> Prompts:
     """The templates in effect, checked: a DataError for one that can't be used."""
     files = workspace.names("prompts", NAME)
-    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", NAME)
+    basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)).names("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:
         raise UsageError(
             f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed whole, install it again."

@@ -20,7 +20,7 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.runs.permission import Permission
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -157,7 +157,7 @@ def _scored(study: Study) -> tuple[pd.DataFrame, str]:
     if not judges:
         return frame, ""
     passes = [name for each in judges.values() for name in each]
-    return count_verdicts(frame, passes), listed([one_line(judge) for judge in judges])
+    return count_verdicts(frame, passes), join_names([one_line(judge) for judge in judges])
 
 
 def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:

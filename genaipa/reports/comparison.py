@@ -17,7 +17,7 @@ import msgspec
 
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.tidy import ORDERED, names_of, plain_texts
-from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clipped
+from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clip
 from genaipa.files.html import short_repr
 from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render, significance
@@ -55,7 +55,7 @@ from genaipa.runs.run import resolve_runs
 from genaipa.runs.selection import Source, resolve_name
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.tasks.prompts import PUBLISHED
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -165,7 +165,7 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        sides = (clipped(name, _SIDE) for name in (self.first, self.second))
+        sides = (clip(name, _SIDE) for name in (self.first, self.second))
         return short_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
 
     def _repr_html_(self) -> str:
@@ -269,8 +269,8 @@ def compare(
     sides = [resolve_name(here, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         said = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
-        systems = listed(sorted({system for source in sides[0] for system in source.systems}))
-        runs = listed([source.folder.name for source in sides[0]])
+        systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
+        runs = join_names([source.folder.name for source in sides[0]])
         raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
     study = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
     frame, judges = study.table, find_judges(study.table, study.rubric.digest)

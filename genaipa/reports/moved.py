@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, UsageError, clipped
+from genaipa.errors import GenaipaError, UsageError, clip
 from genaipa.kinds import DEFAULT
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import read_coordinates
@@ -172,7 +172,7 @@ _CLIP = 40
 
 def _name_sections(labels: Sequence[str]) -> str:
     """Sections by their numbers alone, where they have some."""
-    short = (found[0].rstrip(".") if (found := _NUMBERED.match(label)) else clipped(label, _CLIP) for label in labels)
+    short = (found[0].rstrip(".") if (found := _NUMBERED.match(label)) else clip(label, _CLIP) for label in labels)
     return some(dict.fromkeys(short), _CITED)
 
 

@@ -13,7 +13,7 @@ from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.scoring.current import in_effect
-from genaipa.words import listed, number, some
+from genaipa.words import join_names, number, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def _made_up(study: Study) -> list[str]:
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
     if not named:
         return []
-    return [f"{listed(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
+    return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
 
 
 def weighty(study: Study) -> list[str]:
@@ -168,7 +168,7 @@ def _model_changes(frame: pd.DataFrame) -> list[str]:
         if model:
             served.setdefault(system, []).append(f"{model} ({number(count, 'answer')})")
     return [
-        f"{system} was served by several models, which its averages mix: {listed(models)}."
+        f"{system} was served by several models, which its averages mix: {join_names(models)}."
         for system, models in served.items()
         if len(models) > 1
     ]

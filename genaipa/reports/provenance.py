@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.events import Event
-from genaipa.tasks.prompts import labels
+from genaipa.tasks.prompts import list_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +67,7 @@ def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
         "documents": manifest.documents_description,
         "initializations": ", ".join(plan.initializations) if plan else "",
         "wordings": ", ".join(plan.wordings) if plan else own.get("wordings", ""),
-        "prompts": ", ".join(labels(manifest).values()),
+        "prompts": ", ".join(list_labels(manifest).values()),
         "repetitions": spec.repetitions,
         "conversations": plan.conversation if plan else "",
         "seed": spec.seed,

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import clipped, command
+from genaipa.errors import clip, command
 from genaipa.reports import averages
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.gate import change_in_words
@@ -97,7 +97,7 @@ def as_markdown(
     found: Comparison, changed: Sequence[ChangedAnswer], *, gate: Gate | None = None, report: str = ""
 ) -> str:
     """Return the comparison for a pull request; `report` is Markdown on where to read more."""
-    first, second = (_code(clipped(name, _LONGEST)) for name in (found.first, found.second))
+    first, second = (_code(clip(name, _LONGEST)) for name in (found.first, found.second))
     result = ("fails" if gate.failed else "passes") if gate else "compared"
     lines = [
         f"### genaipa: {second} against {first}, {result}",
@@ -164,7 +164,7 @@ def _escape(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return a text as code, clipped, in one line: between more backticks than are in it."""
-    line = clipped(one_line(text), _CLIP) if text.strip() else "(empty)"
+    line = clip(one_line(text), _CLIP) if text.strip() else "(empty)"
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.answers.gather import gather_scored
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import MadeChapters, make_chapters, overall
 from genaipa.reports.chapters.chapter import find_results
@@ -215,7 +215,7 @@ def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
     found = {
         one.folder.name: one.manifest.spec.task
         for one in sources
-        if not (kind := kind_of(one.manifest.spec.kind)).people and not kind.has_results
+        if not (kind := find_kind(one.manifest.spec.kind)).people and not kind.has_results
     }
     if found and len(found) == len({one.folder.name for one in sources}):
         raise UsageError(

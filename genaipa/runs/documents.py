@@ -17,9 +17,9 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import document, documents_of, examine, json_line
+from genaipa.policies.corpus import encode_document, examine_corpus, make_document, read_documents
 from genaipa.policies.corpus_file import file_digest
-from genaipa.policies.corpus_index import INDICES, known_digest
+from genaipa.policies.corpus_index import INDICES, find_indexed_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
@@ -57,7 +57,7 @@ class KeptDocuments(Mapping[str, Document]):
         cells = journal.read_offsets(self.path, [self._index_lines()[name]], dict[str, Any])[0]
         if not isinstance(cells["text"], str) or not isinstance(cells.get("also", []), list):
             raise DataError(self.path, "is no document; restore the file.", name)
-        return document(cells)
+        return make_document(cells)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._index_lines())
@@ -100,7 +100,7 @@ def text_path(folder: Path, facts: DocumentFacts) -> Path:
 
 def encode_documents(documents: Iterable[Document]) -> str:
     """Return the content of the file that keeps these documents."""
-    return b"".join(map(json_line, documents)).decode()
+    return b"".join(map(encode_document, documents)).decode()
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
@@ -221,20 +221,22 @@ def load_run_documents(
     if manifest.corpus is None:
         return _restore_given_documents(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
-    unchanged = path.is_file() and facts.digest == (known_digest(path, workspace.runs / INDICES) or file_digest(path))
+    unchanged = path.is_file() and facts.digest == (
+        find_indexed_digest(path, workspace.runs / INDICES) or file_digest(path)
+    )
     if (folder.path / DOCUMENTS).is_file():
         documents = KeptDocuments(folder.path).load_verified(manifest.documents)
         if not unchanged:
             change = _describe_changes(path, documents) if path.is_file() else _GONE
             notify(f"{path.name} {change}; the run goes on with its own copies.")
-        return workspace.holding(documents)
+        return workspace.with_documents(documents)
     if not unchanged:
         raise RunError(
             f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
             "was. Put it back, or begin a new run."
         )
-    return workspace.holding(
-        {document.name: document for document in documents_of(path) if document.name in manifest.documents}
+    return workspace.with_documents(
+        {document.name: document for document in read_documents(path) if document.name in manifest.documents}
     )
 
 
@@ -250,15 +252,15 @@ def _restore_given_documents(workspace: Workspace, folder: RunFolder, manifest: 
         name: load_kept_document(text_path(folder.path, facts), name, facts, GIVEN)
         for name, facts in given_facts.items()
     }
-    return workspace.holding(documents) if documents else workspace
+    return workspace.with_documents(documents) if documents else workspace
 
 
 def _describe_changes(path: Path, documents: dict[str, Document]) -> str:
     """Return the changes of a corpus since a run took its documents, in words."""
     try:
-        examine(path)
+        examine_corpus(path)
         current_digests = {
-            document.name: document.digest for document in documents_of(path) if document.name in documents
+            document.name: document.digest for document in read_documents(path) if document.name in documents
         }
     except GenaipaError as error:
         return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, KeptIntroductions
 from genaipa.runs.manifest import LEFT_OUT
@@ -167,7 +167,7 @@ def _expected_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
     # Of a task or a suite of a user's own there is also the digest of its code, which is not in the folder.
-    tasks = manifest.digests.task.items() if kind_of(manifest.spec.kind).keeps else ()
+    tasks = manifest.digests.task.items() if find_kind(manifest.spec.kind).keeps else ()
     digests = {name: digest for name, digest in tasks if name != manifest.spec.task}
     if not (folder.path / DOCUMENTS).is_file():
         digests |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}

@@ -165,7 +165,7 @@ class Journal:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BYTES, 0o644)
             sync_folder(path.parent)
         except OSError as error:
-            raise NoRoomError.of(path, error) from None
+            raise NoRoomError.from_os_error(path, error) from None
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
 
@@ -184,7 +184,7 @@ class Journal:
             try:
                 offset = await asyncio.to_thread(self._write, b"".join(content for content, _ in batch))
             except OSError as error:
-                failure = NoRoomError.of(self.path, error, kept="everything before is kept")
+                failure = NoRoomError.from_os_error(self.path, error, saved="everything before is kept")
                 for _, done in batch:
                     if not done.done():
                         done.set_exception(failure)

@@ -17,7 +17,7 @@ from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import replacing
 from genaipa.files.stamps import now, stamp
 from genaipa.files.text import DAMAGE, why
-from genaipa.kinds import DEFAULT, kind_of
+from genaipa.kinds import DEFAULT, find_kind
 from genaipa.policies.statistics import Statistics
 from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
 
@@ -168,7 +168,7 @@ class ManifestFolder:
     def is_judges(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return kind_of(self.manifest().spec.kind).on_answers
+            return find_kind(self.manifest().spec.kind).on_answers
         except DataError:
             return False
 
@@ -287,4 +287,4 @@ class ManifestFolder:
             with replacing(path, durable=True) as file:
                 file.write(content)
         except OSError as error:
-            raise NoRoomError.of(path, error) from None
+            raise NoRoomError.from_os_error(path, error) from None

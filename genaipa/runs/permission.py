@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.documents import KeptDocuments
@@ -52,7 +52,7 @@ class Permission:
         if not whole and (changed := folder.describe_sum_mismatch()):
             raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
-        self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
+        self.items = whole or find_kind(manifest.spec.kind).is_redistributable(manifest.spec.plan)
         licenses = dict(_read_licenses(folder.path, "questions", QuestionSet))
         licenses |= _read_licenses(folder.path, "annotations", Annotations)
         every = {*licenses.values(), *(facts.license for facts in manifest.documents.values())}

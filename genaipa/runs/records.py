@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 from msgspec.structs import force_setattr
 
-from genaipa.errors import clipped
+from genaipa.errors import clip
 from genaipa.files.html import short_repr
 from genaipa.files.names import folder_words
 from genaipa.kinds import DEFAULT, as_plan
@@ -372,7 +372,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         if lost:
             return f"it lacks the {lost[0]}"
         if self.slice and not self.slice.is_possible:
-            return f"it is {self.slice.label} of '{clipped(self.slice.study)}'"
+            return f"it is {self.slice.label} of '{clip(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
             return f"{spec.repetitions:.3g} repetitions"
         for order_key in self.orders:

@@ -10,7 +10,7 @@ from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, find_runs, run_folders
 from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, study_progress
-from genaipa.workspace import find_workspace, names_of
+from genaipa.workspace import find_workspace, list_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,4 +178,4 @@ def resolve_runs(runs: Runs, workspace: WorkspaceLike = None) -> tuple[Workspace
     homes = {run.workspace.home: run.workspace for run in selected if isinstance(run, Run)}
     if len(homes) > 1:
         raise UsageError("the runs are of several workspaces; name runs of one.")
-    return find_workspace(workspace or next(iter(homes.values()), None)), names_of(selected)
+    return find_workspace(workspace or next(iter(homes.values()), None)), list_names(selected)

@@ -14,7 +14,7 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError, closest, nearest
 from genaipa.files.names import folder_words
 from genaipa.files.text import digest
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.policies.corpus import FACTS
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.runs.folder import RunFolder
@@ -166,7 +166,7 @@ def _scorable_runs(workspace: Workspace) -> list[_Part]:
     folders = run_folders(workspace)
     foreign = {run.name for study in group_slices(folders).values() for run, _ in study.foreign}
     runs = _load_manifests(folder for folder in folders if folder.name not in foreign)
-    return [_Part(run, manifest.spec.systems) for run, manifest in runs if not kind_of(manifest.spec.kind).on_answers]
+    return [_Part(run, manifest.spec.systems) for run, manifest in runs if not find_kind(manifest.spec.kind).on_answers]
 
 
 def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:

@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.errors import DataError, OptionError, clipped, command
+from genaipa.errors import DataError, OptionError, clip, command
 from genaipa.files.names import folder_words
 from genaipa.policies.corpus import TEXT_DIGEST
 from genaipa.runs.records import MOST_SLICES, RunStatus
 from genaipa.runs.status import Tally, combine_statuses
-from genaipa.words import listed, some
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -33,7 +33,7 @@ def parse_slice(text: str) -> tuple[int, int]:
     """Return which slice `3/16` means, and of how many; an OptionError for any other text."""
     match = re.fullmatch(r"0*(\d{1,9})/0*(\d{1,9})", text.strip(), re.ASCII)
     index, number = (int(match[1]), int(match[2])) if match else (0, 0)
-    check_slice(index, number, f" '{clipped(text)}'")
+    check_slice(index, number, f" '{clip(text)}'")
     return index, number
 
 
@@ -99,7 +99,7 @@ class SlicedStudy:
         ]
         if missing := self.missing:
             indices = [str(index) for index in missing]
-            named = listed(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
+            named = join_names(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
             them = "it" if len(missing) == 1 else "them"
             problems.insert(
                 0,

@@ -68,7 +68,7 @@ class RunWriter:
                 if digest not in lines:
                     lines.add(digest, content)
             except OSError as error:
-                raise NoRoomError.of(lines.path, error) from None
+                raise NoRoomError.from_os_error(lines.path, error) from None
         elif not folder.has_file(f"introductions/{digest}.json"):
             folder.write_file(f"introductions/{digest}.json", content)
         return digest

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UsageError, clip
 from genaipa.files.text import digest
 from genaipa.policies.reading import read
 from genaipa.questions.annotations import Correction
@@ -129,7 +129,7 @@ def proved(
     # What is pasted from the company's own page has no marks of links and emphasis.
     span = span or ((found := sought.search(reading.text)) and reading.span(*found.span()))
     if span is None:
-        raise UsageError(f"the document does not have these words in a row: '{clipped(' '.join(words))}'.")
+        raise UsageError(f"the document does not have these words in a row: '{clip(' '.join(words))}'.")
     if silent is None and not answer.strip():
         raise UsageError("what should the annotated answer say? Write it, or say whether the document is silent.")
     if not why.strip():

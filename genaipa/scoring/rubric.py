@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
-from genaipa.errors import DataError, clipped, nearest
+from genaipa.errors import DataError, clip, nearest
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import digest, read_text
 from genaipa.scoring.columns import CORE, IN_TABLE
-from genaipa.workspace import MARKER, shipped
+from genaipa.workspace import MARKER, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -287,7 +287,7 @@ def load_rubric(workspace: Workspace) -> Rubric:
 @cache
 def shipped_rubric() -> Rubric:
     """The paper's rubric, which ships."""
-    return read_yaml(shipped("rubrics") / f"{SHIPPED}.yaml", Rubric)
+    return read_yaml(shipped_folder("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
 def rubric_file(workspace: Workspace) -> Path:
@@ -374,7 +374,7 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
         metric = match[1]
         if metric not in rubric.metrics:
             known = nearest(metric, rubric.metrics)
-            raise DataError(path, f"'{clipped(metric)}' is no metric of the rubric{known}", f"## {clipped(metric)}")
+            raise DataError(path, f"'{clip(metric)}' is no metric of the rubric{known}", f"## {clip(metric)}")
         if metric in sections:
             raise DataError(path, "there are two sections of that heading; make one of them.", f"## {metric}")
         sections[metric] = text[match.end() : end].strip()

@@ -15,7 +15,7 @@ from genaipa.archive import run_files
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
-from genaipa.policies.corpus import json_line
+from genaipa.policies.corpus import encode_document
 from genaipa.policies.document import load_document
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select_sources
@@ -41,7 +41,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def written(path: Path, *documents: Document) -> Path:
     """Write a corpus."""
-    path.write_bytes(b"".join(map(json_line, documents)))
+    path.write_bytes(b"".join(map(encode_document, documents)))
     return path
 
 

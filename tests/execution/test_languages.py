@@ -15,7 +15,7 @@ from benchmarks.made_up import made_up
 from genaipa.answers.gather import gather_scored
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
-from genaipa.policies.corpus import json_line
+from genaipa.policies.corpus import encode_document
 from genaipa.policies.document import load_document
 from genaipa.reports.notable import notable
 from genaipa.runs.run import load_run
@@ -114,7 +114,7 @@ def test_one_run_asks_in_one_language(genaipa: Cli, tmp_path: Path) -> None:
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1), refused.err
     assert all(said in refused.err for said in ("brindlecart would", "English", "brindlecart-de in German", "'policy'"))
     corpus = tmp_path / "c.jsonl"
-    corpus.write_bytes(b"".join(map(json_line, (*made_up(3), load_document("brindlecart-de")))))
+    corpus.write_bytes(b"".join(map(encode_document, (*made_up(3), load_document("brindlecart-de")))))
     refused = genaipa("run", *SHORT, "--documents", corpus)
     assert (refused.code, "and brindlecart-de in German: ask" in refused.err) == (2, True)
     assert not Path("runs").exists()

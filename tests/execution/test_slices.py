@@ -21,7 +21,7 @@ from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.files.html import short_repr
-from genaipa.policies.corpus import json_line, text_digest
+from genaipa.policies.corpus import encode_document, text_digest
 from genaipa.policies.corpus_index import INDICES
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import encode_manifest
@@ -69,7 +69,7 @@ def _workspace() -> None:
 def write_corpus(documents: Iterable[Document], name: str = "shops.jsonl") -> Path:
     """Write a corpus."""
     path = Path(name)
-    path.write_bytes(b"".join(map(json_line, documents)))
+    path.write_bytes(b"".join(map(encode_document, documents)))
     return path
 
 

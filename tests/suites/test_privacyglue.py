@@ -181,7 +181,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     own.unlink()
     task = _task(folder)
     assert list(task_suites(task)) == ["opp115"]
-    assert task.planned() == 2
+    assert task.count_planned() == 2
     assert [note for note in task.notes if "without" in note] == []
 
 

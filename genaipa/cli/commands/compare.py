@@ -26,7 +26,7 @@ from genaipa.cli.terminal.options import (
     written,
 )
 from genaipa.errors import DataError, UnscoredError, UsageError, command
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def compare(
     here.check_output(output)
     form = _check_files(output, md, force=force)
     wanted = _formats(formats, folder=output is not None and not form)
-    people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
+    people = all(any(find_kind(one.manifest.spec.kind).people for one in sources) for sources in sides)
     alone = bool(only or judge or md or gate is not None)
     own = {} if alone else _by_rule(here, first, second, sides, people=people)
     found = None

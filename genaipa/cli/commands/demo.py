@@ -11,7 +11,7 @@ from genaipa.cli.terminal.console import caveat, err, explain, follow, say, show
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.options import current_workspace
 from genaipa.errors import command
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from genaipa.reports.report import Report
@@ -46,7 +46,7 @@ def demo() -> None:
         _explain(made)
         follow(f"Report: {whole(here.home / REPORT / 'index.html')}", always=True)
     caveat(_MADE_UP)
-    follow(f"Next: {command('genaipa', 'score', NAME, *elsewhere(here.home))}")
+    follow(f"Next: {command('genaipa', 'score', NAME, *workspace_options(here.home))}")
 
 
 def _run(workspace: Workspace) -> RunFolder:

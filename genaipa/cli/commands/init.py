@@ -80,7 +80,7 @@ def _make(folder: Path) -> list[str]:
     import json
 
     from genaipa.scoring.rubric import GUIDELINES, STARTER
-    from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_no_folder
 
     name = folder.resolve().name
     if not name.isprintable():
@@ -96,7 +96,7 @@ def _make(folder: Path) -> list[str]:
     places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
         for place in places:
-            if problem := no_folder(place):
+            if problem := explain_no_folder(place):
                 raise UsageError(f"{place} {problem}")
         if (folder / MARKER).exists():
             raise UsageError(f"{folder} is a workspace already; name a new folder.")

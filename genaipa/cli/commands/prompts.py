@@ -73,9 +73,9 @@ def _variables(name: str) -> tuple[str, ...]:
 
 
 def _print_sets(here: Workspace, shown: str) -> None:
-    from genaipa.tasks.prompts import SETS, set_names, variants
+    from genaipa.tasks.prompts import SETS, list_variants, set_names
 
-    known = SETS | variants()
+    known = SETS | list_variants()
     table(
         ("set", "how it asks"),
         [(name, known.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
@@ -106,7 +106,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         (name, ", ".join(_variables(name)) or role, loaded.files[name][0], digests[name][:12])
         for name in names
         # Of a template that is no message.
-        for role in ["(included by others)" if name in loaded.used else "(not used in this set)"]
+        for role in ["(included by others)" if name in loaded.used_templates else "(not used in this set)"]
     ]
     table(heads if more else heads[:2], cells if more else [cell[:2] for cell in cells])
     for name in names if more else ():
@@ -124,7 +124,7 @@ def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], po
     script = _script(workspace, loaded, policy)
     messages = _messages(script)
     if len(names) == 1 and names[0] not in messages:
-        said = "it is included by others" if names[0] in loaded.used else "this set does not use it"
+        said = "it is included by others" if names[0] in loaded.used_templates else "this set does not use it"
         raise UsageError(f"'{names[0]}' is no message of its own; {said}: genaipa prompts")
     shown = {name: messages[name] for name in names if name in messages}
     if json:

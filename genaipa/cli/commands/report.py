@@ -34,7 +34,7 @@ from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
 from genaipa.errors import UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number, printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -159,7 +159,7 @@ def print_summary(made: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
     name = next((source.folder.name for source in made.study.sources), "")
     one = (f" {name}" if len(made.study.sources) == 1 else "") + "".join(
-        f" {word}" for word in elsewhere(current_workspace().home)
+        f" {word}" for word in workspace_options(current_workspace().home)
     )
     for sentence in made.study.lost:
         say(sentence)

@@ -123,7 +123,7 @@ run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
 def _task(task: str, own: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """The kind and the task that the options name, and the other options of kinds that were given."""
     from genaipa.kinds import DEFAULT, kinds
-    from genaipa.tasks.catalog import kind_named
+    from genaipa.tasks.catalog import find_task_kind
 
     naming = {kind.option: name for name, kind in kinds().items() if kind.option}
     given = {
@@ -136,7 +136,7 @@ def _task(task: str, own: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
         if task != DEFAULT:
             raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
         return kind, str(given[option]), plan
-    return kind_named(task), task, plan
+    return find_task_kind(task), task, plan
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

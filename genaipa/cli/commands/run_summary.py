@@ -10,11 +10,11 @@ from genaipa.cli.terminal.console import caveat, print_json, say, show, table, w
 from genaipa.cli.terminal.fitting import whole
 from genaipa.cli.terminal.progress import clock, money, on_run, tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
-from genaipa.kinds import DEFAULT, Closing, kind_of
+from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
 from genaipa.systems.endpoint import read_variable
 from genaipa.systems.provider import asked_by, find_provider, short_names
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -246,7 +246,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 def _own(workspace: Workspace, folder: RunFolder) -> Closing:
     """Lines and facts of the run's kind of task; none if its data can't be read."""
-    kind = kind_of(folder.manifest().spec.kind)
+    kind = find_kind(folder.manifest().spec.kind)
     try:
         return kind.closing(workspace, folder)
     except GenaipaError:
@@ -258,8 +258,8 @@ def _served_otherwise(folder: RunFolder) -> Iterator[str]:
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
-                f"{short_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
-                "for has moved, and its answers are of several models."
+                f"{short_names([name])[name]} was served by {join_names(facts.served)} in this run: what its name "
+                "stands for has moved, and its answers are of several models."
             )
             continue
         record, model = find_provider(asked_by(facts.model)), facts.model.rpartition("/")[2]
@@ -284,8 +284,8 @@ def about_servers(tally: Tally) -> Iterator[str]:
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
-            f"{replies} of {listed([names[system] for system in thought])} began with thoughts, which were set apart "
-            f"here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
+            f"{replies} of {join_names([names[system] for system in thought])} began with thoughts, which were set "
+            f"apart here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
         )
 
 
@@ -296,7 +296,7 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = (
-            f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.manifest().spec.kind).has_results else ""
+            f"\nAll figures: {on_run(folder, 'report')}" if find_kind(folder.manifest().spec.kind).has_results else ""
         )
         return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."

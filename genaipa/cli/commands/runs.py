@@ -41,7 +41,7 @@ def list_runs(
     json: JsonOption = False,
 ) -> None:
     """List runs, imported ones last, oldest first."""
-    from genaipa.workspace import elsewhere
+    from genaipa.workspace import workspace_options
 
     here, names = current_workspace(), several(run)
     readable, problems = _readable(here, names, whole=bool(only.documents))
@@ -62,7 +62,9 @@ def list_runs(
     elif readable:
         show(f"None of the {len(readable)} runs is like that.")
     elif not problems:
-        first = command("genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *elsewhere(here.home))
+        first = command(
+            "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *workspace_options(here.home)
+        )
         show(f"No runs in {here.runs} yet. Begin with: {first}")
     if problems:
         raise typer.Exit(1)

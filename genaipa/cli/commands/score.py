@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import SELDOM, current_workspace, option, several
 from genaipa.cli.terminal.selection import RunsArgument, filtered
-from genaipa.errors import UnknownNameError, UsageError, clipped, command
-from genaipa.kinds import kind_of
+from genaipa.errors import UnknownNameError, UsageError, clip, command
+from genaipa.kinds import find_kind
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -128,7 +128,7 @@ def score(
         _announce(desk, login, host, port)
         if said := for_this_start(planned, plan):
             show(said)
-        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
+        own = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else own):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
@@ -146,7 +146,7 @@ def _size(given: str | None) -> int | Literal["all"] | None:
     if given == "all":
         return "all"
     if not (given.isdecimal() and given.isascii() and int(given)):
-        raise UsageError(f"--sample takes a number of answers, or all; not '{clipped(given)}'.")
+        raise UsageError(f"--sample takes a number of answers, or all; not '{clip(given)}'.")
     return int(given)
 
 
@@ -159,7 +159,7 @@ def for_this_start(planned: StudyPlan, plan: StudyPlan) -> str:
     if not other:
         return ""
     now = ", ".join(f"{name}: {_as_written(given[name])}" for name in other)
-    instead = listed([f"{name} {_as_written(kept[name])}" for name in other])
+    instead = join_names([f"{name} {_as_written(kept[name])}" for name in other])
     return f"For this start alone: {now}; the plan has {instead}. To keep it, write into desk.yaml: plan: {{{now}}}"
 
 
@@ -184,7 +184,7 @@ def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
     """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
     from genaipa.systems.catalog import resolve
 
-    if any(kind_of(folder.manifest().spec.kind).page for folder in folders):
+    if any(find_kind(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
     if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):

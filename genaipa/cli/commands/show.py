@@ -14,9 +14,9 @@ from genaipa.cli.terminal.console import say, write_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import filtered, tell_losses
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
-from genaipa.kinds import task_in_words
+from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str
     full, parts = find_meaning(workspace, name)
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
-        runs = listed([part.folder.name for part in parts])
+        runs = join_names([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
     if not only and parts[0].systems == parts[0].folder.head().spec.systems:
         return full, [_Chosen(part.folder, None) for part in parts]
@@ -243,7 +243,7 @@ def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
     """The facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import find_procedure_plan
-    from genaipa.tasks.prompts import labels
+    from genaipa.tasks.prompts import list_labels
 
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
@@ -260,11 +260,11 @@ def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
     if spec.plan.label:
-        console.show(f"{task_in_words(spec)}, {spec.plan.label}, seed {spec.seed}")
+        console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
         console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
         if plan.prompts:
-            console.show(f"prompts: {', '.join(labels(manifest).values())}")
+            console.show(f"prompts: {', '.join(list_labels(manifest).values())}")
     print_tally(tally)
 
 

@@ -83,9 +83,9 @@ def _sets(here: Workspace, _given: dict[str, Any]) -> list[str]:
 def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
     """The templates of the set that is named before, or of the usual one."""
     from genaipa.runs.procedure import NEUTRAL
-    from genaipa.tasks.prompts import found_prompts
+    from genaipa.tasks.prompts import find_prompts
 
-    return found_prompts(here, str(given.get("prompts") or NEUTRAL)).files
+    return find_prompts(here, str(given.get("prompts") or NEUTRAL)).files
 
 
 def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.cli.terminal.console import say
-from genaipa.errors import GenaipaError, clipped
-from genaipa.words import listed, some
+from genaipa.errors import GenaipaError, clip
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,7 +79,7 @@ def print_origins(systems: Iterable[str]) -> None:
             address = f" ({redact(read_variable(at.address) or '')})" if at.address in taken.names else ""
             origins[f"{provider.family(system).rstrip('/')}{address}"] = " and ".join(named)
     if taken is not None and origins:
-        line = listed([f"{named} of {family}" for family, named in origins.items()])
+        line = join_names([f"{named} of {family}" for family, named in origins.items()])
         say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(taken.path)}.")
 
 
@@ -147,8 +147,8 @@ def _is_safe(address: str, keys: Mapping[str, str]) -> bool:
 
 def _say_left_out(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
     """Say which variables of a file are not taken, and the remedy."""
-    apart = [clipped(name) for name in names if name in addresses]
-    others = [clipped(name) for name in names if name not in addresses]
+    apart = [clip(name) for name in names if name in addresses]
+    others = [clip(name) for name in names if name not in addresses]
     sentences = []
     if apart:
         sentences.append(

@@ -13,13 +13,13 @@ import typer
 from genaipa.cli.terminal.console import err, say, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
-from genaipa.kinds import in_words
+from genaipa.kinds import describe_task
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import short_names
 from genaipa.words import number, printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -392,7 +392,7 @@ class TerminalObserver(Observer):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
             what = f"{run.subject}, question set {sets}, {self._lanes(run, plan, systems)}"
         else:
-            what = f"the {in_words(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
+            what = f"the {describe_task(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
         heading = f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}"
         with show_progress(asked, cap, heading) as progress:
             yield progress
@@ -427,7 +427,7 @@ def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> N
 
 def on_run(folder: RunFolder, *words: str) -> str:
     """A command about this run, to be printed: these words, then the run's name and where it is."""
-    return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
+    return command("genaipa", *words, folder.name, *workspace_options(folder.path.parents[1]))
 
 
 def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:

@@ -74,7 +74,7 @@ class Ledger:
         try:
             await self._keep(batch, lines, path)
         except OSError as error:
-            raise NoRoomError.of(path, error, kept="the results stay at the provider") from None
+            raise NoRoomError.from_os_error(path, error, saved="the results stay at the provider") from None
 
     @staticmethod
     async def _keep(batch: Batch, lines: AsyncGenerator[bytes], path: Path) -> None:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import metrics_of
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.judging.name import NAME, Judge, akin
 from genaipa.reports.averages import answers
 from genaipa.reports.figures.style import brief, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_system, short_names
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -71,9 +71,9 @@ def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise UsageError(f"'{clipped(name)}' names {len(meant)} judges; name one of them: {_quoted(meant)}.")
+        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_quoted(meant)}.")
     there = f"there are verdicts of {_quoted(judges)}" if judges else "no judge has given any"
-    raise UsageError(f"the judge '{clipped(name)}' has no verdicts on these answers; {there}.")
+    raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {there}.")
 
 
 def _served(name: str, workspace: Workspace) -> set[str]:
@@ -87,7 +87,7 @@ def _served(name: str, workspace: Workspace) -> set[str]:
 
 
 def _quoted(judges: Collection[str]) -> str:
-    return listed([f"'{one_line(judge)}'" for judge in judges])
+    return join_names([f"'{one_line(judge)}'" for judge in judges])
 
 
 def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
@@ -110,7 +110,7 @@ def own_family(judge: str, *frames: pd.DataFrame) -> str:
         for system, rows in judged.groupby("system")
         if any(akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
-    return f"The judge {one_line(judge)} is of the family of {listed(own)}, and may favour its own." if own else ""
+    return f"The judge {one_line(judge)} is of the family of {join_names(own)}, and may favour its own." if own else ""
 
 
 def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from genaipa.ui.launch import why_no_results
 from genaipa.ui.pages import adjudication
 from genaipa.ui.pages.agreement import FEW, measured
 from genaipa.ui.widgets import PAGES_HERE, Text, notice, page_header, problems, texts
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,7 +135,7 @@ def _who_disagrees(desk: Desk) -> Said:
     apart = desk.people.reference
     found = measured(desk, apart=apart)[0]
     if not found.answers:
-        others = f" beside {listed(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
+        others = f" beside {join_names(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
         return Said(question, f"No answer has been scored by two analysts{others} yet.")
     pair = next((pair for pair in found.pairs if pair.answers >= FEW), found.pairs[0])
     few = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""

@@ -26,7 +26,7 @@ from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
 from genaipa.words import some
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -153,7 +153,7 @@ class ViewPages:
             "outcomes": OUTCOMES,
             "by_score": BY_SCORE,
             "measured": MEASURED,
-            "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
+            "score": command("genaipa", "score", *index.runs, *workspace_options(index.workspace.home)),
         }
 
     def _movement(self, found: list[int], systems: tuple[str, ...]) -> Movement | None:
