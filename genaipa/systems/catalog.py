@@ -142,10 +142,13 @@ class Resolved:
         """The messages as a model is sent them, by which tokens are counted: less where passages are retrieved."""
         return messages if self.reader is None else _wrapper(self.name).retrieve(messages)[0]
 
-    def make(self, replicas: int | None = None) -> System:
-        """Make the system, with this number of servers if it starts any; a UsageError if the user's own class fails."""
+    def make(self, flags: tuple[str, ...] = ()) -> System:
+        """Make the system, with further flags of its server if it starts one.
+
+        A UsageError if the user's own class fails.
+        """
         if self.reader is not None:
-            before: System = _wrapper(self.name)(name=self.name, reader=self.reader.make(replicas))
+            before: System = _wrapper(self.name)(name=self.name, reader=self.reader.make(flags))
             return before
         if ":" in self.provider:
             own: System = make(self.provider)
@@ -162,7 +165,7 @@ class Resolved:
             accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
             arguments = {"model": self.model, "accepts": accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
-            arguments |= {"replicas": replicas} if record.replicates else {}
+            arguments |= {"flags": flags} if record.takes_flags else {}
         made: System = adapter(self.provider)(name=self.name, **arguments)
         return made
 
