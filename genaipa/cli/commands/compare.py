@@ -157,7 +157,7 @@ def compare(
     else:
         _show(found, held, runs, everything=everything)
         _print_own(own, everything=everything, json=False)
-    if held and held.failed:
+    if held and held.is_failing:
         raise typer.Exit(LOST)
 
 
@@ -196,11 +196,11 @@ def _write_markdown(
     force: bool,
 ) -> None:
     """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
-    from genaipa.reports.pull_request import as_markdown, changed_answers, link_report, name_report
+    from genaipa.reports.pull_request import as_markdown, find_changed_answers, link_report, name_report
 
     more = link_report(output, path) if output else name_report(runs)
     with written(path, force=force) as file:
-        file.write(as_markdown(found, changed_answers(found, here), gate=gate, report=more).encode())
+        file.write(as_markdown(found, find_changed_answers(found, here), gate=gate, report=more).encode())
     say(f"Written to {path}.")
 
 
@@ -208,9 +208,9 @@ def _by_rule(
     here: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
 ) -> dict[str, Against]:
     """Compare them where a rule scores; a UsageError for nothing at all in common."""
-    from genaipa.reports.chapters.chapter import by_rule
+    from genaipa.reports.chapters.chapter import result_classes
 
-    classes = by_rule([source for sources in sides for source in sources])
+    classes = result_classes([source for sources in sides for source in sources])
     found = {one.name: one.against(here, first, second) for one in classes}
     shared = {name: one for name, one in found.items() if one.table}
     if not shared and not people:
@@ -314,7 +314,9 @@ def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everythi
 def _limits(found: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = found.frame.iloc[0].to_dict()
-    read = {name: found.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")}
+    read = {
+        name: found.table.format_cell(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")
+    }
     said, early = "Nothing can be said about other policies.", str(found.evidence)
     if read["policies_low"]:
         said = (
@@ -332,7 +334,7 @@ def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"
         for row in data.to_dict("records"):
-            written = {str(name): table.written(str(name), value) for name, value in row.items()}
+            written = {str(name): table.format_cell(str(name), value) for name, value in row.items()}
             for target in ("", "policies_"):
                 low, high = written[f"{target}low"], written[f"{target}high"]
                 written[f"{target}interval"] = f"{low} to {high}" if low else ""
@@ -344,7 +346,7 @@ def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]
 def _write(found: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
     """One file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
-    from genaipa.reports.figures.figure import paths_of, save
+    from genaipa.reports.figures.figure import file_paths, save
     from genaipa.reports.render import as_latex
 
     if form:
@@ -355,7 +357,7 @@ def _write(found: Comparison, output: Path, form: str, formats: Sequence[Format]
     if found.groups:
         texts[output / f"{found.groups.name}.tex"] = as_latex(found.groups)
     figures = found.figures
-    for path in (*texts, *(path for figure in figures for path in paths_of(figure, output, formats))):
+    for path in (*texts, *(path for figure in figures for path in file_paths(figure, output, formats))):
         check_new(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)

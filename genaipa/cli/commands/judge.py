@@ -190,7 +190,7 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
     scored two.
     """
-    from genaipa.judging.verdict import alone
+    from genaipa.judging.verdict import summarize_judges
     from genaipa.systems.provider import short_names
 
     explain(
@@ -200,7 +200,7 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
         "have scored 30 of its answers: genaipa judges.",
         hint="What the numbers mean: --explain",
     )
-    found = alone(here, answers)
+    found = summarize_judges(here, answers)
     names = short_names(sorted({system for one in found for system in one.means}))
     for one in found:
         who = "Judge" if len(found) == 1 else f"Judge {one.judge}"

@@ -79,7 +79,7 @@ def judges(
     from genaipa.reports.render import as_rows
 
     study = gather_scored(here, sources, excluded=include_excluded, by=by)
-    found = JudgesChapter().make(study, Scope.of(study.table, study.questions.categories))
+    found = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
     tables = {one.name: one for one in found.tables}
     if output is not None and tables:
         _write(found, output, force=force)
@@ -135,10 +135,10 @@ def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
     of = {row["measure"]: row for row in rows.to_dict("records")}
     if not (whole := of.pop("M_all", None)):
         return ""
-    said = f"agrees with people at alpha {agreed.written('alpha', whole['alpha'])} on M_all"
+    said = f"agrees with people at alpha {agreed.format_cell('alpha', whole['alpha'])} on M_all"
     if of:
         least = min(of.values(), key=lambda row: row["alpha"])
-        said += f", weakest on {least['measure']} ({agreed.written('alpha', least['alpha'])})"
+        said += f", weakest on {least['measure']} ({agreed.format_cell('alpha', least['alpha'])})"
     data = lenient.data
     all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
@@ -199,7 +199,7 @@ def _agreements(found: Table) -> Iterator[list[str] | str]:
             own = cells[judge, measure, PEOPLE]
             places = ((judge, PEOPLE), (PEOPLE, EACH_OTHER), (judge, ITSELF), (judge, OTHERS))
             alphas = (_interval(found, cells.get((who, measure, whom), {}), "alpha") for who, whom in places)
-            ac2 = found.written("ac2", own["ac2"])
+            ac2 = found.format_cell("ac2", own["ac2"])
             yield [measure, f"{own['answers']:,}", *alphas, ac2, _interval(found, own, "r", "r_low", "r_high")]
 
 
@@ -210,7 +210,7 @@ def _apart(found: Table, by: str) -> Iterator[list[str] | str]:
         yield str(judge)
         for row in rows.to_dict("records"):
             alpha = _interval(found, row, "alpha")
-            measures = (found.written(name, row[name]) for name in ("ac2", "commonest"))
+            measures = (found.format_cell(name, row[name]) for name in ("ac2", "commonest"))
             yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
 
@@ -220,9 +220,9 @@ def _leniencies(found: Table) -> Iterator[list[str] | str]:
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
-            blank = "" if found.written("low", row["low"]) else row["reason"]
+            blank = "" if found.format_cell("low", row["low"]) else row["reason"]
             ends = (_ends(found, row, low, high) for low, high in (("low", "high"), ("policies_low", "policies_high")))
-            yield [_group(row), f"{row['answers']:,}", found.written("mean", row["mean"]), *ends, blank]
+            yield [_group(row), f"{row['answers']:,}", found.format_cell("mean", row["mean"]), *ends, blank]
 
 
 def _group(row: dict[Any, Any]) -> str:
@@ -243,15 +243,15 @@ def _interval(found: Table, row: dict[Any, Any], column: str, low: str = "low", 
 
     if not row:
         return ""
-    value, ends = found.written(column, row[column]), _ends(found, row, low, high)
+    value, ends = found.format_cell(column, row[column]), _ends(found, row, low, high)
     if value or column == "r":
         return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
 
 
 def _ends(found: Table, row: dict[Any, Any], low: str, high: str) -> str:
-    written = found.written(low, row[low])
-    return f"{written} to {found.written(high, row[high])}" if written else ""
+    written = found.format_cell(low, row[low])
+    return f"{written} to {found.format_cell(high, row[high])}" if written else ""
 
 
 def _write(found: Chapter, output: Path, *, force: bool) -> None:

@@ -57,17 +57,17 @@ def leaderboard(
     check_names(here, *several(run))
     study, results = _gather(here, several(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.chapters.groups import quality
-    from genaipa.reports.chapters.overall import board, unlike
-    from genaipa.reports.notable import is_unscored, notable
-    from genaipa.reports.part import too_few
+    from genaipa.reports.chapters.groups import group_quality_table
+    from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_systems
+    from genaipa.reports.notable import is_unscored, notable_sentences
+    from genaipa.reports.part import note_thin_experiments
 
     problems = sorted({*study.problems, *(problem for one in results for problem in one.problems)})
-    table = board(study.table)
+    table = leaderboard_table(study.table)
     own = {one.name: made for one in results if (made := one.leaderboard(study))}
-    grouped = (quality(study.table, study.groups) or None) if study.groups else None
-    apart = [unlike(study.table)] if table and len(table.data) > 1 else []
-    told = [*filter(None, apart), *notable(study, results), *problems]
+    grouped = (group_quality_table(study.table, study.groups) or None) if study.groups else None
+    apart = [note_unlike_systems(study.table)] if table and len(table.data) > 1 else []
+    told = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
         told.insert(0, f"Filtered by: {', '.join(several(run))}.")
     if json:
@@ -89,7 +89,7 @@ def leaderboard(
         _write(grouped or (shown[0] if shown else table), output, force=force)
     else:
         nothing = "No run here has answers to rank."
-        _show(shown, "" if table else too_few(study.table) or ("" if shown or not results else nothing))
+        _show(shown, "" if table else note_thin_experiments(study.table) or ("" if shown or not results else nothing))
     caveats([*note_too_few_documents(table), *told])
     if output is not None:
         show(f"{output}: the leaderboard")

@@ -146,13 +146,13 @@ def _power(task: Task, times: float) -> dict[str, object]:
         check_packages()
     except MissingPackageError:
         return {}
-    from genaipa.reports.significance import PUBLISHED, power_in_words
+    from genaipa.reports.significance import PUBLISHED, begin_power_sentence
     from genaipa.stats.power import find_detectable
 
     questions, documents = min(asked, default=0), round(len(policies) * times)
     found = find_detectable(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
-    said = power_in_words(found, questions, documents)
+    said = begin_power_sentence(found, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": said} if said else {}
 
 

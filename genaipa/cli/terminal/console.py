@@ -277,5 +277,5 @@ def show_tables(several: Iterable[Table]) -> None:
 
     for place, made in enumerate(several):
         show(("\n" if place else "") + made.title)
-        table(render.headings(made), made.cells, right=render.numeric(made))
+        table(render.headings(made), made.cells, right=render.numeric_columns(made))
         explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")
