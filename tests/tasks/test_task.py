@@ -167,12 +167,6 @@ def test_one_line_gives_it_a_name(genaipa, monkeypatch):
     assert "did you mean 'retention'" in refused.err
 
 
-def test_the_page_shows_the_file():
-    """The page on extending genaipa has the task of these tests, word by word."""
-    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "extend.md"
-    assert Path(__file__).with_name("retention.py").read_text() in page.read_text()
-
-
 SCHEMA_TASK = """
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task
