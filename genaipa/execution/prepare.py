@@ -36,8 +36,8 @@ from genaipa.runs.folder import RunFolder, ShardPlan
 from genaipa.runs.procedure import ask_about, procedure_plan
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Shards
 from genaipa.runs.selection import find_run, run_folders
-from genaipa.systems.catalog import Resolved, resolve
-from genaipa.systems.provider import providers, run_title
+from genaipa.systems.catalog import ResolvedSystem, resolve_system
+from genaipa.systems.provider import list_providers, make_run_title
 from genaipa.tasks.catalog import identity, make_task
 from genaipa.tasks.planning import check_one_language, resolve_documents
 from genaipa.tasks.procedure import Procedure
@@ -81,7 +81,7 @@ _version = cache(metadata.version)
 def versions() -> dict[str, str]:
     """Name → version of Python, genaipa and the installed packages that matter to a run."""
     found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
-    for package in (*(package for provider in providers() for package in provider.packages), *_PACKAGES):
+    for package in (*(package for provider in list_providers() for package in provider.packages), *_PACKAGES):
         try:
             found[package] = _version(package)
         except metadata.PackageNotFoundError:
@@ -161,7 +161,7 @@ class PreparedRun:
             subjects = (f"{self.shards.documents}-documents",)
         if self.corpus is not None:
             subjects = (Path(self.corpus.file).stem,)
-        return self.named or run_title(self.spec.systems, *subjects)
+        return self.named or make_run_title(self.spec.systems, *subjects)
 
     @property
     def workspace(self) -> Workspace:
@@ -169,9 +169,9 @@ class PreparedRun:
         return self.task.workspace
 
     @cached_property
-    def systems(self) -> list[Resolved]:
+    def systems(self) -> list[ResolvedSystem]:
         """The systems of the run."""
-        return [resolve(name, self.workspace) for name in self.task.spec.systems]
+        return [resolve_system(name, self.workspace) for name in self.task.spec.systems]
 
     @property
     def spec(self) -> RunSpec:
@@ -286,7 +286,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     return run
 
 
-def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
+def _check(workspace: Workspace, request: RunRequest) -> list[ResolvedSystem]:
     """Return the systems of a request; a UsageError for a name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
         raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
@@ -294,7 +294,7 @@ def _check(workspace: Workspace, request: RunRequest) -> list[Resolved]:
         raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
     if not request.systems:
         raise UsageError("no system is named; `genaipa systems` lists them.")
-    return [resolve(name, workspace) for name in request.systems]
+    return [resolve_system(name, workspace) for name in request.systems]
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
@@ -320,10 +320,10 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     return run
 
 
-def digests(task: Task, systems: Sequence[Resolved]) -> Digests:
+def digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
-    identities = {system.asked: system.identity for system in systems}
+    identities = {system.requested_name: system.identity for system in systems}
     return replace(own, systems=identities, task={**own.task, **identity(task)})
 
 
@@ -390,14 +390,14 @@ def _cut(
     workspace: Workspace,
     resources: Resources,
     corpus: Corpus | None,
-    systems: Sequence[Resolved],
+    systems: Sequence[ResolvedSystem],
 ) -> tuple[Cut, Task, tuple[str, ...]]:
     """Cut a run's documents into shards: also the first one's task, and notes on all.
 
     The lines are on disk: there may be a million documents. A UsageError for a system that is driven by hand.
     """
     each = request.shard or 1
-    if manual := next((system.asked for system in systems if system.manual), ""):
+    if manual := next((system.requested_name for system in systems if system.manual), ""):
         raise UsageError(f"{manual} is driven by hand; ask it in a run of its own, without shards.")
     if corpus is not None:
         tasks = _of_corpus(corpus, request, workspace, resources)

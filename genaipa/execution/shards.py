@@ -25,7 +25,7 @@ from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.records import RunStatus
 from genaipa.runs.status import Rows, Tally
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import known_keys, mask
+from genaipa.systems.provider import environment_keys, mask_keys
 from genaipa.workers.base import LostServerError, no_shards
 from genaipa.workers.dispatch import Dispatcher, Jobs
 from genaipa.workspace import MARKER, Workspace, find_workspace
@@ -283,7 +283,7 @@ class Whole(Jobs, Observer):
 
     def redact(self, words: str) -> str:
         """Take out keys: a dying process may have printed anything."""
-        return mask(words, known_keys())
+        return mask_keys(words, environment_keys())
 
     def on_requeue(self, number: int) -> None:
         """Have what it did not spend for others."""

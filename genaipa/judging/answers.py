@@ -30,7 +30,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import annotated_targets, examine
 from genaipa.scoring.evidence.section_finder import outline
 from genaipa.scoring.rubric import Rubric
-from genaipa.systems.costs import usual_tokens
+from genaipa.systems.costs import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -277,7 +277,7 @@ _GAP = "[…]"
 
 def is_long(document: Document) -> bool:
     """Whether a document is too long to be shown whole: by its length, and so alike for all judges."""
-    return usual_tokens(document.text) > WHOLE
+    return estimate_tokens(document.text) > WHOLE
 
 
 class DocumentPassages:
@@ -306,7 +306,7 @@ class DocumentPassages:
         return self._within(further, WHOLE - sum(map(self._tokens, shown)))
 
     def _tokens(self, span: Span) -> int:
-        return usual_tokens(self.document.text[slice(*span)])
+        return estimate_tokens(self.document.text[slice(*span)])
 
     def _within(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
         """Return the first of these passages that fit into this many tokens, in the document's order."""

@@ -25,7 +25,7 @@ from genaipa.runs.selection import run_folders
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import existing_store
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
     """
     rubric, templates = load_rubric(workspace), load_templates(workspace)
     verdict.check(rubric)
-    judges = {resolve(name, workspace).name: name for name in request.judges}
+    judges = {resolve_system(name, workspace).name: name for name in request.judges}
     for name in request.judges:
         _check_judge(workspace, name)
     answers = JudgedAnswers(workspace, request.runs, request.only)
@@ -168,7 +168,7 @@ def _task(
 
 def _check_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
-    known = resolve(name, workspace)
+    known = resolve_system(name, workspace)
     if known.manual:
         raise UsageError(
             f"{name} is a web chat that a person carries the messages of; people score with: genaipa score"
@@ -216,7 +216,7 @@ def _judged_before(
 ) -> tuple[list[_BegunRun], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     begun: list[_BegunRun] = []
-    served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
+    served = {judge: {judge, resolve_system(name, workspace).model} for judge, name in judges.items()}
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
     runs = [run for run in _judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
     if runs:

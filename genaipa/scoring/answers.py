@@ -30,7 +30,7 @@ from genaipa.runs.procedure import coordinates_of, procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.scoring.evidence.asked import Asked
 from genaipa.scoring.evidence.doubts import find_misplacement
-from genaipa.systems.provider import ADAPTERS, providers
+from genaipa.systems.provider import ADAPTERS, list_providers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -494,7 +494,7 @@ def names_of(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
 @cache
 def _names_of(systems: frozenset[str]) -> tuple[str, ...]:
     found: set[str] = set()
-    families = _FAMILIES | {one.betrayed_by: one.known_as for one in providers() if one.betrayed_by}
+    families = _FAMILIES | {one.model_pattern: one.self_names for one in list_providers() if one.model_pattern}
     for system in systems:
         # The route of a compatible server says nothing about who made the model.
         name = system.removeprefix("openai-api/")

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.chat_template import reasoning_parser
+from genaipa.systems.chat_template import find_reasoning_parser
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     as_count,
     find_endpoint,
-    need_sdk,
     read_variable,
     read_words,
+    require_sdk,
 )
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.provider import Provider, redact
@@ -197,16 +197,16 @@ class VllmSystem(CompatibleSystem):
         return ended or any(replica.server_ended for replica in self._replicas)
 
     def find_endpoint(self) -> Endpoint:
-        """The server's address, with or without /v1 in the variable."""
+        """Return the server's address, with or without /v1 in the variable."""
         found = find_endpoint(self.provider, self.name, self._server.address if self._server is not None else None)
-        return replace(found, address=f"{found.address.removesuffix('/v1')}/v1", ends="")
+        return replace(found, address=f"{found.address.removesuffix('/v1')}/v1", url_suffix="")
 
     async def start(self) -> Readiness:
         """Attach to the server, or start one, or several, and wait until they have loaded the model."""
         if read_variable("VLLM_BASE_URL") is None and (number := self._number or _number()) > 1:
             return await self._start_replicas(number)
         self._started, parser = False, ""
-        need_sdk(self.name, self.provider)
+        require_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
             program, words, flags = _vllm()
             if program is None:
@@ -217,7 +217,7 @@ class VllmSystem(CompatibleSystem):
                 )
             _check_flags(self.name, self.model, flags)
             limit = _start_limit()
-            if parser := reasoning_parser(self.model, flags):
+            if parser := find_reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
             self._server = VllmServer([program, *words[1:]], flags, self.model, self._devices)
             try:
@@ -248,7 +248,7 @@ class VllmSystem(CompatibleSystem):
         return started[0].result()
 
     def _replica(self, settings: Settings) -> VllmSystem:
-        """The replica that has a document in its cache; for another document, the one with the fewest calls."""
+        """Return the replica that has a document in its cache; for another document, the one with the fewest calls."""
         least = min(self._replicas, key=lambda replica: replica._busy)  # noqa: SLF001 - of this class
         return least if settings.cache_key is None else self._placed.setdefault(settings.cache_key, least)
 
@@ -330,7 +330,7 @@ def _start_limit() -> float:
 
 
 def _number() -> int:
-    """The number of servers to start; a UsageError if it is none."""
+    """Return the number of servers to start; a UsageError if it is none."""
     given = read_variable(REPLICAS) or "1"
     if not given.isdecimal() or not 1 <= int(given) <= 1000:  # noqa: PLR2004 - more than any machine has
         raise UsageError(f"{REPLICAS} is '{given}'; give a number of servers from 1.")

@@ -86,10 +86,10 @@ def cancel(run: _Run) -> None:
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.execution.batches.batched import call_off
     from genaipa.runs.selection import find_run
-    from genaipa.systems.catalog import resolve
+    from genaipa.systems.catalog import resolve_system
 
     folder = find_run(here := current_workspace(), run)
-    print_origins(resolve(name, here).name for name in folder.outline().spec.systems)
+    print_origins(resolve_system(name, here).name for name in folder.outline().spec.systems)
     called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
     if not called:
         show(f"{folder.name} has no batch out; nothing was called off.")

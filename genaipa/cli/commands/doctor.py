@@ -111,17 +111,19 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
 def _used(workspace: Workspace) -> set[str]:
     """Families, named as their extras are, of the workspace's systems, of its runs and of keys that are set."""
     from genaipa.runs.selection import run_folders
-    from genaipa.systems.catalog import own_entries
+    from genaipa.systems.catalog import read_user_entries
     from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import asked_by, find_provider
+    from genaipa.systems.provider import find_provider, unwrap_system
 
-    systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
+    systems = {entry.system for entry in (read_user_entries(workspace)[0] or {}).values()}
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.outline().spec.systems)
-    found = {system: find_provider(system) for system in map(asked_by, systems)}
+    found = {system: find_provider(system) for system in map(unwrap_system, systems)}
     keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
-    return keys | {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
+    return keys | {
+        part for system, one in found.items() if one for part in (one.name, one.name_prefix(system).rstrip("/"))
+    }
 
 
 def _either(what: str, ok: object, found: str, problem: str, remedy: str, state: State = "missing") -> Row:
@@ -199,17 +201,17 @@ def _extras() -> Iterator[Row]:
 def _variables(workspace: Workspace) -> dict[str, Provider]:
     """Providers with their variables, by name; also the servers in the catalog."""
     from genaipa.systems.catalog import load_catalog
-    from genaipa.systems.provider import find_provider, providers
+    from genaipa.systems.provider import find_provider, list_providers
 
-    found = {one.name: one for one in providers() if one.keys and one.at("") == one}
+    found = {one.name: one for one in list_providers() if one.keys and one.fill_server("") == one}
     try:
         entries = load_catalog(workspace).values()
     except GenaipaError:  # validate says why
         return found
     for entry in entries:
         provider = find_provider(entry.system)
-        if provider is not None and (here := provider.at(entry.system)) != provider:
-            found[provider.family(entry.system).rstrip("/")] = here
+        if provider is not None and (here := provider.fill_server(entry.system)) != provider:
+            found[provider.name_prefix(entry.system).rstrip("/")] = here
     return found
 
 
@@ -263,9 +265,9 @@ def _proxies() -> Iterator[Row]:
     import socket
     import urllib.parse
 
-    from genaipa.systems.endpoint import proxy_of
+    from genaipa.systems.endpoint import find_proxy
 
-    found = {proxy_of(f"{scheme}://example.org") for scheme in ("https", "http")}
+    found = {find_proxy(f"{scheme}://example.org") for scheme in ("https", "http")}
     for variable, proxy in sorted(pair for pair in found if pair):
         try:
             parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")

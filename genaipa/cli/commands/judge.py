@@ -191,7 +191,7 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
     scored two.
     """
     from genaipa.judging.verdict import alone
-    from genaipa.systems.provider import short_names
+    from genaipa.systems.provider import shorten_names
 
     explain(
         "A judge alone is no estimate: nobody knows how far it is off before people have scored some of the answers. "
@@ -201,7 +201,7 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
         hint="What the numbers mean: --explain",
     )
     found = alone(here, answers)
-    names = short_names(sorted({system for one in found for system in one.means}))
+    names = shorten_names(sorted({system for one in found for system in one.means}))
     for one in found:
         who = "Judge" if len(found) == 1 else f"Judge {one.judge}"
         means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in one.means.items())

@@ -146,11 +146,11 @@ def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_parts
     from genaipa.questions.sets import default_set, load_question_set
-    from genaipa.systems.costs import estimated
+    from genaipa.systems.costs import make_estimate_counter
     from genaipa.tasks.prompts import Script
 
     document = load_named_document(workspace, policy)
-    parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
+    parts = tuple(split_parts(document, PART_TOKENS, make_estimate_counter().count))
     return Script(document, parts, load_question_set(default_set(document, workspace), workspace), loaded)
 
 

@@ -13,7 +13,7 @@ from genaipa.errors import NOT_RECORDED, GenaipaError
 from genaipa.kinds import DEFAULT, Closing, kind_of
 from genaipa.runs.status import Count
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import asked_by, find_provider, short_names
+from genaipa.systems.provider import find_provider, shorten_names, unwrap_system
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     from genaipa.execution.ready import REPLY_TOKENS, estimate_run
 
     rows = [row for run, ready in asked for row in estimate_run(run, ready)]
-    labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
-    halved = {r.resolved.asked for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
+    labels = {ready.resolved.requested_name: _how(ready) for _, ready in asked}
+    halved = {r.resolved.requested_name for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
     power = _power(asked[0][0].task, asked[0][0].times)
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
@@ -159,7 +159,7 @@ def _power(task: Task, times: float) -> dict[str, object]:
 def _how(ready: Ready) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
-    return f"{ready.resolved.asked}: tokens by {counted}; prices: {price}."
+    return f"{ready.resolved.requested_name}: tokens by {counted}; prices: {price}."
 
 
 def _in_batches(rows: list[CostEstimate], halved: set[str]) -> str:
@@ -260,14 +260,14 @@ def _served_otherwise(folder: RunFolder) -> Iterator[str]:
     for name, facts in folder.outline().systems.items():
         if len(facts.served) > 1:
             yield (
-                f"{short_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
+                f"{shorten_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
                 "for has moved, and its answers are of several models."
             )
             continue
-        record, model = find_provider(asked_by(facts.model)), facts.model.rpartition("/")[2]
+        record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
         others = [one for one in facts.served if model not in one.rpartition("/")[2]]
         if record is not None and record.is_remote and others:
-            yield f"{short_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
+            yield f"{shorten_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
 
 
 def about_servers(tally: Tally) -> Iterator[str]:
@@ -275,13 +275,13 @@ def about_servers(tally: Tally) -> Iterator[str]:
     counts: dict[str, Count] = {}
     for (system, _), row in tally.rows.items():
         counts.setdefault(system, Count()).add(row)
-    names = short_names(counts)
+    names = shorten_names(counts)
     for system, count in counts.items():
         if count.prompt_cut:
             yield f"{names[system]}: its server cut {number(count.prompt_cut, 'prompt')}, by its own count of tokens."
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
-        records = [record for system in thought if (record := find_provider(asked_by(system)))]
+        records = [record for system in thought if (record := find_provider(unwrap_system(system)))]
         started = any(record.replicates and not read_variable(record.address) for record in records)
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
@@ -380,7 +380,7 @@ _COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
 def print_tally(tally: Tally) -> None:
     """Print a row for each system and initialization, and one for all; columns of zeros are left out."""
     initializations = {initialization for _, initialization in tally.rows}
-    names = short_names(system for system, _ in tally.rows)
+    names = shorten_names(system for system, _ in tally.rows)
     rows: list[tuple[str, Count]] = []
     for system, name in names.items():
         below = [(f"  {way}", row) for (asked, way), row in tally.rows.items() if asked == system]

@@ -159,12 +159,12 @@ def _out_in_words(out: dict[str, Any]) -> str:
 
 
 def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ...]:
-    from genaipa.systems.provider import short_names
+    from genaipa.systems.provider import shorten_names
 
     return (
         folder.name,
         manifest.status,
-        ", ".join(short_names(manifest.spec.systems).values()),
+        ", ".join(shorten_names(manifest.spec.systems).values()),
         manifest.spec.plan.label or manifest.documents_in_words,
         _experiment(manifest),
         f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",

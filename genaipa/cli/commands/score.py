@@ -182,12 +182,12 @@ def _runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
 
 def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
     """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
-    from genaipa.systems.catalog import resolve
+    from genaipa.systems.catalog import resolve_system
 
     if any(kind_of(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
-    if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
+    if not desk.pool.answers and not any(resolve_system(name, desk.workspace).manual for name in systems):
         names = ", ".join(folder.name for folder in folders)
         raise UsageError(
             f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"

@@ -202,12 +202,12 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
 
 
 def _print_answers(records: list[Record]) -> None:
-    from genaipa.systems.provider import short_names
+    from genaipa.systems.provider import shorten_names
 
     if all("item" in record.coordinates for record in records):
         _print_items(records)
         return
-    names = short_names(record.system for record in records)
+    names = shorten_names(record.system for record in records)
     console.table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [

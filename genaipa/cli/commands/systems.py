@@ -14,7 +14,7 @@ from genaipa.errors import GenaipaError, UnknownNameError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.catalog import ResolvedSystem
     from genaipa.systems.costs import Tariff
     from genaipa.systems.provider import Meanings, Provider
 
@@ -34,17 +34,17 @@ def systems(
 
     Nothing is asked and nothing costs money.
     """
-    from genaipa.systems.catalog import load_catalog, own_entries, resolve
-    from genaipa.systems.provider import builtin_systems
+    from genaipa.systems.catalog import load_catalog, read_user_entries, resolve_system
+    from genaipa.systems.provider import list_builtin_systems
 
     here = current_workspace()
     chosen = several(names)
     if check and not chosen:
         raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
-    for error in own_entries(here)[1] if not chosen else ():
+    for error in read_user_entries(here)[1] if not chosen else ():
         say(f"left out: {error}")
-    listed = dict.fromkeys(_spelt_out(chosen) or (*builtin_systems(), *load_catalog(here)))
-    resolved = [resolve(name, here) for name in listed]
+    listed = dict.fromkeys(_spelt_out(chosen) or (*list_builtin_systems(), *load_catalog(here)))
+    resolved = [resolve_system(name, here) for name in listed]
     if check:
         raise typer.Exit(_check(resolved, json=json))
     rows = [_facts(system) for system in resolved]
@@ -83,14 +83,14 @@ def _spelt_out(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _facts(resolved: Resolved) -> dict[str, Any]:
+def _facts(resolved: ResolvedSystem) -> dict[str, Any]:
     """Facts about a system, without any call."""
-    from genaipa.systems.catalog import lacking
+    from genaipa.systems.catalog import find_missing_setup
 
     entry, tariff = resolved.entry, resolved.tariff
-    missing = lacking(resolved)
+    missing = find_missing_setup(resolved)
     return {
-        "name": resolved.asked,
+        "name": resolved.requested_name,
         "system": resolved.name,
         "context": resolved.context,
         "price": _prices(tariff) if tariff else None,
@@ -98,7 +98,7 @@ def _facts(resolved: Resolved) -> dict[str, Any]:
         "ready": not missing,
         "missing": missing,
         "retired": entry.retired,
-        "ended": entry.ended,
+        "ended": entry.is_retired,
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
@@ -111,7 +111,7 @@ def _meanings(system: str) -> dict[str, dict[str, str]]:
     from genaipa.systems.provider import find_provider
 
     provider = find_provider(system)
-    every = provider.meanings().of if provider and provider.meanings else {}
+    every = provider.meanings().by_task if provider and provider.meanings else {}
     return {
         task: {"kind": kind, "about": about} for task, of in every.items() for name, kind, about in of if name == system
     }
@@ -165,8 +165,8 @@ def _family(system: str) -> str:
     from genaipa.systems.provider import find_provider
 
     provider = find_provider(system)
-    needs = provider is not None and (provider.keys or provider.lacks)
-    return provider.family(system) if provider and needs and "/" in system else ""
+    needs = provider is not None and (provider.keys or provider.missing_setup)
+    return provider.name_prefix(system) if provider and needs and "/" in system else ""
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
@@ -208,7 +208,7 @@ def _print_by_task() -> None:
         show(f"\n{meanings.title}")
         show_facts(
             (f"  {task}", ", ".join(_own(name) + "*" * (kind in meanings.marked) for name, kind, _ in of))
-            for task, of in meanings.of.items()
+            for task, of in meanings.by_task.items()
         )
         show(f"The meaning of each: genaipa systems {provider.name}")
 
@@ -217,7 +217,7 @@ def _print_meanings(rows: list[dict[str, Any]]) -> None:
     asked = {row["system"] for row in rows}
     for provider, meanings in _having_meanings():
         listed: list[tuple[str, ...] | str] = []
-        for task, of in meanings.of.items():
+        for task, of in meanings.by_task.items():
             named = [(f"  {_own(name)}", kind, about) for name, kind, about in of if name in asked]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
@@ -226,9 +226,9 @@ def _print_meanings(rows: list[dict[str, Any]]) -> None:
 
 
 def _having_meanings() -> list[tuple[Provider, Meanings]]:
-    from genaipa.systems.provider import providers
+    from genaipa.systems.provider import list_providers
 
-    return [(provider, provider.meanings()) for provider in providers() if provider.meanings]
+    return [(provider, provider.meanings()) for provider in list_providers() if provider.meanings]
 
 
 def _own(name: str) -> str:
@@ -237,9 +237,9 @@ def _own(name: str) -> str:
 
 
 def _print_forms() -> None:
-    from genaipa.systems.provider import providers
+    from genaipa.systems.provider import list_providers
 
-    forms = [(provider.form, provider.about) for provider in providers()]
+    forms = [(provider.form, provider.about) for provider in list_providers()]
     forms.append(("module:Class", "your own, importable from the working folder"))
     show("\nA system can also be named in full:")
     show_facts((f"  {form}", what) for form, what in forms)
@@ -249,7 +249,7 @@ def _print_forms() -> None:
     )
 
 
-def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
+def _check(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
     """Start each system and close it again; 1 if one is not ready."""
     import asyncio
 
@@ -260,10 +260,10 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
         say(f"starting {system.name}")
         print_origins([system.name])
         answer = asyncio.run(_start(system))
-        found.append({"name": system.asked, "system": system.name, **answer})
+        found.append({"name": system.requested_name, "system": system.name, **answer})
         if not json:
             ready = "ready" if answer["checked"] else "reached, but neither key nor model could be checked"
-            show(f"{system.asked}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
+            show(f"{system.requested_name}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
             for said in _answers(answer):
                 show(f"    {said}")
     if json:
@@ -271,7 +271,7 @@ def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
     return 0 if all(answer["ready"] for answer in found) else 1
 
 
-async def _start(resolved: Resolved) -> dict[str, Any]:
+async def _start(resolved: ResolvedSystem) -> dict[str, Any]:
     from genaipa.execution.ready import start
     from genaipa.systems.base import Readiness
 

@@ -39,9 +39,9 @@ def of(names: Callable[[], Iterable[str] | None]) -> Any:
 
 def _systems(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.systems.catalog import load_catalog
-    from genaipa.systems.provider import builtin_systems
+    from genaipa.systems.provider import list_builtin_systems
 
-    return [*builtin_systems(), *load_catalog(here)]
+    return [*list_builtin_systems(), *load_catalog(here)]
 
 
 def _documents(here: Workspace, _given: dict[str, Any]) -> list[str]:
@@ -97,10 +97,10 @@ def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
 def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
     """The runs, after the systems that were asked in them, by their full and their short names."""
     from genaipa.runs.selection import run_folders
-    from genaipa.systems.provider import short_names
+    from genaipa.systems.provider import shorten_names
 
     asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
-    return [*sorted({*asked, *short_names(asked).values()}), *_runs(here, given)]
+    return [*sorted({*asked, *shorten_names(asked).values()}), *_runs(here, given)]
 
 
 def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:

@@ -66,18 +66,18 @@ def load_dotenv() -> None:
 def print_origins(systems: Iterable[str]) -> None:
     """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
     from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import asked_by, find_provider, redact
+    from genaipa.systems.provider import find_provider, redact, unwrap_system
 
     taken, origins = _taken.get(), dict[str, str]()
-    for system in map(asked_by, systems):
+    for system in map(unwrap_system, systems):
         provider = find_provider(system)
         if taken is None or provider is None or not provider.is_remote:
             continue
-        at = provider.at(system)
+        at = provider.fill_server(system)
         named = ["key"] * bool(taken.names.intersection(at.keys)) + ["address"] * (at.address in taken.names)
         if named:
             address = f" ({redact(read_variable(at.address) or '')})" if at.address in taken.names else ""
-            origins[f"{provider.family(system).rstrip('/')}{address}"] = " and ".join(named)
+            origins[f"{provider.name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
     if taken is not None and origins:
         line = listed([f"{named} of {family}" for family, named in origins.items()])
         say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(taken.path)}.")
@@ -116,9 +116,9 @@ def _read(path: Path) -> dict[str, str]:
 
 @functools.cache
 def _providers() -> tuple[Provider, ...]:
-    from genaipa.systems.provider import providers
+    from genaipa.systems.provider import list_providers
 
-    return providers()
+    return list_providers()
 
 
 def _is_key(name: str) -> bool:

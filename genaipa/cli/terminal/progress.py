@@ -17,7 +17,7 @@ from genaipa.kinds import in_words
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 from genaipa.words import number, printable
 from genaipa.workspace import elsewhere
 
@@ -88,7 +88,7 @@ class RunProgress(Observer):
     def begun(self, tally: Tally) -> None:
         """Start the clock, with a bar for each system."""
         self._since, self._tally = self.now(), tally
-        names = short_names(self.asked)
+        names = shorten_names(self.asked)
         for system in self.asked:
             count = self._count(system)
             self._tasks[system] = self._bars.add_task(
@@ -363,7 +363,7 @@ class TerminalObserver(Observer):
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
         """Show the progress: a live table on a terminal, lines elsewhere."""
-        asked = [ready.resolved.asked for ready in systems if not ready.resolved.manual]
+        asked = [ready.resolved.requested_name for ready in systems if not ready.resolved.manual]
         if not asked:
             yield self
             return
@@ -373,7 +373,7 @@ class TerminalObserver(Observer):
             what = f"{run.subject}, question set {sets}, {self._lanes(run, plan, systems)}"
         else:
             what = f"the {in_words(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
-        say(f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}{capped}")
+        say(f"run {run.open().name}: {', '.join(shorten_names(asked).values())} on {what}{capped}")
         if not err().is_terminal:
             yield Lines(asked, cap)
             return

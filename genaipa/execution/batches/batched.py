@@ -33,7 +33,7 @@ from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
 from genaipa.runs.batches import batches_out, out_sentence, was_batched
 from genaipa.systems.base import UNCLEAR, UNDONE
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Batched:
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Read the request's result; a LeftOutError where it is still to come."""
-        body, sent = self.system.line(messages, settings)
+        body, sent = self.system.encode_line(messages, settings)
         line = hashlib.sha256(messages[-1].key.encode() + b"\0" + body).hexdigest()[:40]
         number = self._asked[line]
         self._asked[line] += 1
@@ -461,7 +461,7 @@ async def call_off(part: Part, workspace: Workspace, say: Callable[[str], None])
     called = 0
     out = list(batches_out(part.path))
     for name in dict.fromkeys(batch.intended.system for batch in out):
-        system: Any = resolve(name, workspace).make()
+        system: Any = resolve_system(name, workspace).make()
         await system.start()
         try:
             account = account_of(system, part.name)

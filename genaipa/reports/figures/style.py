@@ -22,7 +22,7 @@ import pandas as pd
 from genaipa.reports.figures.fonts import families, has_glyph
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -287,7 +287,7 @@ def wrap(text: object, most: int) -> str:
 def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing, no two alike."""
     found: dict[Any, str] = {}
-    ends = short_names(map(str, names := list(names)))
+    ends = shorten_names(map(str, names := list(names)))
     for name in names:
         label, number = short(ends[str(name)], most), 2
         while label in found.values():
