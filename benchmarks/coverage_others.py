@@ -11,7 +11,7 @@ import pandas as pd
 from genaipa.reports.analysts import other_people, panel
 from genaipa.reports.crossed import crossed
 from genaipa.scoring.rubric import M_ALL_RANGE
-from genaipa_suites.material import Given, Item, Outcome
+from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, ratio
 from genaipa_suites.report.merit import Counts, Units
 
@@ -21,7 +21,7 @@ ANALYSTS = (1, 2, 3, 5)
 POLICIES = (3, 5, 10, 20, 35)
 _QUESTIONS, _DOCUMENTS = 32, 5
 _TRUTH = 55.0
-_HIT = Measure("hit", "hit", "", lambda one: (one.given.prediction, 1), ratio)
+_HIT = Measure("hit", "hit", "", lambda one: (one.parsed.prediction, 1), ratio)
 
 
 def _scores(random: np.random.Generator, analysts: int, leniency: float, systems: int = 1) -> pd.DataFrame:
@@ -116,7 +116,7 @@ def suites_policies(studies: int) -> Iterator[tuple[str, ...]]:
             )
             for _ in range(studies):
                 outcomes = [
-                    Outcome(Item(f"{policy}-{n}", {}, None, cluster=str(policy)), Given(bool(hit)), 1)
+                    Outcome(Item(f"{policy}-{n}", {}, None, cluster=str(policy)), ParsedReply(bool(hit)), 1)
                     for policy, (chance, size) in enumerate(zip(random.uniform(0.2, 0.8, policies), sizes, strict=True))
                     for n, hit in enumerate(random.random(size) < chance)
                 ]

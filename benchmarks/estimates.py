@@ -320,11 +320,11 @@ def figure(panels: dict[str, list[Row]]) -> Figure:
 
 def published_scores() -> Published | None:
     """The published scores as far as they are here; None, said, where they are not."""
-    from genaipa_study.layout import published
+    from genaipa_study.layout import published_tree
     from genaipa_study.study import read_study
 
     try:
-        study = read_study(published())
+        study = read_study(published_tree())
         return Published.of([score for score in study.scores if score not in study.excluded_scores])
     except GenaipaError as error:
         print(f"The published scores are left out: {error}")

@@ -18,10 +18,10 @@ from benchmarks.workload import QUESTIONS, SYSTEM, Workload
 from genaipa.execution.prepare import PreparedRun
 from genaipa.execution.run import store_inputs
 from genaipa.files.stamps import now
-from genaipa.runs.part import PartWriter
 from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_digest
 from genaipa.runs.status import Tally
+from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message, Usage
 from genaipa.tasks.procedure import Procedure, list_conversations, orders
 from genaipa.workspace import find_workspace
@@ -68,8 +68,8 @@ async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
     store_inputs(folder, material)
     tally.plan(spec, orders(spec, material.questions))
     manifest = folder.manifest()
-    with folder.part.writing():
-        writer = PartWriter(folder.part)
+    with folder.writing():
+        writer = RunWriter(folder)
         introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
         for conversation in list_conversations(spec, material.questions, SYSTEM):
             await writer.begin(

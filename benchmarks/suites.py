@@ -28,7 +28,7 @@ from genaipa.tasks.catalog import make_task
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_suites.catalog import suites
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.suite import Suite
 
 POLICYQA, POLICIES, QUESTIONS, SENTENCES = 4152, 8, 50, 1243
@@ -43,7 +43,7 @@ EDITS = 24
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
     """A suite that is asked about a split."""
-    made = make_task(spec_of(name, SuitePlan(split), (SYSTEM,)), here)
+    made = make_task(make_spec(name, SuitePlan(split), (SYSTEM,)), here)
     assert isinstance(made, Suite)
     return made
 
@@ -145,9 +145,9 @@ def scoring(here: Workspace) -> None:
 
         def score(asked: Suite = asked, replies: list[str] = replies) -> list[float]:
             each = zip(asked.material.items, replies, strict=True)
-            outcomes = [Outcome(item, asked.given(item, one)) for item, one in each]
-            assert not any(outcome.given.fault for outcome in outcomes), "the replies fit the schema"
-            return [measure.of(outcomes) for measure in asked.measures]
+            outcomes = [Outcome(item, asked.parse_reply(item, one)) for item, one in each]
+            assert not any(outcome.parsed.fault for outcome in outcomes), "the replies fit the schema"
+            return [measure.compute(outcomes) for measure in asked.measures]
 
         seconds, _ = timed(score)
         rows.append((f"{name}, {len(loaded.items):,} items", f"{loading:.2f}", f"{seconds:.2f}"))

@@ -14,8 +14,7 @@
     ├── MissingPackageError      1   an optional package is not installed
     ├── RunError                 1   a run folder can't be used as it is
     │   ├── RunBusyError         1   another process writes to it
-    │   ├── NoRoomError          1   nothing more can be written to it
-    │   └── OtherAccountError    1   its batches are out at another account
+    │   └── NoRoomError          1   nothing more can be written to it
     ├── TaskError                1   the code of a user's own task failed
     └── SpendingCapError         4   the next call might cost more than the spending cap leaves
 
@@ -63,6 +62,16 @@ class UsageError(GenaipaError):
     """The request can't be done as it was made."""
 
     exit_code = 2
+
+
+class ManyDocumentsError(UsageError):
+    """More documents than a run folder takes; so many slices take them."""
+
+    def __init__(self, documents: int, most: int) -> None:
+        self.slices = -(-documents // most)
+        super().__init__(
+            f"{documents:,} documents are more than {most:,} in one run; ask them in {self.slices:,} slices."
+        )
 
 
 class UnknownNameError(UsageError):
@@ -211,7 +220,7 @@ NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class NoRoomError(RunError):
-    """A file can't be written, for want of room or of the right to; no other shard of the run fares better."""
+    """A file can't be written, for want of room or of the right to."""
 
     @classmethod
     def of(cls, path: Path | str, error: OSError, done: str = "written", kept: str = "") -> Self:
@@ -219,10 +228,6 @@ class NoRoomError(RunError):
         then = f"{kept}. Make" if kept else "make"
         what = "it writable" if error.errno in NOT_ALLOWED else "room"
         return cls(f"{path} can't be {done} ({error.strerror}); {then} {what} and run the same command again.")
-
-
-class OtherAccountError(RunError):
-    """Batches of the run are out at another account, so that nothing is handed in at this one."""
 
 
 class SpendingCapError(GenaipaError):

@@ -113,7 +113,7 @@ class Kind(Generic[P]):
     people: ClassVar[bool] = False
     """Whether people score its answers: these have their place at the desk and in the tidy table."""
     documents: ClassVar[bool] = False
-    """Whether a run names documents, which may be a corpus and may be cut into shards."""
+    """Whether a run names documents, which may be a corpus."""
     on_answers: ClassVar[bool] = False
     """Whether its questions are the answers of other runs: its runs are meant by their own names alone."""
     keeps: ClassVar[bool] = False

@@ -44,6 +44,7 @@ from genaipa.runs.journal import is_as_written
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.runs.selection import is_run
+from genaipa.runs.slices import group_slices
 from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
@@ -240,6 +241,7 @@ def _check_workspace(
     findings += _unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
+    findings += _check_studies(workspace, runs)
     try:
         load_waves(workspace)
     except GenaipaError as error:
@@ -431,10 +433,15 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
             yield FileProblem(str(found.path), found.where, found.problem)
 
 
+def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileProblem]:
+    """Warn of slices that are lost or were never begun, and of runs that only bear a study's name."""
+    studies = group_slices(RunFolder(path) for path in runs if is_run(path))
+    for problem in (problem for study in studies.values() for problem in study.problems):
+        yield FileProblem(str(workspace.home / RUNS), "", problem, "warning")
+
+
 def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     path = folder.path
-    for shard in _shards(folder):
-        yield from _check_folder(shard)
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
@@ -446,25 +453,6 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
-    if folder.answers.name != ANSWERS:
-        yield from _check_seal(folder)
-
-
-def _check_seal(folder: RunFolder) -> Iterator[FileProblem]:
-    """Yield the sealed answers of a shard, if they can't be read."""
-    try:
-        for _ in folder.entries(Record):
-            pass
-    except GenaipaError as error:
-        yield from as_findings([error], folder.answers)
-
-
-def _shards(folder: RunFolder) -> list[RunFolder]:
-    """Return the shards of a run as run folders."""
-    try:
-        return [RunFolder(part.path) for _, part in folder.parts()] if folder.plans is not None else []
-    except GenaipaError:
-        return []  # told by whoever reads the manifest
 
 
 def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:

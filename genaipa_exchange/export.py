@@ -9,7 +9,7 @@ import typer
 
 from genaipa.cli.terminal.console import caveat, follow, say, show, table
 from genaipa.cli.terminal.options import current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
 from genaipa.words import listed, number
 from genaipa_exchange.entries import complete_form
@@ -49,7 +49,9 @@ def export(
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     here = current_workspace()
     here.check_output(output)
-    outgoing = Outgoing(here, select(here, several(run)), judges=with_judge, whole=with_texts)
+    sources = select(here, several(run))
+    tell_losses(here, [source.folder for source in sources])
+    outgoing = Outgoing(here, sources, judges=with_judge, whole=with_texts)
     written = write(chosen, outgoing, output)
     counts = (number(written.answers, "answer"), number(written.scores, "score"))
     show(f"{output}: {number(written.files, 'file')}, {counts[0]}, {counts[1]}.")

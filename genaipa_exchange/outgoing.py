@@ -20,7 +20,7 @@ from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import Permission
+from genaipa.runs.permission import Permission, find_withheld
 from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import in_effect
@@ -118,7 +118,7 @@ class OutgoingRun:
 
     def _annotations(self, document: str) -> Annotations | None:
         """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
-        path = self.source.folder.near(document).path / "annotations" / f"{document}.yaml"
+        path = self.source.folder.path / "annotations" / f"{document}.yaml"
         if not path.is_file():
             return None
         kept = read_annotations(path)
@@ -144,15 +144,14 @@ class OutgoingRun:
         texts = {one: document.text for one in about if (document := self.document(one))}
         kept = {one.relative_to(path).as_posix(): one for pattern in _FILES for one in sorted(path.glob(pattern))}
         files = {place: read_text(one) for place, one in kept.items() if place not in self._permission.worded}
-        for place, one in ((f"annotations/{one}.yaml", one) for one in about if self.annotations(one) is not None):
-            files[place] = read_text(self.source.folder.near(one).path / place)
+        for place in (f"annotations/{document}.yaml" for document in about if self.annotations(document) is not None):
+            files[place] = read_text(path / place)
         narrowed = msgspec.structs.replace(
             manifest,
             spec=ask_about(manifest.spec, about, {one: procedure_plan(manifest.spec).questions[one] for one in about}),
             documents={one: manifest.documents[one] for one in about},
             orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
-            shards=None,
             corpus=None,
         )
         made = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
@@ -162,7 +161,9 @@ class OutgoingRun:
     @cached_property
     def _others(self) -> OtherDocuments:
         texts = {name: self._read(name) for name in self._permission.documents}
-        return OtherDocuments({name: document.text for name, document in texts.items() if document})
+        siblings = {} if self._outgoing.whole else find_withheld(self.source.folder)
+        every = {name: document.text for name, document in texts.items() if document}
+        return OtherDocuments(every | {name: kept[name].text for name, kept in siblings.items()})
 
     def answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""

@@ -70,7 +70,7 @@ def find_document(workspace: Workspace, said: Objection) -> Document | None:
             return document
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
-            if (folder.near(said.document).path / "documents" / f"{said.digest}.txt").is_file():
+            if (folder.path / "documents" / f"{said.digest}.txt").is_file():
                 return Inputs(workspace, folder).document(said.document)
     return None
 

@@ -1,1 +1,1 @@
-"""Workers that are actors of a Ray cluster, for runs in shards."""
+"""Slices of a study as tasks of a Ray cluster."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from genaipa.errors import GenaipaError
+from genaipa.runs.folder import RunFolder
+from genaipa.runs.inputs import Inputs
+from genaipa.runs.selection import find_siblings
 from genaipa.scoring.evidence.examine import annotated_targets
 from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, find_runs, fold_words
 from genaipa.scoring.evidence.section_finder import shares
@@ -17,11 +19,12 @@ from genaipa.scoring.evidence.support import sentence_spans, supporting_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
 
     from genaipa.policies.document import Document
-    from genaipa.runs.inputs import Inputs
     from genaipa.scoring.evidence.quotations import Span
     from genaipa.systems.base import Passage
+    from genaipa.workspace import Workspace
 
 _DOCUMENTS = 32  # whose indices are kept; ten times as many are searched for passages that are elsewhere
 
@@ -122,6 +125,22 @@ def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     return bool(words) and len(taken) >= SAME * len(words)
 
 
+def _collect_others(inputs: Sequence[Inputs]) -> OtherDocuments:
+    """Return the first documents, by name, of a run or of a study's slices."""
+    inputs_of = {name: one for one in inputs for name in one.manifest.documents}
+    texts = {}
+    for name in sorted(inputs_of)[: _DOCUMENTS * 10]:
+        with suppress(GenaipaError):
+            texts[name] = inputs_of[name].document(name).text
+    return OtherDocuments(texts)
+
+
+@lru_cache(maxsize=2)
+def _collect_study(workspace: Workspace, paths: tuple[Path, ...]) -> OtherDocuments:
+    """Return the same of the slices in these folders: once for all of them."""
+    return _collect_others([Inputs(workspace, RunFolder(path)) for path in paths])
+
+
 class RunPassages:
     """Counts the passages of one run's answers; `corrected` goes by the corrected annotated answers."""
 
@@ -155,8 +174,7 @@ class RunPassages:
 
     @cached_property
     def _others(self) -> OtherDocuments:
-        texts = {}
-        for name in islice(self._inputs.manifest.documents, _DOCUMENTS * 10):
-            with suppress(GenaipaError):
-                texts[name] = self._inputs.document(name).text
-        return OtherDocuments(texts)
+        if self._inputs.manifest.slice is None:
+            return _collect_others([self._inputs])
+        siblings = find_siblings(self._inputs.folder)
+        return _collect_study(self._inputs.workspace, tuple(one.path for one in siblings))

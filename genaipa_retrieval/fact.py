@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
 _MEANINGS = {
     "passages": "passages that the system gave along; empty, as the next seven, where it gave none with any answer of "
-    "the run",
+    "the run, or of its study",
     "passages_annotated": "passages with a sentence of the sections that the annotated answer rests on",
     "passages_elsewhere": "passages that are not in this document",
-    "passages_other": "passages of these that are in another document of the run (of its first 320)",
+    "passages_other": "passages of these that are in another document of the run, or of its study (of the first 320 "
+    "by name)",
     "sections": "sections that the annotated answer rests on",
     "sections_shown": "sections of these of which the passages have a sentence that the points or the annotated answer "
     "rest on",
@@ -47,7 +48,9 @@ class Passages(Fact):
     def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
         """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
         gave = answers.loc[answers["passages"] > 0, "system"].unique()
-        none = answers[answers["system"].isin(gave) & ~answers["status"].isin(UNASKED) & answers["passages"].isna()]
+        own = answers["run"] == run.inputs.folder.name
+        asked = own & answers["system"].isin(gave) & ~answers["status"].isin(UNASKED)
+        none = answers[asked & answers["passages"].isna()]
         places = zip(none.index, none["document"], none["question"], strict=True)
         rows = {row: self._count(run, document, question) for row, document, question in places}
         return pd.DataFrame.from_dict(rows, orient="index")

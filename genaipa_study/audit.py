@@ -28,9 +28,9 @@ from genaipa.runs.exclusions import Exclusion
 from genaipa.scoring.evidence.doubts import FUNCTION_WORDS, find_misplacement
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.words import some
-from genaipa_study.copies import M_ALL_ROUNDING, ROUNDING, PublishedTable, contradicted, counterpart, find_copies
+from genaipa_study.copies import M_ALL_ROUNDING, ROUNDING, PublishedTable, contradicting_means, counterpart, find_copies
 from genaipa_study.findings import Finding, answer_finding
-from genaipa_study.layout import DOCUMENTS, csv_rows, labelled, origin_of
+from genaipa_study.layout import DOCUMENTS, parse_label, question_origin, read_csv_rows
 from genaipa_study.results import PARAPHRASES
 from genaipa_study.sheets import column_letter
 
@@ -55,9 +55,9 @@ _NEAR = 0.95
 
 
 def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding]:
-    """Answers about another company, answers to another question, repeats, and texts that lost their first letter."""
+    """Find answers about another company or to another question, repeats, and texts without their first letter."""
     return [
-        *_other_company(answers),
+        *_find_other_company(answers),
         *audit_repeats(answers, questions),
         *(
             answer_finding(
@@ -69,8 +69,8 @@ def audit_answers(answers: list[Answer], questions: QuestionSet) -> list[Finding
     ]
 
 
-def _blocks(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
-    """The answers by block: one sheet, one experiment, one run."""
+def _group_by_run(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]:
+    """Group the answers by block: one sheet, one experiment, one run."""
     blocks: dict[tuple[object, ...], list[Answer]] = defaultdict(list)
     for answer in answers:
         if answer.text is not None:
@@ -78,46 +78,46 @@ def _blocks(answers: Iterable[Answer]) -> dict[tuple[object, ...], list[Answer]]
     return blocks
 
 
-def _other_company(answers: list[Answer]) -> Iterator[Finding]:
-    """Every answer of a block that is about another company, whether it names one or not."""
+def _find_other_company(answers: list[Answer]) -> Iterator[Finding]:
+    """Yield every answer of a block that is about another company, whether it names one or not."""
     companies = [name for name, document in DOCUMENTS.items() if document.kind == "policy"]
     patterns = {name: re.compile(rf"\b(?:{_NAMES.get(name, DOCUMENTS[name].company)})\b") for name in companies}
-    for block in _blocks(answers).values():
-        named = Counter(
+    for block in _group_by_run(answers).values():
+        mentions = Counter(
             name for answer in block for name, pattern in patterns.items() if pattern.search(answer.text or "")
         )
-        own = named.pop(block[0].document, 0)
-        other, count = max(named.items(), key=lambda item: item[1], default=("", 0))
+        own_count = mentions.pop(block[0].document, 0)
+        other_name, count = max(mentions.items(), key=lambda item: item[1], default=("", 0))
         # Half of a block may name its own company as well: a system that was asked about it says so.
-        if count >= min(_ENOUGH, len(block)) and count >= 2 * own:
-            said = (
-                f"{count} of the {len(block)} answers of this run name {DOCUMENTS[other].company}, and {own} "
-                f"{DOCUMENTS[block[0].document].company}: the run is about another company."
+        if count >= min(_ENOUGH, len(block)) and count >= 2 * own_count:
+            reason = (
+                f"{count} of the {len(block)} answers of this run name {DOCUMENTS[other_name].company}, and "
+                f"{own_count} {DOCUMENTS[block[0].document].company}: the run is about another company."
             )
             for answer in block:
-                yield answer_finding(answer, "other-company", said, excludes=True)
+                yield answer_finding(answer, "other-company", reason, excludes=True)
 
 
 def audit_annotations(tree: Tree, document: Document, annotations: Annotations) -> Iterator[Finding]:
-    """Annotated answers that cite the wrong part, and copies of another answer."""
+    """Yield annotated answers that cite the wrong part, and copies of another answer."""
     path = f"Annotated Answers/Privacy Policy Answers/annotated_answers_{document.company}.csv"
-    cells = _cells(tree, path)
+    cells = _find_annotation_cells(tree, path)
     for question, answer in annotations.answers.items():
-        place = (path, "", cells.get(question, ""))
+        position = (path, "", cells.get(question, ""))
         if "is a copy of" in answer.note:
-            yield Finding("annotation-copied", *place, answer.note, document=document.name, question=question)
-        if said := find_misplacement(answer, document, annotations.part_set):
-            yield Finding("annotation-wrong-part", *place, said, document=document.name, question=question)
+            yield Finding("annotation-copied", *position, answer.note, document=document.name, question=question)
+        if misplacement := find_misplacement(answer, document, annotations.part_set):
+            yield Finding("annotation-wrong-part", *position, misplacement, document=document.name, question=question)
 
 
-def _cells(tree: Tree, path: str) -> dict[str, str]:
-    """Question id → the cell of its annotated answer."""
-    first, *rows = csv_rows(tree.folder / path) or [[]]
+def _find_annotation_cells(tree: Tree, path: str) -> dict[str, str]:
+    """Return question id → the cell of its annotated answer."""
+    first, *rows = read_csv_rows(tree.folder / path) or [[]]
     header = [name.strip().lower().replace("_", " ") for name in first]
     letter = column_letter(header.index("annotated answer") + 1) if "annotated answer" in header else ""
     cells = {}
     for number, row in enumerate(rows, start=2):
-        label = next((found for cell in row if (found := labelled(cell))), None)
+        label = next((parsed for cell in row if (parsed := parse_label(cell))), None)
         if label:
             cells[label[0]] = f"{letter}{number}"
     return cells
@@ -127,7 +127,7 @@ _GENERIC = 8
 """Words below which one text can well answer two questions."""
 _PAIR = 2
 """Questions between which a copy is sought; a text under more of them is a stock reply."""
-_NAMED = 5
+_MAX_NAMED = 5
 """Places that a finding names."""
 _STEM = 5
 """Letters by which two forms of a word are the same word: "secured" and "security"."""
@@ -136,37 +136,39 @@ _Text = tuple[str, ...]
 
 
 def audit_repeats(answers: Iterable[Answer], questions: QuestionSet) -> Iterator[Finding]:
-    """Equal and nearly equal answers of a system about a document, in all experiments and runs.
+    """Yield equal and nearly equal answers of a system about a document, in all experiments and runs.
 
     Left out is only an answer whose text was also given to one other question, which it fits better.
     """
-    about: defaultdict[tuple[str, str], defaultdict[_Text, list[Answer]]] = defaultdict(lambda: defaultdict(list))
+    answers_by_subject: defaultdict[tuple[str, str], defaultdict[_Text, list[Answer]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for answer in answers:
         text = tuple((answer.text or "").lower().split())
         if len(text) >= _GENERIC:
-            about[answer.system, answer.document][text].append(answer)
-    for same in about.values():
-        for text, sharing in same.items():
+            answers_by_subject[answer.system, answer.document][text].append(answer)
+    for answers_by_text in answers_by_subject.values():
+        for text, sharing in answers_by_text.items():
             if len({answer.question for answer in sharing}) > 1:
-                yield from _under_several(text, sharing, questions)
+                yield from _judge_shared_text(text, sharing, questions)
             elif len(sharing) > 1:
-                yield _mentioned("repeated-answer", sharing, "The same text, word for word, is")
-        for one, other, alike in _near(same):
-            both = [*same[one], *same[other]]
-            kind = "repeated-answer" if len({answer.question for answer in both}) == 1 else "near-copy"
-            yield _mentioned(kind, both, f"Nearly the same text ({alike:.1%} of the words) is")
+                yield _repeat_finding("repeated-answer", sharing, "The same text, word for word, is")
+        for text_one, text_two, similarity in _find_near_copies(answers_by_text):
+            alike_answers = [*answers_by_text[text_one], *answers_by_text[text_two]]
+            kind = "repeated-answer" if len({answer.question for answer in alike_answers}) == 1 else "near-copy"
+            yield _repeat_finding(kind, alike_answers, f"Nearly the same text ({similarity:.1%} of the words) is")
 
 
-def _under_several(text: _Text, sharing: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
-    """A text under several questions: left out under the one of two that it fits less, else mentioned."""
-    said = _stems(" ".join(text))
+def _judge_shared_text(text: _Text, sharing: list[Answer], questions: QuestionSet) -> Iterator[Finding]:
+    """Exclude a text under the one of two questions that it fits less; under more questions, mention it."""
+    text_stems = _word_stems(" ".join(text))
     fits: Counter[str] = Counter()
     for answer in sharing:
-        shared = len(_stems(questions[answer.question].wording(answer.wording)) & said)
+        shared = len(_word_stems(questions[answer.question].wording(answer.wording)) & text_stems)
         fits[answer.question] = max(fits[answer.question], shared)
-    (rightful, most), (_, least) = fits.most_common()[0], fits.most_common()[-1]
-    if len(fits) > _PAIR or most == least:
-        yield _mentioned("same-answer", sharing, "Which question it answers is unknown; the same text is")
+    (rightful, best_fit), (_, worst_fit) = fits.most_common()[0], fits.most_common()[-1]
+    if len(fits) > _PAIR or best_fit == worst_fit:
+        yield _repeat_finding("same-answer", sharing, "Which question it answers is unknown; the same text is")
         return
     for answer in sharing:
         if answer.question != rightful:
@@ -174,43 +176,43 @@ def _under_several(text: _Text, sharing: list[Answer], questions: QuestionSet) -
             yield answer_finding(answer, "other-question", reason, excludes=True)
 
 
-def _mentioned(kind: str, alike: list[Answer], said: str) -> Finding:
-    """A finding on the first of these answers that names the places of the others."""
-    first, *others = alike
-    places = [f"{one.cell} ({one.question}, {one.experiment}, {one.wording}, run {one.repetition})" for one in others]
-    return answer_finding(first, kind, f"{said} in {some(places, _NAMED)}.")
+def _repeat_finding(kind: str, alike: list[Answer], sentence: str) -> Finding:
+    """Return a finding on the first of these answers that names the places of the others."""
+    first, *repeats = alike
+    places = [
+        f"{answer.cell} ({answer.question}, {answer.experiment}, {answer.wording}, run {answer.repetition})"
+        for answer in repeats
+    ]
+    return answer_finding(first, kind, f"{sentence} in {some(places, _MAX_NAMED)}.")
 
 
-def _near(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
-    """Pairs of texts that are nearly the same, and how much they have in common."""
-    known: dict[tuple[str, int], int] = {}
-    counted = [(text, _bits(text, known)) for text in sorted(texts, key=len)]
-    for place, (one, words) in enumerate(counted):
-        for other, further in counted[place + 1 :]:
-            both = len(one) + len(other)
-            if 2 * len(one) < _NEAR * both:
+def _find_near_copies(texts: Iterable[_Text]) -> Iterator[tuple[_Text, _Text, float]]:
+    """Yield pairs of texts that are nearly the same, and how much they have in common."""
+    bit_by_word: dict[tuple[str, int], int] = {}
+    texts_with_bits = [(text, _word_bits(text, bit_by_word)) for text in sorted(texts, key=len)]
+    for index, (text, bits) in enumerate(texts_with_bits):
+        for longer_text, longer_bits in texts_with_bits[index + 1 :]:
+            total = len(text) + len(longer_text)
+            if 2 * len(text) < _NEAR * total:
                 break  # this one and all behind it are too much longer
-            if 2 * (words & further).bit_count() >= _NEAR * both:
-                alike = SequenceMatcher(None, one, other, autojunk=False).ratio()
-                if alike >= _NEAR:
-                    yield one, other, alike
+            if 2 * (bits & longer_bits).bit_count() >= _NEAR * total:
+                similarity = SequenceMatcher(None, text, longer_text, autojunk=False).ratio()
+                if similarity >= _NEAR:
+                    yield text, longer_text, similarity
 
 
-def _bits(text: _Text, known: dict[tuple[str, int], int]) -> int:
-    """A number with a bit for every word of a text and time that it comes: texts have as many words in common as bits.
-
-    `known` maps these to their bits, and grows.
-    """
+def _word_bits(text: _Text, bit_by_word: dict[tuple[str, int], int]) -> int:
+    """Return a number with a bit for every word of a text, numbered if repeated; `bit_by_word` grows with new words."""
     times: Counter[str] = Counter()
     bits = 0
     for word in text:
         times[word] += 1
-        bits |= 1 << known.setdefault((word, times[word]), len(known))
+        bits |= 1 << bit_by_word.setdefault((word, times[word]), len(bit_by_word))
     return bits
 
 
-def _stems(text: str) -> set[str]:
-    """The beginnings of the words that mean something."""
+def _word_stems(text: str) -> set[str]:
+    """Return the beginnings of the words that mean something."""
     return {word[:_STEM] for word in re.findall(r"\w+", text.lower()) if word not in FUNCTION_WORDS}
 
 
@@ -219,23 +221,23 @@ COPIED_TABLE = "duplicate-table"
 
 
 def audit_scores(scores: list[PublishedScore]) -> list[Finding]:
-    """Copied tables, columns and rows, values that no score can have, and tables that contradict each other.
+    """Find copied tables, columns and rows, values that no score can have, and tables that contradict each other.
 
     `excludes` of a finding holds for each cell that its `cell` names.
     """
-    found: list[Finding] = []
-    for tables in _by_system(scores):
+    findings: list[Finding] = []
+    for tables in _group_tables(scores):
         copies = find_copies(tables)
         for copy in copies:
-            found += _copied(copy)
-        found += _unreachable(tables)
-        found += _impossible_means(tables)
-        found += _contradictions(tables, copies)
-    return found
+            findings += _copy_findings(copy)
+        findings += _find_unreachable(tables)
+        findings += _find_impossible_means(tables)
+        findings += _find_contradictions(tables, copies)
+    return findings
 
 
-def _by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
-    """The tables of each system."""
+def _group_tables(scores: list[PublishedScore]) -> Iterator[Tables]:
+    """Yield the tables of each system."""
     systems: defaultdict[str, Tables] = defaultdict(dict)
     for score in scores:
         if score.experiment != "regulation":
@@ -247,68 +249,79 @@ def _by_system(scores: list[PublishedScore]) -> Iterator[Tables]:
     return iter(systems.values())
 
 
-def _copied(copy: Copy) -> Iterator[Finding]:
-    """The finding on a copy; where it is one by the rule alone, on the original as well."""
+def _copy_findings(copy: Copy) -> Iterator[Finding]:
+    """Yield the finding on a copy; where it is one by the rule alone, on the original as well."""
     whole = {question for question, _ in copy.cells} == set(copy.copy.rows) and copy.part.split()[-1] == "scores"
     kind = COPIED_TABLE if whole else "duplicate-scores"
     equal = f"{copy.part} equal those of"
-    yield _finding(kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score")
+    yield _score_finding(kind, copy.copy.scores(copy.cells), f"{equal} {copy.original}; {copy.why}.", excludes="score")
     if not copy.sure:
-        said = f"{equal} {copy.copy}; nothing shows which is the copy, and by rule these are counted."
-        yield _finding(kind, copy.original.scores(copy.original_cells), said)
+        reason = f"{equal} {copy.copy}; nothing shows which is the copy, and by rule these are counted."
+        yield _score_finding(kind, copy.original.scores(copy.original_cells), reason)
 
 
-def _unreachable(tables: Tables) -> Iterator[Finding]:
-    """Cells that no score, nor the mean of a user question's three, can come to."""
-    for score in (one for table in tables.values() for row in table.rows.values() for one in row.values()):
+def _find_unreachable(tables: Tables) -> Iterator[Finding]:
+    """Yield cells that no score, nor the mean of a user question's three, can come to."""
+    for score in (
+        score_of_row for table in tables.values() for row in table.rows.values() for score_of_row in row.values()
+    ):
         if score.document:
-            known = _of_three() if origin_of(score.question) == "user" else _single()
+            possible_values = (
+                _list_means_of_three() if question_origin(score.question) == "user" else _list_m_all_values()
+            )
             value = score.m_all or 0.0
-            nearest = min(known, key=lambda possible, value=value: abs(possible - value))  # type: ignore[misc]
+            nearest = min(possible_values, key=lambda possible, value=value: abs(possible - value))  # type: ignore[misc]
             if abs(nearest - value) > M_ALL_ROUNDING:
-                what = "a score" if known is _single() else f"one score or the mean of {PARAPHRASES}"
-                said = f"{value:g} can't be {what}; the nearest that can is {nearest:.4g}."
-                yield _finding("unreachable-score", [score], said, excludes="score")
+                noun = (
+                    "a score" if possible_values is _list_m_all_values() else f"one score or the mean of {PARAPHRASES}"
+                )
+                reason = f"{value:g} can't be {noun}; the nearest that can is {nearest:.4g}."
+                yield _score_finding("unreachable-score", [score], reason, excludes="score")
 
 
-def _impossible_means(tables: Tables) -> Iterator[Finding]:
-    """Rows of metrics in which one can't be the mean of as many values; they stay, for it may be one of fewer."""
-    step = min(abs(one - other) for one in shipped_rubric().values for other in shipped_rubric().values if one != other)
-    for score in (one for table in tables.values() for row in table.rows.values() for one in row.values()):
+def _find_impossible_means(tables: Tables) -> Iterator[Finding]:
+    """Yield rows of metrics in which one can't be the mean of as many values; they stay, for it may be one of fewer."""
+    step = min(
+        abs(value - other_value)
+        for value in shipped_rubric().values
+        for other_value in shipped_rubric().values
+        if value != other_value
+    )
+    for score in (value for table in tables.values() for row in table.rows.values() for value in row.values()):
         if score.document or not score.averaged:
             continue
         for metric in shipped_rubric().metrics:
             steps = (score[metric] or 0.0) * score.averaged / step
             if abs(steps - round(steps)) * step / score.averaged > ROUNDING:
-                said = f"{metric.title()} {score[metric]:g} can't be the mean of {score.averaged} values."
-                yield _finding("unreachable-score", [score], said)
+                reason = f"{metric.title()} {score[metric]:g} can't be the mean of {score.averaged} values."
+                yield _score_finding("unreachable-score", [score], reason)
 
 
 @cache
-def _single() -> tuple[float, ...]:
-    """Every value of M_all that five metrics can come to."""
+def _list_m_all_values() -> tuple[float, ...]:
+    """Return every value of M_all that five metrics can come to."""
     paper = shipped_rubric()
     scores = map(paper.typed, map("".join, product(paper.keys, repeat=len(paper.metrics))))
     return tuple(sorted({round(paper.m_all(score), 6) for score in scores}))
 
 
 @cache
-def _of_three() -> tuple[float, ...]:
-    """Every mean of three of them."""
-    means = (sum(three) / PARAPHRASES for three in combinations_with_replacement(_single(), PARAPHRASES))
+def _list_means_of_three() -> tuple[float, ...]:
+    """Return every mean of three values of M_all."""
+    means = (sum(three) / PARAPHRASES for three in combinations_with_replacement(_list_m_all_values(), PARAPHRASES))
     return tuple(sorted(set(means)))
 
 
-def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
-    """Rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
+def _find_contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]:
+    """Yield rows whose mean isn't what the metrics imply: a rule chooses, unless one of them holds a copy."""
     copied = {(copy.copy, question) for copy in copies for question, _ in copy.cells}
     for table in tables.values():
         metrics = counterpart(tables, table)
         if table.kind == "metrics" or metrics is None:
             continue
-        loses = _complete(table) < _complete(metrics)
+        loses = _count_complete(table) < _count_complete(metrics)
         for question, row in table.rows.items():
-            differ = contradicted(tables, table, question)
+            differ = contradicting_means(tables, table, question)
             if differ is None:
                 continue
             rows, means = list(row.values()), metrics.rows[question][""]
@@ -321,29 +334,29 @@ def _contradictions(tables: Tables, copies: Iterable[Copy]) -> Iterator[Finding]
                 f"row {rows[0].cell[1:]}, average {differ[0]:.1f}."
             )
             if (table, question) in copied:
-                yield _finding("tables-contradict", rows, f"{of_row} The row holds a copy.")
+                yield _score_finding("tables-contradict", rows, f"{of_row} The row holds a copy.")
             if (metrics, question) in copied:
-                yield _finding("tables-contradict", [means], f"{of_means} The metrics are a copy.")
+                yield _score_finding("tables-contradict", [means], f"{of_means} The metrics are a copy.")
             if not {(table, question), (metrics, question)} & copied:
                 rule = f" M_all is taken from {metrics if loses else table}, by rule."
-                yield _finding("tables-contradict", rows, of_row + rule, excludes="score" if loses else "")
-                yield _finding("tables-contradict", [means], of_means + rule)
+                yield _score_finding("tables-contradict", rows, of_row + rule, excludes="score" if loses else "")
+                yield _score_finding("tables-contradict", [means], of_means + rule)
 
 
-def _complete(table: PublishedTable) -> int:
-    """Number of questions with a number in each column."""
+def _count_complete(table: PublishedTable) -> int:
+    """Count the questions with a number in each column."""
     return sum(len(row) == (1 if table.kind == "metrics" else len(table.columns)) for row in table.rows.values())
 
 
-def _finding(kind: str, cells: list[PublishedScore], reason: str, excludes: Literal["", "score"] = "") -> Finding:
-    """A finding about these cells of one table."""
+def _score_finding(kind: str, cells: list[PublishedScore], reason: str, excludes: Literal["", "score"] = "") -> Finding:
+    """Return a finding about these cells of one table."""
     first = cells[0]
     documents, questions = {score.document for score in cells}, {score.question for score in cells}
     return Finding(
         kind=kind,
         file=first.file,
         sheet=first.sheet,
-        cell=_ranges(cells),
+        cell=_cell_ranges(cells),
         reason=reason,
         system=first.system,
         experiment=first.experiment,
@@ -353,21 +366,21 @@ def _finding(kind: str, cells: list[PublishedScore], reason: str, excludes: Lite
     )
 
 
-def _ranges(cells: list[PublishedScore]) -> str:
-    """The cells as a spreadsheet names them: "B2:F33", or "B2:B4, B6:B8" where there are others in between."""
+def _cell_ranges(cells: list[PublishedScore]) -> str:
+    """Name the cells as a spreadsheet does: "B2:F33", or "B2:B4, B6:B8" where there are others in between."""
     lines: defaultdict[int, list[str]] = defaultdict(list)
     for score in cells:
-        lines[_line(score.cell)].append(score.cell)
+        lines[_row_number(score.cell)].append(score.cell)
     ranges = []
     # Lines in a row are as far from their place in the list.
     for _, run in groupby(enumerate(sorted(lines)), key=lambda placed: placed[1] - placed[0]):
-        each = [line for _, line in run]
-        first, last = lines[each[0]][0], lines[each[-1]][-1]
+        run_lines = [line for _, line in run]
+        first, last = lines[run_lines[0]][0], lines[run_lines[-1]][-1]
         ranges.append(first if first == last else f"{first}:{last}")
     return ", ".join(ranges)
 
 
-def _line(cell: str) -> int:
+def _row_number(cell: str) -> int:
     return int(re.sub(r"\D", "", cell))
 
 
@@ -409,23 +422,27 @@ def exclude_scores(
     for answer in answers:
         if answer.text is not None:
             keys[answer.system, answer.experiment, answer.document, answer.question].append(answer.key)
-    each: list[list[Finding]] = []
-    within: defaultdict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    reasons_by_score: list[list[Finding]] = []
+    reasons_of_means: defaultdict[tuple[str, str, str], list[Finding]] = defaultdict(list)
     for score in scores:
-        reasons = [finding for finding in about_scores if _concerns(finding, score)]
-        behind = keys.get((score.system, score.experiment, score.document, score.question), [])
-        if behind and all(key in about_answers for key in behind):
-            reasons.append(about_answers[behind[0]])
-        each.append(reasons)
+        reasons = [finding for finding in about_scores if _concerns_score(finding, score)]
+        answer_keys = keys.get((score.system, score.experiment, score.document, score.question), [])
+        if answer_keys and all(key in about_answers for key in answer_keys):
+            reasons.append(about_answers[answer_keys[0]])
+        reasons_by_score.append(reasons)
         row = (score.system, score.experiment, score.question)
         for finding in reasons if score.document else ():
             column = finding.kind == "duplicate-scores" and finding.document
             if finding.excludes == "answer" or (column and row not in contradicting):
                 reason = f"The mean includes {score.document}. {finding.reason}"
-                within[row].append(replace(finding, reason=reason))
+                reasons_of_means[row].append(replace(finding, reason=reason))
     excluded: dict[PublishedScore, Exclusion] = {}
-    for score, own in zip(scores, each, strict=True):
-        reasons = own if score.document else [*own, *within[score.system, score.experiment, score.question]]
+    for score, own_reasons in zip(scores, reasons_by_score, strict=True):
+        reasons = (
+            own_reasons
+            if score.document
+            else [*own_reasons, *reasons_of_means[score.system, score.experiment, score.question]]
+        )
         if reasons:
             # That a whole table is a copy says more of a score than what else is wrong with it.
             first = min(reasons, key=lambda finding: finding.kind != COPIED_TABLE)
@@ -433,11 +450,11 @@ def exclude_scores(
     return excluded
 
 
-def _concerns(finding: Finding, score: PublishedScore) -> bool:
-    """Whether the score is in the cells of the finding."""
+def _concerns_score(finding: Finding, score: PublishedScore) -> bool:
+    """Tell whether the score is in the cells of the finding."""
     if (finding.file, finding.sheet) != (score.file, score.sheet):
         return False
     if finding.document not in ("", score.document) or finding.question not in ("", score.question):
         return False
-    ranges = [[_line(cell) for cell in one.split(":")] for one in finding.cell.split(", ")]
-    return any(min(lines) <= _line(score.cell) <= max(lines) for lines in ranges)
+    ranges = [[_row_number(cell) for cell in cell_range.split(":")] for cell_range in finding.cell.split(", ")]
+    return any(min(lines) <= _row_number(score.cell) <= max(lines) for lines in ranges)

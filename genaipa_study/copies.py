@@ -20,7 +20,7 @@ from itertools import combinations, combinations_with_replacement, product
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.scoring.rubric import M_ALL_RANGE, shipped_rubric
-from genaipa_study.layout import M_ALL_IN_TABLES, STUDY_EXPERIMENTS, origin_of
+from genaipa_study.layout import M_ALL_IN_TABLES, STUDY_EXPERIMENTS, question_origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,17 +64,17 @@ class PublishedTable:
 
     @cached_property
     def values(self) -> dict[Cell, float]:
-        """Every number in it, and the mean M_all of every question that has a number in each column."""
-        found: dict[Cell, float] = {}
+        """Every number in the table, and the mean M_all of each question that has a number in every column."""
+        values: dict[Cell, float] = {}
         for question, row in self.rows.items():
             if self.kind == "metrics":
-                found |= {(question, metric): row[""][metric] or 0.0 for metric in shipped_rubric().metrics}
-                found[question, _MEAN] = implied_m_all(row[""])
+                values |= {(question, metric): row[""][metric] or 0.0 for metric in shipped_rubric().metrics}
+                values[question, _MEAN] = implied_m_all(row[""])
             else:
-                found |= {(question, document): score.m_all or 0.0 for document, score in row.items()}
+                values |= {(question, document): score.m_all or 0.0 for document, score in row.items()}
                 if len(row) == len(self.columns):
-                    found[question, _MEAN] = sum(score.m_all or 0.0 for score in row.values()) / len(row)
-        return found
+                    values[question, _MEAN] = sum(score.m_all or 0.0 for score in row.values()) / len(row)
+        return values
 
     @cached_property
     def columns(self) -> list[str]:
@@ -84,14 +84,14 @@ class PublishedTable:
         return list(dict.fromkeys(document for row in self.rows.values() for document in row))
 
     def scores(self, cells: Iterable[Cell]) -> list[PublishedScore]:
-        """The scores that hold these cells, in the table's order; a row of metrics is one score."""
-        named = {(question, "" if self.kind == "metrics" else column) for question, column in cells}
-        questions = {question for question, column in named if column == _MEAN}
+        """Return the scores that hold these cells, in the table's order; a row of metrics is one score."""
+        rows_of_cells = {(question, "" if self.kind == "metrics" else column) for question, column in cells}
+        questions = {question for question, column in rows_of_cells if column == _MEAN}
         return [
             score
             for question, row in self.rows.items()
             for document, score in row.items()
-            if question in questions or (question, document) in named
+            if question in questions or (question, document) in rows_of_cells
         ]
 
 
@@ -112,10 +112,12 @@ class Copy:
     sure: bool
 
     @property
-    def touched(self) -> set[Cell]:
-        """The cells of the copy, and the means that they are in; of means, all cells behind them."""
-        behind = {(q, column) for q, one in self.cells if one == _MEAN for column in self.copy.columns}
-        return {*self.cells, *behind, *((question, _MEAN) for question, _ in self.cells)}
+    def affected_cells(self) -> set[Cell]:
+        """The cells of the copy and the means that include them; for copied means, all cells behind them."""
+        table_cells = {
+            (q, column) for q, column_name in self.cells if column_name == _MEAN for column in self.copy.columns
+        }
+        return {*self.cells, *table_cells, *((question, _MEAN) for question, _ in self.cells)}
 
 
 Tables = dict[tuple[TableKind, "StudyExperiment"], PublishedTable]
@@ -123,62 +125,70 @@ Tables = dict[tuple[TableKind, "StudyExperiment"], PublishedTable]
 
 
 def implied_m_all(means: PublishedScore) -> float:
-    """M_all of five averaged metrics: it is linear in them, so that it is the mean of M_all."""
+    """Compute M_all of five averaged metrics: it is linear in them, so that it is the mean of M_all."""
     overall: float = shipped_rubric().m_all({metric: means[metric] or 0.0 for metric in shipped_rubric().metrics})
     return overall
 
 
 def counterpart(tables: Tables, source: PublishedTable) -> PublishedTable | None:
-    """The table of the other kind about the same experiment."""
+    """Return the table of the other kind about the same experiment."""
     return tables.get(("metrics" if source.kind == "m_all" else "m_all", source.experiment))
 
 
-def comparable(tables: Tables, source: PublishedTable, question: str) -> bool:
-    """Whether this table and its counterpart both have the question's mean over all documents."""
-    other = counterpart(tables, source)
-    return other is not None and (question, _MEAN) in source.values and (question, _MEAN) in other.values
+def is_comparable(tables: Tables, source: PublishedTable, question: str) -> bool:
+    """Tell whether this table and its counterpart both have the question's mean over all documents."""
+    other_table = counterpart(tables, source)
+    return other_table is not None and (question, _MEAN) in source.values and (question, _MEAN) in other_table.values
 
 
-def contradicted(tables: Tables, source: PublishedTable, question: str) -> tuple[float, float] | None:
-    """The mean M_all of the question in this table and in its counterpart, where they differ; None if they don't."""
-    other = counterpart(tables, source)
-    if other is None or not comparable(tables, source, question):
+def contradicting_means(tables: Tables, source: PublishedTable, question: str) -> tuple[float, float] | None:
+    """Return the mean M_all of the question in this table and in its counterpart, where they differ; else None."""
+    other_table = counterpart(tables, source)
+    if other_table is None or not is_comparable(tables, source, question):
         return None
-    means = source.values[question, _MEAN], other.values[question, _MEAN]
+    means = source.values[question, _MEAN], other_table.values[question, _MEAN]
     return means if abs(means[0] - means[1]) > M_ALL_ROUNDING else None
 
 
 def find_copies(tables: Tables) -> list[Copy]:
-    """The copies among the tables of one system.
+    """Find the copies among the tables of one system.
 
     Of two equal parts the copy is the one the other kind of table of its experiment contradicts on more questions,
     or else confirms on fewer; a table that is itself equal to another one has no say, unless nothing else has. Where
     that shows nothing, the more complete table is taken for the original, and of two that are as complete the one whose
     experiment the study has first (quality, robustness, recall, summary).
     """
-    found: list[Copy] = []
+    copies: list[Copy] = []
     lost: set[tuple[PublishedTable, Cell]] = set()
-    for level in (_tables, _means, _columns, _rows):
+    for level in (_pair_tables, _pair_means, _pair_columns, _pair_rows):
         pairs = combinations_with_replacement(tables.values(), 2)
-        equal = [pair for one, other in pairs for pair in _equal_parts(level(one, other), one, other, lost)]
-        suspects = {(source, q) for pair in equal for source in (pair.one, pair.other) for q in pair.questions}
+        equal = [
+            pair
+            for table, other_table in pairs
+            for pair in _find_equal_parts(level(table, other_table), table, other_table, lost)
+        ]
+        suspects = {(source, q) for pair in equal for source in (pair.table, pair.other_table) for q in pair.questions}
         for ignored in (suspects, set[tuple[PublishedTable, str]](), None):
             for pair in equal:
                 if lost.isdisjoint(pair.parts):
-                    gone = {(source, question) for source, (question, _) in lost}
-                    copy = _by_rule(pair) if ignored is None else _by_votes(tables, ignored | gone, pair)
+                    lost_questions = {(source, question) for source, (question, _) in lost}
+                    copy = (
+                        _choose_by_rule(pair)
+                        if ignored is None
+                        else _choose_by_votes(tables, ignored | lost_questions, pair)
+                    )
                     if copy:
-                        found.append(copy)
-                        lost.update((copy.copy, cell) for cell in copy.touched)
-    return found
+                        copies.append(copy)
+                        lost.update((copy.copy, cell) for cell in copy.affected_cells)
+    return copies
 
 
 @dataclass(frozen=True)
-class _Equal:
+class _EqualParts:
     """Two parts of tables that hold the same, or nearly so; `telling` is how many telling cells are equal."""
 
-    one: PublishedTable
-    other: PublishedTable
+    table: PublishedTable
+    other_table: PublishedTable
     cells: list[Cell]
     other_cells: list[Cell]
     part: str
@@ -190,143 +200,152 @@ class _Equal:
 
     @property
     def parts(self) -> Iterator[tuple[PublishedTable, Cell]]:
-        """The cells of both."""
-        yield from ((self.one, cell) for cell in self.cells)
-        yield from ((self.other, cell) for cell in self.other_cells)
+        """The cells of both tables."""
+        yield from ((self.table, cell) for cell in self.cells)
+        yield from ((self.other_table, cell) for cell in self.other_cells)
 
-    def copy(self, *, first: bool, why: str, sure: bool) -> Copy:
-        """The finding that one of them is the copy: the first, or the other."""
+    def make_copy(self, *, first: bool, why: str, sure: bool) -> Copy:
+        """Make the finding that one of them is the copy: the first, or the other."""
         if first:
-            return Copy(self.one, self.other, self.cells, self.other_cells, self.part, why, sure)
-        return Copy(self.other, self.one, self.other_cells, self.cells, self.part, why, sure)
+            return Copy(self.table, self.other_table, self.cells, self.other_cells, self.part, why, sure)
+        return Copy(self.other_table, self.table, self.other_cells, self.cells, self.part, why, sure)
 
 
 _Part = tuple[str, list[Cell], list[Cell]]
 """Words for the part, and its cells in both tables."""
 
 
-def _blocks(one: PublishedTable, other: PublishedTable) -> Iterator[tuple[str, list[str]]]:
-    """All questions, FAQs' and users' that both tables have."""
-    both = [question for question in one.rows if question in other.rows]
-    yield "scores", both
-    yield "FAQ scores", [question for question in both if origin_of(question) == "faq"]
-    yield "scores of users' questions", [question for question in both if origin_of(question) == "user"]
+def _question_blocks(table: PublishedTable, other_table: PublishedTable) -> Iterator[tuple[str, list[str]]]:
+    """Yield all questions, FAQs' and users' that both tables have."""
+    common = [question for question in table.rows if question in other_table.rows]
+    yield "scores", common
+    yield "FAQ scores", [question for question in common if question_origin(question) == "faq"]
+    yield "scores of users' questions", [question for question in common if question_origin(question) == "user"]
 
 
-def _tables(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
-    """Whole tables of one kind in two experiments, and their two halves."""
-    if one.kind == other.kind and one is not other:
-        columns = [name for name in one.columns if name in other.columns]
-        for what, questions in _blocks(one, other):
+def _pair_tables(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
+    """Yield whole tables of one kind in two experiments, and their two halves."""
+    if table.kind == other_table.kind and table is not other_table:
+        columns = [name for name in table.columns if name in other_table.columns]
+        for words, questions in _question_blocks(table, other_table):
             cells = list(product(questions, columns))
-            yield what, cells, cells
+            yield words, cells, cells
 
 
-def _means(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
-    """The means in tables of two kinds and two experiments."""
-    if one.kind != other.kind and one.experiment != other.experiment:
-        for what, questions in _blocks(one, other):
+def _pair_means(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
+    """Yield the means in tables of two kinds and two experiments."""
+    if table.kind != other_table.kind and table.experiment != other_table.experiment:
+        for words, questions in _question_blocks(table, other_table):
             cells = [(question, _MEAN) for question in questions]
-            yield f"means of the {what}", cells, cells
+            yield f"means of the {words}", cells, cells
 
 
-def _columns(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
-    """Each column of one table and each of the other; of metrics the same one, for two metrics may well agree."""
-    if one.kind != other.kind:
+def _pair_columns(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
+    """Yield each column of one table and each of the other; of metrics the same one, for two metrics may well agree."""
+    if table.kind != other_table.kind:
         return
-    pairs = combinations(one.columns, 2) if one is other else product(one.columns, other.columns)
-    for column, further in pairs:
-        if one.kind == "m_all" or column == further:
-            name = column if column == further else f"{column} and {further}"
-            for what, questions in _blocks(one, other):
-                yield f"{what} about {name}", [(q, column) for q in questions], [(q, further) for q in questions]
+    pairs = combinations(table.columns, 2) if table is other_table else product(table.columns, other_table.columns)
+    for column, other_column in pairs:
+        if table.kind == "m_all" or column == other_column:
+            name = column if column == other_column else f"{column} and {other_column}"
+            for words, questions in _question_blocks(table, other_table):
+                yield f"{words} about {name}", [(q, column) for q in questions], [(q, other_column) for q in questions]
 
 
-def _rows(one: PublishedTable, other: PublishedTable) -> Iterator[_Part]:
-    """The row of each question in two tables of the same kind."""
-    if one.kind != other.kind or one is other:
+def _pair_rows(table: PublishedTable, other_table: PublishedTable) -> Iterator[_Part]:
+    """Yield the row of each question in two tables of the same kind."""
+    if table.kind != other_table.kind or table is other_table:
         return
-    columns = [name for name in one.columns if name in other.columns]
-    for question in one.rows:
-        if question in other.rows:
+    columns = [name for name in table.columns if name in other_table.columns]
+    for question in table.rows:
+        if question in other_table.rows:
             cells = [(question, column) for column in columns]
             yield f"scores of {question}", cells, cells
 
 
-def _equal_parts(
-    parts: Iterable[_Part], one: PublishedTable, other: PublishedTable, lost: set[tuple[PublishedTable, Cell]]
-) -> Iterator[_Equal]:
-    """The equal parts among these, without what is known to be a copy and what is within a larger one."""
+def _find_equal_parts(
+    parts: Iterable[_Part], table: PublishedTable, other_table: PublishedTable, lost: set[tuple[PublishedTable, Cell]]
+) -> Iterator[_EqualParts]:
+    """Find the equal parts among these, without what is known to be a copy and what is within a larger one."""
     covered: set[tuple[Cell, Cell]] = set()
-    for what, cells, others in parts:
+    for words, cells, other_cells in parts:
         pairs = [
             (cell, another)
-            for cell, another in zip(cells, others, strict=True)
-            if cell in one.values and another in other.values
+            for cell, another in zip(cells, other_cells, strict=True)
+            if cell in table.values and another in other_table.values
         ]
-        if covered.issuperset(pairs) or any((one, c) in lost or (other, d) in lost for c, d in pairs):
+        if covered.issuperset(pairs) or any((table, c) in lost or (other_table, d) in lost for c, d in pairs):
             continue
-        same, telling = _telling(one, other, pairs)
-        if same < _SHARE * telling or same < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
+        equal_telling, telling = _count_telling(table, other_table, pairs)
+        if equal_telling < _SHARE * telling or equal_telling < (_ENOUGH if telling >= _ENOUGH else max(_FEW, telling)):
             continue
         # A copied half is not to take the other one with it.
-        halves = ([pair for pair in pairs if origin_of(pair[0][0]) == origin] for origin in ("faq", "user"))
-        if any(same < _HALF * telling for same, telling in (_telling(one, other, half, 0) for half in halves)):
+        halves = ([pair for pair in pairs if question_origin(pair[0][0]) == origin] for origin in ("faq", "user"))
+        if any(
+            equal_telling < _HALF * telling
+            for equal_telling, telling in (_count_telling(table, other_table, half, 0) for half in halves)
+        ):
             continue
         covered.update(pairs)
-        near, _ = _precision(one, other, pairs)
-        equal = sum(abs(one.values[c] - other.values[d]) <= near for c, d in pairs)
-        part = f"All {len(pairs)} {what}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {what}"
-        yield _Equal(one, other, [c for c, _ in pairs], [d for _, d in pairs], part, same)
+        tolerance, _ = _choose_precision(table, other_table, pairs)
+        equal = sum(abs(table.values[c] - other_table.values[d]) <= tolerance for c, d in pairs)
+        part = f"All {len(pairs)} {words}" if equal == len(pairs) else f"{equal} of the {len(pairs)} {words}"
+        yield _EqualParts(table, other_table, [c for c, _ in pairs], [d for _, d in pairs], part, equal_telling)
 
 
-def _telling(
-    one: PublishedTable, other: PublishedTable, pairs: list[tuple[Cell, Cell]], least: int = _VALUES
+def _count_telling(
+    table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]], min_values: int = _VALUES
 ) -> tuple[int, int]:
-    """Number of telling cells that are equal, and of all; equal ones with too few values count as none."""
-    near, digits = _precision(one, other, pairs)
-    ends = shipped_rubric().values if near == ROUNDING else M_ALL_RANGE
-    values = [(one.values[cell], other.values[another]) for cell, another in pairs]
-    usual = [value for value, times in Counter(first for first, _ in values).items() if times > len(values) / 2]
-    dull = [min(ends), max(ends), *usual]
+    """Count the telling cells that are equal, and all of them; equal ones with too few values count as none."""
+    tolerance, digits = _choose_precision(table, other_table, pairs)
+    ends = shipped_rubric().values if tolerance == ROUNDING else M_ALL_RANGE
+    values = [(table.values[cell], other_table.values[another]) for cell, another in pairs]
+    frequent = [value for value, times in Counter(first for first, _ in values).items() if times > len(values) / 2]
+    common_values = [min(ends), max(ends), *frequent]
     telling = [
         (first, second)
         for first, second in values
-        if not any(max(abs(first - value), abs(second - value)) <= near for value in dull)
+        if not any(max(abs(first - value), abs(second - value)) <= tolerance for value in common_values)
     ]
-    same = [first for first, second in telling if abs(first - second) <= near]
-    return (len(same) if len({round(value, digits) for value in same}) >= least else 0), len(telling)
+    equal_values = [first for first, second in telling if abs(first - second) <= tolerance]
+    return (len(equal_values) if len({round(value, digits) for value in equal_values}) >= min_values else 0), len(
+        telling
+    )
 
 
-def _precision(one: PublishedTable, other: PublishedTable, pairs: list[tuple[Cell, Cell]]) -> tuple[float, int]:
+def _choose_precision(
+    table: PublishedTable, other_table: PublishedTable, pairs: list[tuple[Cell, Cell]]
+) -> tuple[float, int]:
     """Return by how much two accounts of such a cell may differ, and the digits of its values."""
-    metrics = one.kind == other.kind == "metrics" and all(column for (_, column), _ in pairs)
+    metrics = table.kind == other_table.kind == "metrics" and all(column for (_, column), _ in pairs)
     return (ROUNDING, 2) if metrics else (M_ALL_ROUNDING, 1)
 
 
-def _by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _Equal) -> Copy | None:
-    """The copy is the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
-    votes, said = [], []
-    for source in (pair.one, pair.other):
+def _choose_by_votes(tables: Tables, ignored: set[tuple[PublishedTable, str]], pair: _EqualParts) -> Copy | None:
+    """Choose the part that its counterpart contradicts more, or else confirms less; None if neither differs."""
+    votes, reasons = [], []
+    for source in (pair.table, pair.other_table):
         voter = counterpart(tables, source)
-        voting = [q for q in pair.questions if comparable(tables, source, q) and (voter, q) not in ignored]
-        against = sum(contradicted(tables, source, question) is not None for question in voting)
+        voting = [q for q in pair.questions if is_comparable(tables, source, q) and (voter, q) not in ignored]
+        against = sum(contradicting_means(tables, source, question) is not None for question in voting)
         votes.append((against, against - len(voting)))
         number = f"{against} of {len(voting)} questions"
-        said.append(f"{voter} contradicts {{}} on {number}" if voting else "nothing can be held against {}")
+        reasons.append(f"{voter} contradicts {{}} on {number}" if voting else "nothing can be held against {}")
     if votes[0] == votes[1] or (pair.telling < _ENOUGH and votes[0][0] == votes[1][0]):
         return None
     first = votes[0] > votes[1]
-    one, other = said if first else said[::-1]
-    return pair.copy(first=first, why=f"{one.format('this one')}, {other.format('the other')}", sure=True)
+    copy_reason, original_reason = reasons if first else reasons[::-1]
+    return pair.make_copy(
+        first=first, why=f"{copy_reason.format('this one')}, {original_reason.format('the other')}", sure=True
+    )
 
 
-def _by_rule(pair: _Equal) -> Copy | None:
-    """The less complete table is the copy, then the one of the later experiment, then the later column."""
+def _choose_by_rule(pair: _EqualParts) -> Copy | None:
+    """Choose the less complete table as the copy, then the one of the later experiment, then the later column."""
     if pair.telling < _ENOUGH:
         return None
-    sizes = (len(pair.one.values), len(pair.other.values))
-    order = tuple(STUDY_EXPERIMENTS.index(source.experiment) for source in (pair.one, pair.other))
+    sizes = (len(pair.table.values), len(pair.other_table.values))
+    order = tuple(STUDY_EXPERIMENTS.index(source.experiment) for source in (pair.table, pair.other_table))
     first = sizes[0] < sizes[1] if sizes[0] != sizes[1] else order[0] > order[1]
     reason = "less complete table" if sizes[0] != sizes[1] else "later one"
-    return pair.copy(first=first, why=f"nothing shows which is the copy, and by rule the {reason} is", sure=False)
+    return pair.make_copy(first=first, why=f"nothing shows which is the copy, and by rule the {reason} is", sure=False)

@@ -24,23 +24,23 @@ class GenAIPABench:
     """In the order in which the paper names them."""
 
     def available(self) -> bool:
-        """Whether documents, questions and annotated answers were pulled."""
-        from genaipa_study.pull import available
+        """Tell whether documents, questions and annotated answers were pulled."""
+        from genaipa_study.pull import is_available
 
-        return available()
+        return is_available()
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch and convert the published files, and write the recordings of the study's systems."""
-        from genaipa_study.layout import published
+        from genaipa_study.layout import published_tree
         from genaipa_study.pull import pull
         from genaipa_study.study import record_study
 
-        done = pull(origin=origin, offline=offline, progress=progress)
-        return replace(done, notes=(*done.notes, *record_study(published())))
+        pulled_files = pull(origin=origin, offline=offline, progress=progress)
+        return replace(pulled_files, notes=(*pulled_files.notes, *record_study(published_tree())))
 
     def import_study(self, workspace: Workspace) -> Imported:
         """Write the study's answers and scores as runs, with the audit of both."""
-        from genaipa_study.layout import published
+        from genaipa_study.layout import published_tree
         from genaipa_study.study import import_study
 
-        return import_study(published(), workspace)
+        return import_study(published_tree(), workspace)

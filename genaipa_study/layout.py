@@ -40,19 +40,19 @@ class Tree(Snapshot):
 
 
 @cache
-def published() -> Tree:
-    """The commit that the paper's figures were checked against."""
+def published_tree() -> Tree:
+    """Return the commit that the paper's figures were checked against."""
     lines = Path(__file__).with_name("genaipabench.blobs").read_text(encoding="utf-8").splitlines()
     return Tree(COMMIT, {path: blob for blob, path in (line.split("  ", 1) for line in lines)})
 
 
 def source_url(path: str) -> str:
-    """The page of a published file."""
+    """Return the page of a published file."""
     return f"https://github.com/{Tree.repository}/blob/{COMMIT}/{quote(path)}"
 
 
-def csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
-    """The rows of a CSV file; a DataError names the line that is none. `strict` allows no quotes inside a cell."""
+def read_csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
+    """Read the rows of a CSV file; a DataError names the line that is none. `strict` allows no quotes inside a cell."""
     rows = csv.reader(io.StringIO(read_text(path), newline=""), strict=strict)
     try:
         return list(rows)
@@ -61,39 +61,41 @@ def csv_rows(path: Path, *, strict: bool = False) -> list[list[str]]:
 
 
 def read_table(path: Path, columns: Mapping[str, tuple[str, ...]], ids: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    r"""The rows of a published CSV by genaipa's question id; blank rows and other columns are passed over.
+    r"""Read the rows of a published CSV by genaipa's question id; skip blank rows and other columns.
 
     `columns` maps each wanted cell, "id" among them, to the headers under which it is published; `ids` a published id
     to genaipa's. Line ends inside a cell become "\n", white space around it goes. A DataError names file, row (the
     header is row 1) and column.
     """
-    header, *rows = csv_rows(path, strict=True) or [[]]
+    header, *rows = read_csv_rows(path, strict=True) or [[]]
     present = [cell.strip().lower() for cell in header]
-    places: dict[str, int] = {}
+    column_indices: dict[str, int] = {}
     for column, names in columns.items():
-        known = [present.index(name) for name in names if name in present]
-        if not known:
+        present_columns = [present.index(name) for name in names if name in present]
+        if not present_columns:
             wanted = "' or '".join(names)
             raise DataError(path, f"has no column '{wanted}'.", "row 1")
-        places[column] = known[0]
-    read: dict[str, dict[str, str]] = {}
+        column_indices[column] = present_columns[0]
+    cells_by_question: dict[str, dict[str, str]] = {}
     for number, row in enumerate(rows, start=2):
         if not any(cell.strip() for cell in row):
             continue
-        cells = {column: "".join(row[place : place + 1]) for column, place in places.items()}
+        cells = {
+            column: "".join(row[column_index : column_index + 1]) for column, column_index in column_indices.items()
+        }
         cells = {column: re.sub(r"\r\n?", "\n", cell).strip() for column, cell in cells.items()}
         for column, cell in cells.items():
             if not cell:
                 raise DataError(path, "the cell is missing or empty.", f"row {number}, column '{columns[column][0]}'")
         question = ids.get(cells["id"])
-        if question is None or question in read:
+        if question is None or question in cells_by_question:
             problem = "is not the id of a question" if question is None else "appears twice"
             raise DataError(path, f"'{cells['id']}' {problem}.", f"row {number}, column '{columns['id'][0]}'")
-        read[question] = cells
-    missing = sorted(set(ids.values()) - set(read))
+        cells_by_question[question] = cells
+    missing = sorted(set(ids.values()) - set(cells_by_question))
     if missing:
         raise DataError(path, f"has no row for {', '.join(missing)}.")
-    return read
+    return cells_by_question
 
 
 POLICY_SET = "genaipabench"
@@ -101,7 +103,7 @@ REGULATION_SET = "genaipabench-regulation"
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedDocument:
     """One of the seven documents, with its date where its text states one."""
 
     company: str
@@ -116,14 +118,14 @@ class Published:
         return f"Privacy Documents/{folder}/{self.company}_document.txt"
 
 
-DOCUMENTS: dict[str, Published] = {
-    "uber": Published("Uber", "Uber Privacy Notice", date="2023-04-05"),
-    "spotify": Published("Spotify", "Spotify Privacy Policy"),
-    "airbnb": Published("Airbnb", "Airbnb Privacy Policy"),
-    "facebook": Published("Facebook", "Facebook Data Policy", date="2022-01-04"),
-    "twitter": Published("Twitter", "Twitter Privacy Policy"),
-    "gdpr": Published("GDPR", "General Data Protection Regulation", kind="regulation"),
-    "ccpa": Published("CCPA", "California Consumer Privacy Act of 2018", kind="regulation"),
+DOCUMENTS: dict[str, PublishedDocument] = {
+    "uber": PublishedDocument("Uber", "Uber Privacy Notice", date="2023-04-05"),
+    "spotify": PublishedDocument("Spotify", "Spotify Privacy Policy"),
+    "airbnb": PublishedDocument("Airbnb", "Airbnb Privacy Policy"),
+    "facebook": PublishedDocument("Facebook", "Facebook Data Policy", date="2022-01-04"),
+    "twitter": PublishedDocument("Twitter", "Twitter Privacy Policy"),
+    "gdpr": PublishedDocument("GDPR", "General Data Protection Regulation", kind="regulation"),
+    "ccpa": PublishedDocument("CCPA", "California Consumer Privacy Act of 2018", kind="regulation"),
 }
 
 # Id as published → id in genaipa. The six questions are published once for each regulation, numbered on.
@@ -157,49 +159,49 @@ _CLOSE = 0.8
 """How alike a misspelt name has to be: "airbnd" is airbnb."""
 
 
-def experiment_named(text: str) -> StudyExperiment | None:
-    """The experiment that a sheet, a file or a heading is called after; None for any other text."""
+def find_experiment(text: str) -> StudyExperiment | None:
+    """Return the experiment that a sheet, a file or a heading is called after; None for any other text."""
     word = text.strip().lower().removeprefix("results_")
     return next((name for name, begins in _BEGINS.items() if word.startswith(begins)), None)
 
 
-def wordings_of(experiment: StudyExperiment, origin: str) -> tuple[Wording, ...]:
-    """The wordings in which questions of an origin were asked: of FAQ questions one paraphrase only."""
+def list_wordings(experiment: StudyExperiment, origin: str) -> tuple[Wording, ...]:
+    """Return the wordings in which questions of an origin were asked: of FAQ questions one paraphrase only."""
     from genaipa.runs.experiments import EXPERIMENTS  # the facts above are read wherever data sets are listed
 
     return EXPERIMENTS[experiment].wordings[: 1 if origin == "faq" else None]
 
 
-def document_named(text: str, among: tuple[str, ...] = POLICIES) -> str | None:
-    """The document that a sheet or a column is called after, small slips of the pen included."""
-    close = difflib.get_close_matches(text.strip().lower(), among, n=1, cutoff=_CLOSE)
+def find_document(text: str, names: tuple[str, ...] = POLICIES) -> str | None:
+    """Return the document that a sheet or a column is called after, small slips of the pen included."""
+    close = difflib.get_close_matches(text.strip().lower(), names, n=1, cutoff=_CLOSE)
     return close[0] if close else None
 
 
-def labelled(text: str) -> tuple[str, int] | None:
-    """Question id and number of a label: `T_f1`, `AEEₑ` → AEE_f1; `T_u2` → T_u1, 2 (its second paraphrase)."""
+def parse_label(text: str) -> tuple[str, int] | None:
+    """Return question id and number of a label: `T_f1`, `AEEₑ` → AEE_f1; `T_u2` → T_u1, 2 (its second paraphrase)."""
     levels = any(ord(letter) in _LEVELS for letter in text)
-    found = _LABEL.fullmatch(text.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
-    if found is None:
+    match = _LABEL.fullmatch(text.strip().translate(_LEVELS).upper().replace("PBD", "PD"))
+    if match is None:
         return None
-    category, kind, number = found[1], "F" if levels else found[2], int(found[3])
+    category, kind, number = match[1], "F" if levels else match[2], int(match[3])
     question = f"{category}_u1" if kind == "U" else f"{category}_f{number}"
     return (question, number) if kind and question in POLICY_IDS else None
 
 
-def origin_of(question: str) -> str:
-    """`faq` or `user`: from where the study has the question."""
+def question_origin(question: str) -> str:
+    """Return `faq` or `user`: from where the study has the question."""
     return "user" if "_u" in question else "faq"
 
 
-def system_of(path: str) -> str:
-    """The system whose file this is, from its folder: `Results/Results_ChatGPT-4/…` → published/chatgpt-4."""
+def name_system(path: str) -> str:
+    """Return the system whose file this is, from its folder: `Results/Results_ChatGPT-4/…` → published/chatgpt-4."""
     folder = PurePosixPath(path).parts[1]
     return "published/" + folder.removeprefix("Results_").lower()
 
 
-def held(tree: Tree, folder: str, suffix: str) -> list[str]:
-    """The published files below a folder that are here, in order; files directly in it belong to no system."""
+def list_files(tree: Tree, folder: str, suffix: str) -> list[str]:
+    """List the published files below a folder that are here, in order; files directly in it belong to no system."""
     return sorted(
         path
         for path in tree.blobs

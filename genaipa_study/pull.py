@@ -32,7 +32,7 @@ from genaipa_study.layout import (
     REGULATION_IDS,
     REGULATION_SET,
     Tree,
-    published,
+    published_tree,
     read_table,
     source_url,
 )
@@ -50,18 +50,18 @@ _WINDOW = 40
 
 
 def document_text(tree: Tree, name: str) -> str:
-    """The text as published, with the line ends that genaipa uses."""
+    """Return the text as published, with the line ends that genaipa uses."""
     return read_text(tree.folder / DOCUMENTS[name].path).replace("\r\n", "\n")
 
 
 def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
-    """The text, its metadata, and sentences about segments that differ from it."""
+    """Return the text, its metadata, and sentences about segments that differ from it."""
     published, text = DOCUMENTS[name], document_text(tree, name)
     part_sets, notes = {}, []
     for part_set in PART_SETS:
-        segments = _segments(tree, name, part_set)
+        segments = _read_segments(tree, name, part_set)
         if segments:
-            part_sets[part_set], inexact = locate(text, segments, f"{name}, {part_set}")
+            part_sets[part_set], inexact = locate_segments(text, segments, f"{name}, {part_set}")
             notes += inexact
     about = About(
         company=published.company,
@@ -77,45 +77,49 @@ def convert_document(tree: Tree, name: str) -> tuple[str, About, list[str]]:
     return text, about, notes
 
 
-def locate(text: str, segments: list[str], where: str) -> tuple[tuple[int, ...], list[str]]:
-    """The offsets at which the segments begin in the text, found in order and up to white space.
+def locate_segments(text: str, segments: list[str], segmentation: str) -> tuple[tuple[int, ...], list[str]]:
+    """Return the offsets at which the segments begin in the text, found in order and up to white space.
 
     A segment that the text doesn't hold word for word is placed by its first words that it does hold, and a sentence
     about it is returned beside the offsets; a DataError if there are no such words.
     """
-    places = [place for place, character in enumerate(text) if not character.isspace()]
+    indices = [index for index, character in enumerate(text) if not character.isspace()]
     squeezed = "".join(text.split())
-    offsets, notes, after = [], [], 0
+    offsets, notes, search_start = [], [], 0
     for number, segment in enumerate(segments, start=1):
-        sought = "".join(segment.split())
-        start = squeezed.find(sought, after)
+        squeezed_segment = "".join(segment.split())
+        start = squeezed.find(squeezed_segment, search_start)
         if start >= 0:
-            after = start + len(sought)
+            search_start = start + len(squeezed_segment)
         else:
-            start, after = _nearest(squeezed, sought, after, f"{where}, Part {number}")
-            notes.append(f"{where}, Part {number}: differs from the document; placed by the first words that agree.")
-        offsets.append(places[start])
+            start, search_start = _locate_nearest(
+                squeezed, squeezed_segment, search_start, f"{segmentation}, Part {number}"
+            )
+            notes.append(
+                f"{segmentation}, Part {number}: differs from the document; placed by the first words that agree."
+            )
+        offsets.append(indices[start])
     return tuple(offsets), notes
 
 
-def _nearest(squeezed: str, sought: str, after: int, where: str) -> tuple[int, int]:
-    """Start of a segment, and where to look for the next, by its first characters found in the text."""
-    for skipped in range(max(1, len(sought) - _WINDOW + 1)):
-        found = squeezed.find(sought[skipped : skipped + _WINDOW], after)
-        if found >= 0:
-            return max(found - skipped, after), found + 1
-    raise DataError(where, "the segment is not in its document.")
+def _locate_nearest(squeezed: str, segment: str, search_start: int, segment_name: str) -> tuple[int, int]:
+    """Return the start of a segment, and where to look for the next, by its first characters found in the text."""
+    for skipped in range(max(1, len(segment) - _WINDOW + 1)):
+        start = squeezed.find(segment[skipped : skipped + _WINDOW], search_start)
+        if start >= 0:
+            return max(start - skipped, search_start), start + 1
+    raise DataError(segment_name, "the segment is not in its document.")
 
 
-def _segments(tree: Tree, name: str, part_set: str) -> list[str]:
-    """The texts of a published segmentation in order, without their headers."""
+def _read_segments(tree: Tree, name: str, part_set: str) -> list[str]:
+    """Return the texts of a published segmentation in order, without their headers."""
     folder = f"Privacy Documents/Privacy Policy Segments/{part_set}/{name}-policy-text-segments/"
-    numbered = {}
+    segment_texts = {}
     for path in tree.blobs:
         number = re.search(r"\d+", PurePosixPath(path).stem)
         if path.startswith(folder) and number:
-            numbered[int(number.group())] = _HEADER.sub("", read_text(tree.folder / path), count=1)
-    return [numbered[number] for number in sorted(numbered)]
+            segment_texts[int(number.group())] = _HEADER.sub("", read_text(tree.folder / path), count=1)
+    return [segment_texts[number] for number in sorted(segment_texts)]
 
 
 # Stands at the head of the converted file, for who opens it.
@@ -131,20 +135,20 @@ _REGULATION_QUESTIONS = "Annotated Answers/Regulation Answers/annotated_answers_
 
 
 def convert_questions(tree: Tree) -> QuestionSet:
-    """The 32 questions about a policy with their three paraphrases each; a DataError names file, row and column."""
+    """Return the 32 questions about a policy with three paraphrases each; a DataError names file, row and column."""
     path = _POLICY_FOLDER + "Questions.csv"
-    asked = {"id": ("id_question",), "category": ("category",), "text": ("question",)}
-    rows = read_table(tree.folder / path, asked, POLICY_IDS)
+    question_columns = {"id": ("id_question",), "category": ("category",), "text": ("question",)}
+    rows = read_table(tree.folder / path, question_columns, POLICY_IDS)
     columns = {f"question_set_{n}": (f"question_set_{n}",) for n in (1, 2, 3)}
     paraphrased = tree.folder / _POLICY_FOLDER / "Questions (Paraphrased).csv"
-    others = read_table(paraphrased, {"id": ("id_paraphrased",), **columns}, POLICY_IDS)
+    paraphrases = read_table(paraphrased, {"id": ("id_paraphrased",), **columns}, POLICY_IDS)
     questions = tuple(
         Question(
             id=question,
             category=question.split("_")[0],
             origin="user" if question.endswith("u1") else "faq",
             text=row["text"],
-            paraphrases=tuple(others[question][column] for column in columns),
+            paraphrases=tuple(paraphrases[question][column] for column in columns),
         )
         for question, row in rows.items()
     )
@@ -161,7 +165,7 @@ def convert_questions(tree: Tree) -> QuestionSet:
 
 
 def convert_regulation_questions(tree: Tree) -> QuestionSet:
-    """The six questions about a regulation, which have no published paraphrases.
+    """Return the six questions about a regulation, which have no published paraphrases.
 
     They are published for the GDPR and, word for word but for its name, for the CCPA: the name is the placeholder.
     """
@@ -199,7 +203,7 @@ _NUMBERED = re.compile(r"(?m)^(?:Art\. (\d+) |(1798\.\d+)\.\s)")
 
 
 def convert_annotations(tree: Tree, name: str) -> Annotations:
-    """The annotated answers of one of the seven documents; a DataError names file, row and column."""
+    """Return the annotated answers of one of the seven documents; a DataError names file, row and column."""
     document = DOCUMENTS[name]
     policy = document.kind == "policy"
     folder = "Privacy Policy Answers" if policy else "Regulation Answers"
@@ -210,7 +214,7 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     numbers = set() if policy else {article or section for article, section in _NUMBERED.findall(text)}
     law = tuple(sorted(numbers, key=lambda number: [int(step) for step in number.split(".")]))
     rows = read_table(tree.folder / path, _COLUMNS, ids)
-    answers = {question: _answer(cells["answer"], law) for question, cells in rows.items()}
+    answers = {question: _make_annotated_answer(cells["answer"], law) for question, cells in rows.items()}
     _note_copies(answers, {question: cells["question"] for question, cells in rows.items()})
     return Annotations(
         document=name,
@@ -224,26 +228,26 @@ def convert_annotations(tree: Tree, name: str) -> Annotations:
     )
 
 
-def _answer(text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
-    """One answer with what its text says about sections, silence and its own defects."""
+def _make_annotated_answer(text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
+    """Return one answer with what its text says about sections, silence and its own defects."""
     notes = []
     # The study has two values; what an answer says in its words about gaps in the document makes the third.
     silent: Silent = "yes" if _SILENT.search(text) else "partly" if leaves_open(text) else "no"
     if text[0].islower():
         notes.append("The published text has lost its beginning.")
-    sections = cited_articles(text, law) if law else cited_parts(text)
+    sections = find_cited_articles(text, law) if law else find_cited_parts(text)
     return AnnotatedAnswer(
         silent=silent, answer=text, sections=() if silent == "yes" else sections, note=" ".join(notes)
     )
 
 
-def cited_parts(text: str) -> tuple[str, ...]:
-    """The parts of the policy that an answer refers to, as "Part 3"."""
+def find_cited_parts(text: str) -> tuple[str, ...]:
+    """Return the parts of the policy that an answer refers to, as "Part 3"."""
     return tuple(dict.fromkeys(f"Part {number}" for number in _PART.findall(text)))
 
 
-def cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
-    """The articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
+def find_cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the articles or sections of a regulation that an answer refers to, as "Article 32" or "Section 1798.155".
 
     `law` holds the numbers in the order of the regulation: "12-23" means all of them in between. A subdivision,
     "1798.140(c)(1)", counts as its section.
@@ -259,19 +263,19 @@ def cited_articles(text: str, law: tuple[str, ...]) -> tuple[str, ...]:
 
 def _note_copies(answers: dict[str, AnnotatedAnswer], questions: dict[str, str]) -> None:
     """Note copied answers: of questions with the same text, all but the best match."""
-    same: defaultdict[str, list[str]] = defaultdict(list)
+    questions_by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for question, answer in answers.items():
         if answer.silent != "yes":
-            same[answer.answer].append(question)
-    for text, sharing in same.items():
-        rightful = max(sharing, key=lambda question: len(_words(questions[question]) & _words(text)))
+            questions_by_answer[answer.answer].append(question)
+    for text, sharing in questions_by_answer.items():
+        rightful = max(sharing, key=lambda question: len(_split_words(questions[question]) & _split_words(text)))
         for question in sharing:
             if question != rightful:
                 note = f"{answers[question].note} The published text is a copy of the answer to {rightful}.".strip()
                 answers[question] = msgspec.structs.replace(answers[question], note=note)
 
 
-def _words(text: str) -> set[str]:
+def _split_words(text: str) -> set[str]:
     return set(re.findall(r"\w+", text.lower()))
 
 
@@ -286,9 +290,9 @@ OUTPUTS = (
 )
 
 
-def available(tree: Tree | None = None) -> bool:
-    """Whether the seven documents, their annotated answers and the published questions can be used now."""
-    return _notes(tree or published()) is not None
+def is_available(tree: Tree | None = None) -> bool:
+    """Tell whether the seven documents, their annotated answers and the published questions can be used now."""
+    return _conversion_notes(tree or published_tree()) is not None
 
 
 def pull(
@@ -299,47 +303,51 @@ def pull(
     tree: Tree | None = None,
 ) -> Pulled:
     """Fetch missing files (`Snapshot.fetch`) and convert them; the notes are about defects of the data."""
-    tree = tree or published()
-    done = tree.fetch(origin=origin, offline=offline, progress=progress)
-    return replace(done, notes=(*_convert(tree), *done.notes))
+    tree = tree or published_tree()
+    pulled_files = tree.fetch(origin=origin, offline=offline, progress=progress)
+    return replace(pulled_files, notes=(*_convert_files(tree), *pulled_files.notes))
 
 
-def _notes(tree: Tree) -> list[str] | None:
-    """The notes of this version's conversion of this commit; None unless all of its files are there."""
-    done = tree.load_step("converted", _key(tree))
-    return done["notes"] if done and all((pulled() / output).is_file() for output in OUTPUTS) else None
+def _conversion_notes(tree: Tree) -> list[str] | None:
+    """Return the notes of this version's conversion of this commit; None unless all of its files are there."""
+    mark = tree.load_step("converted", _conversion_key(tree))
+    return mark["notes"] if mark and all((pulled() / output).is_file() for output in OUTPUTS) else None
 
 
-def _key(tree: Tree) -> str:
+def _conversion_key(tree: Tree) -> str:
     return inputs_key(VERSION, tree.commit, sorted((path, tree.blobs[path]) for path in tree.required_files))
 
 
-def _convert(tree: Tree) -> list[str]:
+def _convert_files(tree: Tree) -> list[str]:
     """Write documents, annotated answers and question sets, unless they are there; notes on defects of the data.
 
     A DataError names what can't be read; nothing is written then.
     """
-    done = _notes(tree)
-    if done is not None:
-        return done
+    earlier_notes = _conversion_notes(tree)
+    if earlier_notes is not None:
+        return earlier_notes
     outputs: dict[str, str] = {}
     notes: list[str] = []
     for name in DOCUMENTS:
         text, about, inexact = convert_document(tree, name)
         annotations = convert_annotations(tree, name)
         outputs[f"policies/{name}.txt"] = text
-        outputs[f"policies/{name}.yaml"] = _yaml(about)
-        outputs[f"annotations/{name}.yaml"] = _yaml(annotations)
+        outputs[f"policies/{name}.yaml"] = _format_yaml(about)
+        outputs[f"annotations/{name}.yaml"] = _format_yaml(annotations)
         notes += inexact
-        notes += [f"{name}, {question}: {one.note}" for question, one in annotations.answers.items() if one.note]
-    outputs[f"questions/{POLICY_SET}.yaml"] = DEFECTS + _yaml(convert_questions(tree))
-    outputs[f"questions/{REGULATION_SET}.yaml"] = _yaml(convert_regulation_questions(tree))
+        notes += [
+            f"{name}, {question}: {annotation.note}"
+            for question, annotation in annotations.answers.items()
+            if annotation.note
+        ]
+    outputs[f"questions/{POLICY_SET}.yaml"] = DEFECTS + _format_yaml(convert_questions(tree))
+    outputs[f"questions/{REGULATION_SET}.yaml"] = _format_yaml(convert_regulation_questions(tree))
     for output, content in outputs.items():
         write(pulled() / output, content.encode())
-    tree.record_step("converted", _key(tree), notes=notes)
+    tree.record_step("converted", _conversion_key(tree), notes=notes)
     return notes
 
 
-def _yaml(record: msgspec.Struct) -> str:
+def _format_yaml(record: msgspec.Struct) -> str:
     plain = msgspec.to_builtins(record)
     return yaml.safe_dump(plain, allow_unicode=True, sort_keys=False, default_flow_style=None, width=120)

@@ -18,13 +18,13 @@ from genaipa_study.layout import (
     REGULATION_IDS,
     REGULATIONS,
     RESULTS,
-    csv_rows,
-    document_named,
-    experiment_named,
-    held,
-    labelled,
-    origin_of,
-    system_of,
+    find_document,
+    find_experiment,
+    list_files,
+    name_system,
+    parse_label,
+    question_origin,
+    read_csv_rows,
 )
 from genaipa_study.sheets import Grid, column_letter, read_workbook
 
@@ -38,7 +38,7 @@ PARAPHRASES = 3
 
 
 @dataclass(frozen=True)
-class _Table:
+class _ScoreTable:
     """One table of scores, and its place."""
 
     path: str
@@ -47,28 +47,28 @@ class _Table:
     experiment: Any = ""
 
     def rows(self) -> Iterator[tuple[int, tuple[object, ...]]]:
-        """(line, row) of each row below the header that is not blank."""
+        """Yield (line, row) of each row below the header that is not blank."""
         for line, row in enumerate(self.grid[1:], start=2):
             if any(str(cell or "").strip() for cell in row):
                 yield line, row
 
     def finding(self, kind: str, cell: str, reason: str, document: str = "", question: str = "") -> Finding:
-        """A finding about one of its cells."""
-        place = (self.path, self.title, cell, reason, system_of(self.path), self.experiment)
-        return Finding(kind, *place, document, question)
+        """Return a finding about one of its cells."""
+        position = (self.path, self.title, cell, reason, name_system(self.path), self.experiment)
+        return Finding(kind, *position, document, question)
 
     def score(self, cell: str, document: str, question: str, **values: Any) -> PublishedScore:
-        """A score in one of its cells."""
+        """Return a score in one of its cells."""
         values |= {"document": document, "question": question, "file": self.path, "sheet": self.title, "cell": cell}
-        return PublishedScore(system=system_of(self.path), experiment=self.experiment, **values)
+        return PublishedScore(system=name_system(self.path), experiment=self.experiment, **values)
 
 
 def read_scores(tree: Tree) -> tuple[list[PublishedScore], list[Finding]]:
-    """Every published score that is here, and what could not be placed."""
+    """Read every published score that is here, and list what could not be placed."""
     scores: list[PublishedScore] = []
     findings: list[Finding] = []
-    for path in (*held(tree, RESULTS, ".csv"), *held(tree, RESULTS, ".xlsx")):
-        for item in _read_file(tree, path):
+    for path in (*list_files(tree, RESULTS, ".csv"), *list_files(tree, RESULTS, ".xlsx")):
+        for item in _read_score_file(tree, path):
             if isinstance(item, Finding):
                 findings.append(item)
             else:
@@ -76,54 +76,54 @@ def read_scores(tree: Tree) -> tuple[list[PublishedScore], list[Finding]]:
     return scores, findings
 
 
-def _read_file(tree: Tree, path: str) -> Iterator[PublishedScore | Finding]:
-    """The scores in one file, sheet by sheet."""
+def _read_score_file(tree: Tree, path: str) -> Iterator[PublishedScore | Finding]:
+    """Yield the scores in one file, sheet by sheet."""
     is_csv = path.lower().endswith(".csv")
     try:
-        grid: Grid = [tuple(row) for row in csv_rows(tree.folder / path)] if is_csv else []
+        grid: Grid = [tuple(row) for row in read_csv_rows(tree.folder / path)] if is_csv else []
         sheets = [("", grid)] if is_csv else list(read_workbook(tree.folder / path))
     except DataError as error:
-        yield _Table(path, "", []).finding("unplaced", "", f"The file {error.problem}")
+        yield _ScoreTable(path, "", []).finding("unplaced", "", f"The file {error.problem}")
         return
     for title, cells in sheets:
         name = PurePosixPath(path).stem if is_csv else title
-        table = _Table(path, title, cells)
+        table = _ScoreTable(path, title, cells)
         if not any(cell is not None and cell != "" for row in cells for cell in row):
             yield table.finding("unplaced", "", "The table is empty.")
         elif "regulation" in name.lower():
-            yield from _regulation_rows(replace(table, experiment="regulation"))
-        elif (experiment := experiment_named(name)) is None:
-            yield table.finding("unplaced", "", "The table is called after no experiment.")
+            yield from _read_regulation_rows(replace(table, experiment="regulation"))
+        elif (experiment := find_experiment(name)) is None:
+            yield table.finding("unplaced", "", "The table's name is not that of an experiment.")
         else:
-            yield from _policy_rows(replace(table, experiment=experiment), experiment)
+            yield from _read_policy_rows(replace(table, experiment=experiment), experiment)
 
 
-def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[PublishedScore | Finding]:
-    """The rows of a table by question: the columns are policies with M_all, or metrics averaged over the policies."""
+def _read_policy_rows(table: _ScoreTable, experiment: StudyExperiment) -> Iterator[PublishedScore | Finding]:
+    """Yield the scores of a table by question; its columns are policies with M_all, or metrics averaged over them."""
     header = {column: str(name).strip() for column, name in enumerate(table.grid[0]) if str(name or "").strip()}
     metrics = {column: name.lower() for column, name in header.items() if name.lower() in shipped_rubric().metrics}
-    documents = {column: document_named(name) for column, name in header.items() if column not in metrics}
+    documents = {column: find_document(name) for column, name in header.items() if column not in metrics}
     for column, document in documents.items():
         if column and document is None:
             reason = f"The column '{header[column]}' is neither a policy nor a metric."
             yield table.finding("unplaced", f"{column_letter(column + 1)}1", reason)
-    seen = set()
+    questions = set()
     for line, row in table.rows():
-        label = labelled(str(row[0] or ""))
-        if label is None or label[0] in seen:
+        label = parse_label(str(row[0] or ""))
+        if label is None or label[0] in questions:
             reason = f"'{row[0]}' is not the id of a question." if label is None else f"'{row[0]}' appears twice."
             yield table.finding("unplaced", f"A{line}", reason)
             continue
-        question, times = label[0], averaged(experiment, label[0])
-        seen.add(question)
+        question, times = label[0], count_averaged(experiment, label[0])
+        questions.add(question)
         for column, document in documents.items():
-            value, cell = _number(row, column), f"{column_letter(column + 1)}{line}"
+            value, cell = _read_number(row, column), f"{column_letter(column + 1)}{line}"
             if document is not None and value is None:
                 yield table.finding("missing-score", cell, "The cell holds no number.", document, question)
             elif document is not None and value is not None:
                 yield table.score(cell, document, question, m_all=round(M_ALL_IN_TABLES * value, 9), averaged=times)
         if metrics:
-            values = {name: _number(row, column) for column, name in metrics.items()}
+            values = {name: _read_number(row, column) for column, name in metrics.items()}
             cell = f"{column_letter(min(metrics) + 1)}{line}"
             if len(values) < len(shipped_rubric().metrics) or None in values.values():
                 reason = "The row doesn't hold a number for each of the five metrics."
@@ -132,36 +132,38 @@ def _policy_rows(table: _Table, experiment: StudyExperiment) -> Iterator[Publish
                 yield table.score(cell, "", question, m_all=None, averaged=len(POLICIES) * times, **values)
 
 
-def averaged(experiment: StudyExperiment, question: str) -> int:
-    """Number of scores that one cell is the mean of; 0 where the study doesn't say."""
-    if origin_of(question) == "faq":
+def count_averaged(experiment: StudyExperiment, question: str) -> int:
+    """Count the scores that one cell is the mean of; 0 where the study doesn't say."""
+    if question_origin(question) == "faq":
         return 1
     # User questions were asked three times, and which of the answers were scored is not published.
     return PARAPHRASES if experiment == "robustness" else 0
 
 
-def _regulation_rows(table: _Table) -> Iterator[PublishedScore | Finding]:
-    """The five values of each question about a regulation; M_all follows from them."""
+def _read_regulation_rows(table: _ScoreTable) -> Iterator[PublishedScore | Finding]:
+    """Yield the five values of each question about a regulation; M_all follows from them."""
     names = {str(name or "").strip().lower(): column for column, name in enumerate(table.grid[0])}
-    about, places = names.get("regulation"), [names[metric] for metric in shipped_rubric().metrics if metric in names]
-    if about is None or len(places) < len(shipped_rubric().metrics):
+    about, columns = names.get("regulation"), [names[metric] for metric in shipped_rubric().metrics if metric in names]
+    if about is None or len(columns) < len(shipped_rubric().metrics):
         yield table.finding("unplaced", "A1", "The table lacks the column 'Regulation' or that of a metric.")
         return
     for line, row in table.rows():
         question = REGULATION_IDS.get(str(row[0] or "").strip())
-        document = document_named(str(row[about] or ""), REGULATIONS) if about < len(row) else None
-        values = [value for place in places if (value := _number(row, place)) in shipped_rubric().values]
+        document = find_document(str(row[about] or ""), REGULATIONS) if about < len(row) else None
+        values = [value for column in columns if (value := _read_number(row, column)) in shipped_rubric().values]
         if question is None or document is None or len(values) < len(shipped_rubric().metrics):
             reason = "The row lacks the id of a question, a regulation, or five values that a metric can have."
             yield table.finding("unplaced", f"A{line}", reason)
             continue
-        given = dict(zip(shipped_rubric().metrics, values, strict=True))
-        cell = f"{column_letter(places[0] + 1)}{line}"
-        yield table.score(cell, document, question, m_all=shipped_rubric().m_all(given), averaged=1, **given)
+        values_by_metric = dict(zip(shipped_rubric().metrics, values, strict=True))
+        cell = f"{column_letter(columns[0] + 1)}{line}"
+        yield table.score(
+            cell, document, question, m_all=shipped_rubric().m_all(values_by_metric), averaged=1, **values_by_metric
+        )
 
 
-def _number(row: tuple[object, ...], column: int) -> float | None:
-    """The number in the cell, None if it holds none."""
+def _read_number(row: tuple[object, ...], column: int) -> float | None:
+    """Return the number in the cell, None if it holds none."""
     value = row[column] if column < len(row) else None
     if isinstance(value, bool) or value is None:
         return None

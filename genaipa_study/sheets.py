@@ -24,13 +24,13 @@ from genaipa_study.layout import (
     POLICIES,
     POLICY_IDS,
     REPETITIONS,
-    document_named,
-    experiment_named,
-    held,
-    labelled,
-    origin_of,
-    system_of,
-    wordings_of,
+    find_document,
+    find_experiment,
+    list_files,
+    list_wordings,
+    name_system,
+    parse_label,
+    question_origin,
 )
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ _LONGEST_NOTE = 12
 
 _JUMP, _SKIP = 1.0, 1.4
 """Costs of a change of the distance between cell and question, and of passing over one of them."""
-_Way = tuple[float, tuple[int, int] | None]
+_Alignment = tuple[float, tuple[int, int] | None]
 """Cost of an alignment of cells with questions, and its last pair."""
-_NO_WAY: _Way = (inf, None)
+_NO_ALIGNMENT: _Alignment = (inf, None)
 _LOST = 5
 """Blank rows in a row in which a heading may have been lost."""
-_PLACES = {question: place for place, question in enumerate(POLICY_IDS)}
+_QUESTION_ORDER = {question: index for index, question in enumerate(POLICY_IDS)}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Slot:
     experiment: StudyExperiment
     question: str
     wording: Wording
-    asked: str
+    question_text: str
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class SheetCell:
 
     @property
     def name(self) -> str:
-        """As a spreadsheet calls it."""
+        """The cell's name in a spreadsheet, such as B2."""
         return f"{column_letter(self.column)}{self.row}"
 
 
@@ -104,22 +104,22 @@ class Sheet:
 
 
 def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
-    """The questions and answers of a sheet, from its cells row by row.
+    """Read the questions and answers of a sheet, from its cells row by row.
 
-    `texts` gives question and wording for the `simplified` text of every published question, where a label is missing.
+    `texts` gives question and wording for the simplified text of every published question, where a label is missing.
     """
     sheet = Sheet()
-    label, question = _label_columns(grid)
-    rows = _Rows(sheet, texts)
+    label, question = _find_label_columns(grid)
+    rows = _RowReader(sheet, texts)
     for number, row in enumerate(grid, start=1):
-        rows.read(number, *(SheetCell(number, column, _text(row, column)) for column in (label, question)))
+        rows.read(number, *(SheetCell(number, column, _cell_text(row, column)) for column in (label, question)))
     if not sheet.slots:
         sheet.unplaced.append(("", "no row is labelled with a question of the study"))
         return sheet
-    for cells in _run_columns(grid, question, sheet):
-        placed, left = _lay(cells, sheet)
-        sheet.runs.append(placed)
-        for cell in left:
+    for cells in _find_run_columns(grid, question, sheet):
+        cells_by_slot, unplaced_cells = _align_cells(cells, sheet)
+        sheet.runs.append(cells_by_slot)
+        for cell in unplaced_cells:
             if len(cell.text.split()) <= _LONGEST_NOTE:
                 sheet.notes.append(cell)
             else:
@@ -127,47 +127,47 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
     return sheet
 
 
-def simplified(text: str) -> str:
-    """A question without the number, quotation marks, capitals and spacing that the sheets add."""
+def simplify(text: str) -> str:
+    """Strip a question of the number, quotation marks, capitals and spacing that the sheets add."""
     return "".join(re.findall(r"[a-z]+", text.lower()))
 
 
 def column_letter(column: int) -> str:
-    """1 → A, 27 → AA."""
+    """Return the letters of a column: 1 → A, 27 → AA."""
     letters = ""
     while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
+        column, letter_index = divmod(column - 1, 26)
+        letters = chr(ord("A") + letter_index) + letters
     return letters
 
 
-def _text(row: Sequence[object], column: int) -> str:
-    """The text of the cell in that column (from 1); empty if there is none."""
+def _cell_text(row: Sequence[object], column: int) -> str:
+    """Return the text of the cell in that column (from 1); empty if there is none."""
     value = row[column - 1] if 1 <= column <= len(row) else None
     return "" if value is None else str(value)
 
 
-def _names(grid: Grid) -> dict[int, str]:
-    """Column → its name, from the row that names the labels; empty if no row does."""
+def _column_names(grid: Grid) -> dict[int, str]:
+    """Return column → its name, from the row that names the labels; empty if no row does."""
     for row in grid[:_FIRST_ROWS]:
-        named = {column: _text(row, column).strip().lower() for column in range(1, len(row) + 1)}
-        if "labels" in named.values():
-            return {column: name for column, name in named.items() if name}
+        row_names = {column: _cell_text(row, column).strip().lower() for column in range(1, len(row) + 1)}
+        if "labels" in row_names.values():
+            return {column: name for column, name in row_names.items() if name}
     return {}
 
 
-def _label_columns(grid: Grid) -> tuple[int, int]:
-    """The columns of labels and questions: by their names, else the column with most labels and the next."""
-    names = _names(grid)
+def _find_label_columns(grid: Grid) -> tuple[int, int]:
+    """Find the columns of labels and questions: by their names, else the column with most labels and the next."""
+    names = _column_names(grid)
     labels: Counter[int] = Counter()
     for row in grid:
-        labels.update(column for column in range(1, len(row) + 1) if labelled(_text(row, column)))
-    called = [column for column, name in names.items() if name == "labels"]
-    label = max(called or labels or [1], key=lambda column: labels[column])
+        labels.update(column for column in range(1, len(row) + 1) if parse_label(_cell_text(row, column)))
+    label_columns = [column for column, name in names.items() if name == "labels"]
+    label = max(label_columns or labels or [1], key=lambda column: labels[column])
     return label, next((column for column, name in names.items() if name == "questions"), label + 1)
 
 
-class _Rows:
+class _RowReader:
     """Goes down a sheet and tells which rows ask what.
 
     Within an experiment the questions come in the study's order. Where they begin again, or many rows are blank, a
@@ -178,76 +178,80 @@ class _Rows:
         self._sheet = sheet
         self._texts = texts
         self._experiment: StudyExperiment | None = None
-        self._asked: list[tuple[str, Wording]] = []
+        self._questions_read: list[tuple[str, Wording]] = []
         self._last = (0, "")
         self._blank = 0
 
     def read(self, number: int, label: SheetCell, question: SheetCell) -> None:
         """Take a row in: the cells of its label and its question."""
-        said, asked = label.text.strip(), question.text.strip()
-        self._blank = 0 if said or asked else self._blank + 1
+        label_text, question_text = label.text.strip(), question.text.strip()
+        self._blank = 0 if label_text or question_text else self._blank + 1
         if self._blank == _LOST:
             self._experiment = None
         heading = next((cell for cell in (label, question) if _HEADING.fullmatch(cell.text.strip())), None)
         if heading:
-            self._experiment, self._asked = experiment_named(heading.text), []
+            self._experiment, self._questions_read = find_experiment(heading.text), []
             if self._experiment is None:
                 self._sheet.unplaced.append((heading.name, f"'{heading.text.strip()}' is no experiment known"))
             return
-        found = self._question(number, said, asked)
-        if found is None:
+        parsed = self._identify_question(number, label_text, question_text)
+        if parsed is None:
             return
-        self._last = (number, found[0])
-        wording = self._wording(*found, self._texts.get(simplified(asked)))
+        self._last = (number, parsed[0])
+        wording = self._choose_wording(*parsed, self._texts.get(simplify(question_text)))
         if wording is None or self._experiment is None:
             self._experiment = None
             self._sheet.unknown.append(number)
             self._sheet.unplaced.append(
-                ((label if said else question).name, f"{found[0]} is below no heading of its own")
+                ((label if label_text else question).name, f"{parsed[0]} is below no heading of its own")
             )
             return
-        self._asked.append((found[0], wording))
-        self._sheet.slots.append(Slot(number, self._experiment, found[0], wording, question.text))
+        self._questions_read.append((parsed[0], wording))
+        self._sheet.slots.append(Slot(number, self._experiment, parsed[0], wording, question.text))
 
-    def _question(self, number: int, said: str, asked: str) -> tuple[str, int] | None:
-        """Question id and number of a row: by its label, else by its text, else as the paraphrase below another."""
-        if said:
-            return labelled(said)
-        known = self._texts.get(simplified(asked))
-        if known:
-            return known[0], max(1, WORDINGS.index(known[1]))
-        follows = asked and self._last[0] == number - 1 and origin_of(self._last[1]) == "user"
-        return (self._last[1], 0) if follows else None
+    def _identify_question(self, number: int, label_text: str, question_text: str) -> tuple[str, int] | None:
+        """Return question id and number of a row by its label, else by its text, else as the paraphrase of the last."""
+        if label_text:
+            return parse_label(label_text)
+        question_wording = self._texts.get(simplify(question_text))
+        if question_wording:
+            return question_wording[0], max(1, WORDINGS.index(question_wording[1]))
+        is_paraphrase = question_text and self._last[0] == number - 1 and question_origin(self._last[1]) == "user"
+        return (self._last[1], 0) if is_paraphrase else None
 
-    def _wording(self, question: str, number: int, known: tuple[str, Wording] | None) -> Wording | None:
-        """The wording in which the row asks its question; None if it is out of place in this experiment."""
+    def _choose_wording(
+        self, question: str, number: int, question_wording: tuple[str, Wording] | None
+    ) -> Wording | None:
+        """Return the wording in which the row asks its question; None if it is out of place in this experiment."""
         if self._experiment is None:
             return None
-        wordings = wordings_of(self._experiment, origin_of(question))
-        before = [wording for earlier, wording in self._asked if earlier == question]
+        wordings = list_wordings(self._experiment, question_origin(question))
+        earlier_wordings = [wording for earlier, wording in self._questions_read if earlier == question]
         if len(wordings) == 1:
-            named = number if origin_of(question) == "user" else 1
-            wording = wordings[0] if named <= 1 and not before else None
+            number_in_label = number if question_origin(question) == "user" else 1
+            wording = wordings[0] if number_in_label <= 1 and not earlier_wordings else None
         else:
-            wording = wordings[number - 1] if number else next((w for w in wordings if w not in before), None)
-        if wording in before or (self._asked and _PLACES[self._asked[-1][0]] > _PLACES[question]):
+            wording = wordings[number - 1] if number else next((w for w in wordings if w not in earlier_wordings), None)
+        if wording in earlier_wordings or (
+            self._questions_read and _QUESTION_ORDER[self._questions_read[-1][0]] > _QUESTION_ORDER[question]
+        ):
             return None
         # Some paraphrases are published twice, so that only an original among paraphrases (or the reverse) tells.
-        contradicts = known is not None and (known[1] == "original") != (wording == "original")
+        contradicts = question_wording is not None and (question_wording[1] == "original") != (wording == "original")
         return None if contradicts else wording
 
 
-def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[SheetCell]]:
-    """The cells of each column that holds a run, from left to right; other columns are named as unplaced."""
-    names = _names(grid)
-    expected = max(REPETITIONS[origin_of(slot.question)] for slot in sheet.slots)
+def _find_run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[SheetCell]]:
+    """Yield the cells of each column that holds a run, from left to right; other columns are named as unplaced."""
+    names = _column_names(grid)
+    expected = max(REPETITIONS[question_origin(slot.question)] for slot in sheet.slots)
     first = min([*(slot.row for slot in sheet.slots), *sheet.unknown])
     runs = 0
     for column in range(question + 1, max(map(len, grid)) + 1):
         cells = [
-            SheetCell(number, column, _text(row, column))
+            SheetCell(number, column, _cell_text(row, column))
             for number, row in enumerate(grid, start=1)
-            if number >= first and _text(row, column).strip()
+            if number >= first and _cell_text(row, column).strip()
         ]
         name = names.get(column, "")
         if not cells:
@@ -263,8 +267,8 @@ def _run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[Sheet
             yield cells
 
 
-def _lay(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], list[SheetCell]]:
-    """Questions with the cells that answer them, in order; and the cells that answer none.
+def _align_cells(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], list[SheetCell]]:
+    """Align questions with the cells that answer them, in order; return these, and the cells that answer none.
 
     Where every cell is beside a question, it answers that one. Else the way with the fewest changes of the
     distance between cell and question, and the fewest of either passed over, is taken.
@@ -274,56 +278,64 @@ def _lay(cells: list[SheetCell], sheet: Sheet) -> tuple[dict[Slot, SheetCell], l
     if {cell.row for cell in cells} <= set(rows):
         pairs = [(cell, cell.row) for cell in cells]
     else:
-        pairs = _in_step([(cells[i], rows[j]) for i, j in _cheapest([cell.row for cell in cells], rows)])
-    taken = {cell.row for cell, _ in pairs}
-    return {slots[row]: cell for cell, row in pairs if row in slots}, [cell for cell in cells if cell.row not in taken]
-
-
-def _in_step(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
-    """The pairs without any that is alone out of step: a text near a question that was not answered proves nothing."""
-    steps = [cell.row - row for cell, row in pairs]
-    return [
-        pair
-        for at, pair in enumerate(pairs)
-        if not (0 < at < len(pairs) - 1 and steps[at - 1] == steps[at + 1] != steps[at])
+        pairs = _drop_out_of_step(
+            [(cells[i], rows[j]) for i, j in _cheapest_alignment([cell.row for cell in cells], rows)]
+        )
+    used_rows = {cell.row for cell, _ in pairs}
+    return {slots[row]: cell for cell, row in pairs if row in slots}, [
+        cell for cell in cells if cell.row not in used_rows
     ]
 
 
-def _cheapest(cells: list[int], rows: list[int]) -> list[tuple[int, int]]:
-    """Pairs (index of a cell, index of a question) of the cheapest way to lay cells along questions, by their rows."""
-    pair: dict[tuple[int, int], _Way] = {}
-    until: dict[tuple[int, int], _Way] = {}
+def _drop_out_of_step(pairs: list[tuple[SheetCell, int]]) -> list[tuple[SheetCell, int]]:
+    """Drop each pair that alone is out of step: a text near a question that was not answered proves nothing."""
+    steps = [cell.row - row for cell, row in pairs]
+    return [
+        pair
+        for index, pair in enumerate(pairs)
+        if not (0 < index < len(pairs) - 1 and steps[index - 1] == steps[index + 1] != steps[index])
+    ]
+
+
+def _cheapest_alignment(cells: list[int], rows: list[int]) -> list[tuple[int, int]]:
+    """Return pairs (index of a cell, index of a question) of the cheapest alignment of cells with questions."""
+    best_with_pair: dict[tuple[int, int], _Alignment] = {}
+    best_until: dict[tuple[int, int], _Alignment] = {}
     # Distance → the best way so far that ends in it, less the cost of passing over all cells and questions before.
-    along: dict[int, _Way] = {}
+    best_by_distance: dict[int, _Alignment] = {}
     for i, cell in enumerate(cells):
         for j, row in enumerate(rows):
-            passed, distance = (i + j) * _SKIP, cell - row
-            ways: list[_Way] = [(passed + (_JUMP if distance else 0.0), None)]
+            skipping_cost, distance = (i + j) * _SKIP, cell - row
+            alignments: list[_Alignment] = [(skipping_cost + (_JUMP if distance else 0.0), None)]
             if i and j:
-                ways.append((until[i - 1, j - 1][0] + _JUMP, until[i - 1, j - 1][1]))
-            if distance in along:
-                ways.append((along[distance][0] + passed, along[distance][1]))
-            pair[i, j] = min(ways, key=_cost)
-            here = pair[i, j][0]
-            along[distance] = min((along.get(distance, _NO_WAY), (here - passed - 2 * _SKIP, (i, j))), key=_cost)
+                alignments.append((best_until[i - 1, j - 1][0] + _JUMP, best_until[i - 1, j - 1][1]))
+            if distance in best_by_distance:
+                alignments.append((best_by_distance[distance][0] + skipping_cost, best_by_distance[distance][1]))
+            best_with_pair[i, j] = min(alignments, key=_alignment_cost)
+            cost_to_here = best_with_pair[i, j][0]
+            best_by_distance[distance] = min(
+                (best_by_distance.get(distance, _NO_ALIGNMENT), (cost_to_here - skipping_cost - 2 * _SKIP, (i, j))),
+                key=_alignment_cost,
+            )
             shorter = [
-                (cost + _SKIP, at) for cost, at in (until.get((i - 1, j), _NO_WAY), until.get((i, j - 1), _NO_WAY))
+                (cost + _SKIP, at)
+                for cost, at in (best_until.get((i - 1, j), _NO_ALIGNMENT), best_until.get((i, j - 1), _NO_ALIGNMENT))
             ]
-            until[i, j] = min(((here, (i, j)), *shorter), key=_cost)
-    at = until[len(cells) - 1, len(rows) - 1][1]
+            best_until[i, j] = min(((cost_to_here, (i, j)), *shorter), key=_alignment_cost)
+    at = best_until[len(cells) - 1, len(rows) - 1][1]
     pairs = []
     while at is not None:
         pairs.append(at)
-        at = pair[at][1]
+        at = best_with_pair[at][1]
     return pairs[::-1]
 
 
-def _cost(way: _Way) -> float:
-    return way[0]
+def _alignment_cost(alignment: _Alignment) -> float:
+    return alignment[0]
 
 
 def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
-    """Each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
+    """Yield each sheet of a workbook: its name, and its cells row by row; a DataError if it isn't one."""
     with workbook(path, "reports") as sheets:
         for sheet, rows in sheets:
             grid = [tuple(row) for row in rows]
@@ -333,100 +345,109 @@ def read_workbook(path: Path) -> Iterator[tuple[str, Grid]]:
 
 
 def read_answers(tree: Tree, questions: QuestionSet) -> tuple[list[Answer], list[Finding]]:
-    """All published answers that are here, and findings on how they were read.
+    """Read all published answers that are here, and list findings on how they were read.
 
     Of files with the same answers the one named after its folder is taken.
     """
     texts = {
-        simplified(question.wording(wording)): (question.id, wording)
+        simplify(question.wording(wording)): (question.id, wording)
         for question in questions.questions
         for wording in WORDINGS[: len(question.paraphrases) + 1]
     }
     answers: dict[str, Answer] = {}
     findings: list[Finding] = []
 
-    def order(path: str) -> tuple[str, bool, str]:
+    def file_order(path: str) -> tuple[str, bool, str]:
         name, folder = PurePosixPath(path.lower()).name, PurePosixPath(path.lower()).parent.name
-        return system_of(path), not name.startswith(folder), path
+        return name_system(path), not name.startswith(folder), path
 
-    for path in sorted(held(tree, ANSWERS, ".xlsx"), key=order):
-        found, said = _read_file(tree, path, texts)
-        known = [answer for answer in found if answer.key in answers]
-        if known:
-            findings.append(_again(path, found, answers))
-            found = [answer for answer in found if answer.key not in answers]
-            kept = {answer.cell + answer.sheet for answer in found}
-            said = [finding for finding in said if not finding.key or finding.cell + finding.sheet in kept]
-        findings += said
-        answers.update({answer.key: answer for answer in found})
+    for path in sorted(list_files(tree, ANSWERS, ".xlsx"), key=file_order):
+        file_answers, file_findings = _read_answer_file(tree, path, texts)
+        duplicates = [answer for answer in file_answers if answer.key in answers]
+        if duplicates:
+            findings.append(_duplicate_finding(path, file_answers, answers))
+            file_answers = [answer for answer in file_answers if answer.key not in answers]
+            new_cells = {answer.cell + answer.sheet for answer in file_answers}
+            file_findings = [
+                finding for finding in file_findings if not finding.key or finding.cell + finding.sheet in new_cells
+            ]
+        findings += file_findings
+        answers.update({answer.key: answer for answer in file_answers})
     return list(answers.values()), findings
 
 
-def _again(path: str, found: list[Answer], answers: dict[str, Answer]) -> Finding:
-    """The finding about a file whose answers another file has given already."""
-    others = [answers[answer.key] for answer in found if answer.key in answers]
-    differ = sum(answers[a.key].text != a.text for a in found if a.key in answers)
-    names = ", ".join(sorted({PurePosixPath(other.file).name for other in others}))
-    reason = f"It holds the same {len(others)} answers as {names}, which were taken."
+def _duplicate_finding(path: str, file_answers: list[Answer], answers: dict[str, Answer]) -> Finding:
+    """Return the finding about a file whose answers another file has given already."""
+    duplicates = [answers[answer.key] for answer in file_answers if answer.key in answers]
+    differ = sum(answers[a.key].text != a.text for a in file_answers if a.key in answers)
+    names = ", ".join(sorted({PurePosixPath(duplicate.file).name for duplicate in duplicates}))
+    reason = f"It holds the same {len(duplicates)} answers as {names}, which were taken."
     if differ:
-        reason = f"{differ} of its {len(others)} answers differ from those of {names}, which were taken."
-    return Finding("duplicate-file", path, "", "", reason, system_of(path))
+        reason = f"{differ} of its {len(duplicates)} answers differ from those of {names}, which were taken."
+    return Finding("duplicate-file", path, "", "", reason, name_system(path))
 
 
-def _read_file(tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]) -> tuple[list[Answer], list[Finding]]:
-    """The answers of one workbook, and findings on its sheets."""
+def _read_answer_file(
+    tree: Tree, path: str, texts: dict[str, tuple[str, Wording]]
+) -> tuple[list[Answer], list[Finding]]:
+    """Read the answers of one workbook, and list findings on its sheets."""
     answers: list[Answer] = []
     findings: list[Finding] = []
     sheets: dict[str, str] = {}
     try:
         grids = list(read_workbook(tree.folder / path))
     except DataError as error:
-        return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", system_of(path))]
+        return [], [Finding("unplaced", path, "", "", f"The file {error.problem}", name_system(path))]
     exact = {title.strip().lower() for title, _ in grids}
     for title, grid in grids:
-        document = document_named(title)
+        document = find_document(title)
         # A sheet that is called nearly like a policy is that policy's only if no other is.
         if document is None or document in sheets or (document != title.strip().lower() and document in exact):
-            findings.append(Finding("unplaced", path, title, "", "The sheet is called after no policy of the study."))
+            findings.append(
+                Finding("unplaced", path, title, "", "The sheet's name is not that of a policy of the study.")
+            )
             continue
         sheets[document] = title
         sheet = read_sheet(grid, texts)
-        read = list(_answers(path, title, document, sheet))
-        answers += read
+        sheet_answers = list(_make_answers(path, title, document, sheet))
+        answers += sheet_answers
         findings += [
-            answer_finding(answer, "missing-answer", "The cell is empty.") for answer in read if answer.text is None
+            answer_finding(answer, "missing-answer", "The cell is empty.")
+            for answer in sheet_answers
+            if answer.text is None
         ]
-        odd = [
+        oddities = [
             *(("note-not-answer", cell.name, "It holds a note of the study, not an answer.") for cell in sheet.notes),
             *(("unplaced", cell, f"{reason[0].upper()}{reason[1:]}.") for cell, reason in sheet.unplaced),
         ]
         findings += [
-            Finding(kind, path, title, cell, reason, system_of(path), document=document) for kind, cell, reason in odd
+            Finding(kind, path, title, cell, reason, name_system(path), document=document)
+            for kind, cell, reason in oddities
         ]
     findings += [
-        Finding("missing-answer", path, "", "", f"No sheet is about {name}.", system_of(path), document=name)
+        Finding("missing-answer", path, "", "", f"No sheet is about {name}.", name_system(path), document=name)
         for name in POLICIES
         if name not in sheets
     ]
     return answers, findings
 
 
-def _answers(path: str, title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
-    """An answer, or the lack of one, for each run of each question."""
-    columns = [max((cell.column for cell in placed.values()), default=0) for placed in sheet.runs]
+def _make_answers(path: str, title: str, document: str, sheet: Sheet) -> Iterator[Answer]:
+    """Yield an answer, or the lack of one, for each run of each question."""
+    columns = [max((cell.column for cell in cells_by_slot.values()), default=0) for cells_by_slot in sheet.runs]
     for slot in sheet.slots:
-        for run in range(REPETITIONS[origin_of(slot.question)]):
+        for run in range(REPETITIONS[question_origin(slot.question)]):
             cell = sheet.runs[run].get(slot) if run < len(sheet.runs) else None
             column = columns[run] if run < len(columns) else 0
             empty = f"{column_letter(column)}{slot.row}" if column else f"row {slot.row}"
             yield Answer(
-                system=system_of(path),
+                system=name_system(path),
                 experiment=slot.experiment,
                 document=document,
                 question=slot.question,
                 wording=slot.wording,
                 repetition=run + 1,
-                asked=slot.asked,
+                asked=slot.question_text,
                 text=cell.text if cell else None,
                 file=path,
                 sheet=title,

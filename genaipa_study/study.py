@@ -35,9 +35,9 @@ from genaipa_study.layout import (
     REPETITIONS,
     RESULTS,
     STUDY_EXPERIMENTS,
-    held,
-    origin_of,
-    wordings_of,
+    list_files,
+    list_wordings,
+    question_origin,
 )
 from genaipa_study.results import read_scores
 from genaipa_study.sheets import read_answers
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from genaipa_study.findings import Finding
     from genaipa_study.layout import Tree
 
-RECORDED = 1
+RECORDING_VERSION = 1
 """Version of the recordings. Raise it when they change: those made before are then made again."""
 
 _PART_SETS = {"published/chatgpt-4": "GPT-4"}
@@ -76,19 +76,19 @@ class PublishedStudy:
 
 
 def read_study(tree: Tree) -> PublishedStudy:
-    """The published study; a UsageError with the command that fetches it if it is not here."""
-    here = pulled_workspace()
-    if POLICY_SET not in here.names("questions") or not any(map(tree.holds, tree.optional_files)):
+    """Read the published study; a UsageError with the command that fetches it if it is not here."""
+    pulled_data = pulled_workspace()
+    if POLICY_SET not in pulled_data.names("questions") or not any(map(tree.holds, tree.optional_files)):
         raise UsageError(
             f"the published study is not here; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
         )
-    questions = load_question_set(POLICY_SET, here)
-    documents = {name: load_document(name, here) for name in (*POLICIES, *REGULATIONS)}
-    answers, found = read_answers(tree, questions)
-    scores, said = read_scores(tree)
-    findings = [*found, *said, *audit_answers(answers, questions), *audit_scores(scores)]
+    questions = load_question_set(POLICY_SET, pulled_data)
+    documents = {name: load_document(name, pulled_data) for name in (*POLICIES, *REGULATIONS)}
+    answers, answer_findings = read_answers(tree, questions)
+    scores, score_findings = read_scores(tree)
+    findings = [*answer_findings, *score_findings, *audit_answers(answers, questions), *audit_scores(scores)]
     for name in POLICIES:
-        findings += audit_annotations(tree, documents[name], load_annotations(here, name))
+        findings += audit_annotations(tree, documents[name], load_annotations(pulled_data, name))
     excluded = exclude_answers(findings), exclude_scores(scores, findings, answers)
     return PublishedStudy(answers, scores, findings, documents, *excluded)
 
@@ -96,7 +96,7 @@ def read_study(tree: Tree) -> PublishedStudy:
 def import_study(tree: Tree, workspace: Workspace) -> Imported:
     """Write the study's runs and its audit into the workspace."""
     study = read_study(tree)
-    done = write_study(workspace, _runs(study, f"{tree.repository}, commit {tree.commit}"))
+    imported = write_study(workspace, _make_runs(study, f"{tree.repository}, commit {tree.commit}"))
     path = workspace.home / "published" / f"{tree.dataset}-{AUDIT}"
     audit = write_audit(study.findings)
     if not is_same(path, audit):
@@ -105,14 +105,14 @@ def import_study(tree: Tree, workspace: Workspace) -> Imported:
             path.write_bytes(audit)
         except OSError as error:
             raise RunError(f"{path} can't be written ({error.strerror}).") from None
-        done.changed.append(path.name)
+        imported.changed.append(path.name)
     kinds = Counter(finding.kind for finding in study.findings).most_common()
-    done.notes += _describe(study.findings, kinds, path)
-    done.facts["audit"] = {"file": str(path), "findings": dict(kinds)}
-    return done
+    imported.notes += _describe_audit(study.findings, kinds, path)
+    imported.facts["audit"] = {"file": str(path), "findings": dict(kinds)}
+    return imported
 
 
-def _describe(findings: list[Finding], kinds: list[tuple[str, int]], path: Path) -> Iterator[str]:
+def _describe_audit(findings: list[Finding], kinds: list[tuple[str, int]], path: Path) -> Iterator[str]:
     """Describe what the audit found, kind by kind, the most frequent first."""
     if not findings:
         yield "The audit found nothing wrong in the published data."
@@ -121,22 +121,22 @@ def _describe(findings: list[Finding], kinds: list[tuple[str, int]], path: Path)
     yield f"The audit found {len(findings)} things in the published data:"
     for kind, count in kinds:
         part = "" if excluding[kind] == count else f"{excluding[kind]} of them "
-        left_out = f"  {part}left out of analyses, unless they include it by option" if excluding[kind] else ""
-        yield f"  {count:4}  {kind:22}{left_out}".rstrip()
+        exclusion = f"  {part}left out of analyses, unless they include it by option" if excluding[kind] else ""
+        yield f"  {count:4}  {kind:22}{exclusion}".rstrip()
     yield f"Each with its file, cell and reason: {path}"
 
 
-def _runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
-    """For each system one run for each experiment and origin of the questions, and one for scores about regulations."""
-    for system in sorted({one.system for one in study.answers} | {one.system for one in study.scores}):
+def _make_runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
+    """Yield for each system one run for each experiment and origin, and one for scores about regulations."""
+    for system in sorted({record.system for record in study.answers} | {record.system for record in study.scores}):
         for experiment, origin in (*product(STUDY_EXPERIMENTS, REPETITIONS), ("regulation", "")):
             answers = [
                 a
                 for a in study.answers
-                if (a.system, a.experiment, origin_of(a.question)) == (system, experiment, origin)
+                if (a.system, a.experiment, question_origin(a.question)) == (system, experiment, origin)
             ]
             scores = [s for s in study.scores if (s.system, s.experiment) == (system, experiment)]
-            scores = [s for s in scores if not origin or origin_of(s.question) == origin]
+            scores = [s for s in scores if not origin or question_origin(s.question) == origin]
             if not answers and not scores:
                 continue
             run = StudyRun(
@@ -149,39 +149,39 @@ def _runs(study: PublishedStudy, source: str) -> Iterator[StudyRun]:
                 scores=scores,
                 part_set=_PART_SETS.get(system, _SHARED_PARTS),
                 source=source,
-                wordings=wordings_of(experiment, origin),
+                wordings=list_wordings(experiment, origin),
                 repetitions=REPETITIONS.get(origin, 1),
             )
-            concerned = [finding for finding in study.findings if _concerns(finding, run, origin)]
-            answered, given = study.excluded_answers, study.excluded_scores
-            excluded = [answered[answer.key] for answer in answers if answer.key in answered]
-            excluded += [given[score] for score in scores if score in given]
+            concerned = [finding for finding in study.findings if _concerns_run(finding, run, origin)]
+            excluded_answers, excluded_scores = study.excluded_answers, study.excluded_scores
+            excluded = [excluded_answers[answer.key] for answer in answers if answer.key in excluded_answers]
+            excluded += [excluded_scores[score] for score in scores if score in excluded_scores]
             excluded += exclude_annotations(concerned)
             yield replace(run, exclusions=excluded, more={AUDIT: write_audit(concerned)})
 
 
-def _concerns(finding: Finding, run: StudyRun, origin: str) -> bool:
-    """Whether a finding is about a run, its questions or its documents."""
+def _concerns_run(finding: Finding, run: StudyRun, origin: str) -> bool:
+    """Tell whether a finding is about a run, its questions or its documents."""
     return (
         (bool(run.answers) or not finding.file.startswith(ANSWERS))
         and (bool(run.scores) or not finding.file.startswith(RESULTS))
         and finding.system in ("", run.system)
         and finding.experiment in ("", run.experiment)
         and (not finding.document or finding.document in run.documents_asked)
-        and (not finding.question or origin_of(finding.question) == origin)
+        and (not finding.question or question_origin(finding.question) == origin)
     )
 
 
 def record_study(tree: Tree) -> list[str]:
     """Write the recordings of the systems whose answers are here, unless they are; a note if that can't be done."""
-    sheets = held(tree, ANSWERS, ".xlsx")
-    key = inputs_key(RECORDED, tree.commit, [(path, tree.blobs[path]) for path in sheets])
-    done = tree.load_step("recorded", key)
-    if not sheets or (done and all(map(is_recorded, done["systems"]))):
+    sheets = list_files(tree, ANSWERS, ".xlsx")
+    key = inputs_key(RECORDING_VERSION, tree.commit, [(path, tree.blobs[path]) for path in sheets])
+    mark = tree.load_step("recorded", key)
+    if not sheets or (mark and all(map(is_recorded, mark["systems"]))):
         return []
     if importlib.util.find_spec("openpyxl") is None:
-        said = "the study's answers are spreadsheets and were not converted"
-        return [f"{said}: pip install 'genaipa[reports]', then run the same command again."]
+        problem = "the study's answers are spreadsheets and were not converted"
+        return [f"{problem}: pip install 'genaipa[reports]', then run the same command again."]
     questions = load_question_set(POLICY_SET, pulled_workspace())
     documents = {name: load_document(name, pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"

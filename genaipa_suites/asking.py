@@ -28,7 +28,7 @@ from genaipa_suites import probes
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders import encoder as encoders
-from genaipa_suites.material import Item, Material, examples, same_text
+from genaipa_suites.material import Item, Material, draw_examples, text_key
 from genaipa_suites.plan import SAMPLE, suite_targets
 
 if TYPE_CHECKING:
@@ -55,18 +55,18 @@ class Template:
     source: str
 
     @cached_property
-    def _compiled(self) -> Templates:
+    def _template_set(self) -> Templates:
         from genaipa.tasks.templates import Templates
 
         return Templates({self.path.name: self.source})
 
     def render(self, **variables: Any) -> str:
         """Return the message; a DataError naming the template and what is wrong in it."""
-        return self._compiled.render(self.path.name, {self.path.name: self.path}, **variables)
+        return self._template_set.render(self.path.name, {self.path.name: self.path}, **variables)
 
 
-def faults(path: Path) -> list[DataError]:
-    """Return the reason why a file is no template; none for one. Its variables are known only once it is rendered."""
+def check_template(path: Path) -> list[DataError]:
+    """Return the syntax errors of a template file; its variables are known only once it is rendered."""
     from genaipa.tasks.templates import syntax_faults
 
     try:
@@ -75,32 +75,36 @@ def faults(path: Path) -> list[DataError]:
         return [error]
 
 
-def shipped_templates(suite: type[Suite]) -> dict[str, Path]:
-    """Name → file of the templates that come with a suite."""
+def suite_templates(suite: type[Suite]) -> dict[str, Path]:
+    """Return name → file of the templates that come with a suite."""
     folder = Path(inspect.getfile(suite)).with_name("prompts")
     return {path.stem: path for path in sorted(folder.glob("*.jinja"))}
 
 
-def own_templates(workspace: Workspace) -> dict[str, Path]:
-    """Name → file of the workspace's templates, of all suites and probes."""
+def workspace_templates(workspace: Workspace) -> dict[str, Path]:
+    """Return name → file of the workspace's templates, of all suites and probes."""
     return {name: path for name, (_, path) in workspace.names("prompts", FOLDER).items()}
 
 
-def templates_of(suite: Suite) -> dict[str, Template]:
-    """The templates of the plan's wording, "" for the question and further parts by their names, and of its probe."""
-    name, others, ending = suite.stem, suite_targets().keys() - {suite.stem}, f"-{suite.plan.wording}"
-    own = own_templates(suite.workspace)
+def load_templates(suite: Suite) -> dict[str, Template]:
+    """Load the templates of the plan's wording by part ("" for the question), and that of its probe."""
+    name, other_suites, ending = suite.stem, suite_targets().keys() - {suite.stem}, f"-{suite.plan.wording}"
+    own_paths = workspace_templates(suite.workspace)
     templates = {}
-    for stem, path in (shipped_templates(type(suite)) | own).items():
-        whose = stem.removesuffix(ending)
-        if whose == name or (stem.endswith(ending) and whose.startswith(f"{name}-") and whose not in others):
-            templates[whose[len(name) :].strip("-")] = Template(path, read_text(path))
+    for stem, path in (suite_templates(type(suite)) | own_paths).items():
+        stem_owner = stem.removesuffix(ending)
+        if stem_owner == name or (
+            stem.endswith(ending) and stem_owner.startswith(f"{name}-") and stem_owner not in other_suites
+        ):
+            templates[stem_owner[len(name) :].strip("-")] = Template(path, read_text(path))
     if "" not in templates:
-        raise UsageError(f"no wording {suite.plan.wording} of {name} is here (prompts/{FOLDER}/{name}{ending}.jinja).")
+        raise UsageError(
+            f"there is no wording {suite.plan.wording} of {name}: prompts/{FOLDER}/{name}{ending}.jinja is missing."
+        )
     probe = f"probe-{suite.plan.probe}"
     if probe in PROBES:
-        chosen = own.get(probe, PROBES[probe])
-        templates[PROBE] = Template(chosen, read_text(chosen))
+        probe_path = own_paths.get(probe, PROBES[probe])
+        templates[PROBE] = Template(probe_path, read_text(probe_path))
     return templates
 
 
@@ -111,44 +115,44 @@ class DrawnItems(NamedTuple):
     """The items of a new run, and in words what its probe can't ask about."""
 
     material: Material
-    left_out: str
+    omission_note: str
 
 
-def drawn(suite: Suite) -> DrawnItems:
-    """The items of the plan's split, sampled by its limit and changed by its probe, and the examples before them."""
+def draw_items(suite: Suite) -> DrawnItems:
+    """Draw the items of the plan's split, sampled by its limit and changed by its probe, and their examples."""
     plan, seed = suite.plan, suite.spec.seed
-    loaded, own = _loaded(suite)
-    items = suite.sampled(loaded.items, plan.limit or len(loaded.items))
-    probed = suite.probed(Material(tuple(items), _used(loaded, items)))
-    left_out = probes.left_out(plan.probe, len(probed.items), len(items))
+    loaded, changed_files = _load_with_changes(suite)
+    items = suite.draw_sample(loaded.items, plan.limit or len(loaded.items))
+    probed = suite.apply_probe(Material(tuple(items), _select_documents(loaded, items)))
+    left_out = probes.describe_omissions(plan.probe, len(probed.items), len(items))
     if not plan.shots:
-        return DrawnItems(msgspec.structs.replace(probed, own=own), left_out)
-    shown = examples(suite.training.items, plan.shots, seed, set(map(same_text, loaded.items)))
-    if len(shown) < plan.shots:
+        return DrawnItems(msgspec.structs.replace(probed, own=changed_files), left_out)
+    shots = draw_examples(suite.training.items, plan.shots, seed, set(map(text_key, loaded.items)))
+    if len(shots) < plan.shots:
         if plan.split == SAMPLE:
             raise UsageError(
                 f"the sample of {suite.title} has no items beside those asked, to be shown as examples; leave out the "
                 "shots, or ask a published split."
             )
         raise UsageError(
-            f"{suite.title} has {len(shown)} examples that are not among the items asked; ask with fewer shots."
+            f"only {len(shots)} items of {suite.title} are left to be shown as examples; ask for fewer shots."
         )
-    documents = {**_used(suite.training, shown), **probed.documents}
-    return DrawnItems(Material(probed.items, documents, tuple(shown), own), left_out)
+    documents = {**_select_documents(suite.training, shots), **probed.documents}
+    return DrawnItems(Material(probed.items, documents, tuple(shots), changed_files), left_out)
 
 
-def _loaded(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
-    """Return the split that is asked, and which of its files are not the published ones."""
+def _load_with_changes(suite: Suite) -> tuple[Material, tuple[str, ...] | msgspec.UnsetType]:
+    """Load the split that is asked, and list which of its files are not the published ones."""
     # What was read to learn from makes no other split of this one.
-    before, suite.files.changed = suite.files.changed, []
-    loaded = _chosen(suite)
-    changed, suite.files.changed = suite.files.changed, before
-    own = tuple(changed) if suite.plan.split in suite.splits else ()
-    return loaded, own or msgspec.UNSET
+    changed_before, suite.files.changed = suite.files.changed, []
+    loaded = _load_split(suite)
+    changed, suite.files.changed = suite.files.changed, changed_before
+    own_files = tuple(changed) if suite.plan.split in suite.splits else ()
+    return loaded, own_files or msgspec.UNSET
 
 
-def _chosen(suite: Suite) -> Material:
-    """Return the split that is asked; the error of one that is not here names all that are."""
+def _load_split(suite: Suite) -> Material:
+    """Load the split that is asked; the error of a missing split names all that are here."""
     try:
         return suite.load(suite.plan.split)
     except DataError:
@@ -157,59 +161,61 @@ def _chosen(suite: Suite) -> Material:
         if suite.is_part:
             # It has no choice of its own.
             raise
-        known, split = dict.fromkeys((*suite.splits, SAMPLE)), suite.plan.split
-        if split not in known:
-            raise OptionError("split", f" '{clipped(split)}': {suite.title} has {', '.join(known)}.") from None
-        here = [split for split in known if _has(suite, split)]
-        raise UsageError(f"{str(error).rstrip('.')}. Splits that are here: {', '.join(here)}.") from None
+        split_names, split = dict.fromkeys((*suite.splits, SAMPLE)), suite.plan.split
+        if split not in split_names:
+            raise OptionError("split", f" '{clipped(split)}': {suite.title} has {', '.join(split_names)}.") from None
+        available = [split for split in split_names if _has_split(suite, split)]
+        raise UsageError(f"{str(error).rstrip('.')}. Available splits: {', '.join(available)}.") from None
 
 
-def _has(suite: Suite, split: str) -> bool:
+def _has_split(suite: Suite, split: str) -> bool:
     try:
         return bool(suite.load(split))
     except UsageError:
         return False
 
 
-def _used(material: Material, items: Sequence[Item]) -> dict[str, Any]:
+def _select_documents(material: Material, items: Sequence[Item]) -> dict[str, Any]:
     """Return the long texts of these items."""
     keys = {item.document for item in items}
     return {key: text for key, text in material.documents.items() if key in keys}
 
 
 def notes(suite: Suite) -> tuple[str, ...]:
-    """Return the sentences on a run's data: their terms, files of the user's own, the sample, and what is trained."""
+    """Return sentences on a run's data: terms, the user's own files, the sample, and what is trained."""
     title, plan, files = suite.title, suite.plan, suite.files
     loaded = suite.material
-    read = [one for one in suite.data if not files.digests or one.blobs.keys() & files.digests.keys()]
-    said = [f"{source.title}: {source.terms}" for source in read if plan.split in suite.splits]
-    said += [f"{title}: {suite.dependent}"] if suite.dependent else []
+    read_sources = [source for source in suite.data if not files.digests or source.blobs.keys() & files.digests.keys()]
+    sentences = [f"{source.title}: {source.terms}" for source in read_sources if plan.split in suite.splits]
+    sentences += [f"{title}: {suite.dependence_note}"] if suite.dependence_note else []
     if plan.split == SAMPLE:
-        said = [f"{title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
-    elif files.own:
-        said.append(f"{title}: {', '.join(map(str, files.own.values()))} read in place of pulled data")
-    said += [f"{title}: {suite.left_out}"] if suite.left_out else []
-    trained = {PREFIX + one.name for one in suite.baselines if one.kind == "trained"}
+        sentences = [f"{title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
+    elif files.own_files:
+        sentences.append(
+            f"{title}: items are from {', '.join(map(str, files.own_files.values()))}, not from the pulled data"
+        )
+    sentences += [f"{title}: {suite.omission_note}"] if suite.omission_note else []
+    trained = {PREFIX + source.name for source in suite.baselines if source.kind == "trained"}
     learning = [name for name in suite.spec.systems if name in trained]
     if learning:
         verb = "is" if len(learning) == 1 else "are"
-        on = f"on the split {suite.learns_from}"
-        said.append(f"{title}: {', '.join(learning)} {verb} trained first, {on}, which may take a minute")
-    return (*said, *encoders.notes(suite), *_unreadable(suite))
+        on = f"on the split {suite.training_split}"
+        sentences.append(f"{title}: {', '.join(learning)} {verb} trained first, {on}, which may take a minute")
+    return (*sentences, *encoders.notes(suite), *_unreadable_note(suite))
 
 
-def _unreadable(suite: Suite) -> list[str]:
-    """Return a sentence on systems none of whose replies can be read; empty without any."""
-    quoting = [name for name in suite.spec.systems if _provider(suite, name) == ExtractiveSystem.provider.name]
+def _unreadable_note(suite: Suite) -> list[str]:
+    """Return a sentence on systems none of whose replies can be read; an empty list without any."""
+    quoting = [name for name in suite.spec.systems if _provider_name(suite, name) == ExtractiveSystem.provider.name]
     if not quoting or suite.reads_prose or suite.plan.probe == probes.CONTINUATION:
         return []
-    kinds = {one.kind: PREFIX + one.name for one in reversed(suite.baselines)}
+    kinds = {baseline.kind: PREFIX + baseline.name for baseline in reversed(suite.baselines)}
     instead = kinds.get("rule") or kinds.get("floor") or "another"
-    why = "which is no JSON, so that every reply will be unparsable and is scored 0"
-    return [f"{suite.title}: {', '.join(quoting)} can only quote, {why}; ask {instead} in place of it"]
+    reason = "which is no JSON, so that every reply will be unparsable and is scored 0"
+    return [f"{suite.title}: {', '.join(quoting)} can only quote, {reason}; ask {instead} in place of it"]
 
 
-def _provider(suite: Suite, system: str) -> str:
+def _provider_name(suite: Suite, system: str) -> str:
     try:
         return resolve_system(system, suite.workspace).provider
     except UsageError:  # told where the systems are started
@@ -220,31 +226,33 @@ def _provider(suite: Suite, system: str) -> str:
 
 
 def dialogues(suite: Suite, target: Target) -> Iterator[Dialogue]:
-    """One dialogue for each repetition of an item and those after it; items that share a text in a row."""
-    answer, encoder = suite.baseline_reply(target.name), encoders.encoder_of(suite, target.name)
-    shots = [] if answer or encoder else _shots(suite)
+    """Yield a dialogue for each repetition of an item and its follow-ups, with the items that share a text in a row."""
+    answer, encoder = suite.baseline_reply(target.name), encoders.find_encoder(suite, target.name)
+    shots = [] if answer or encoder else _example_messages(suite)
     for repetition in range(1, suite.spec.repetitions + 1):
-        for item in _ordered(suite):
-            where = suite.coordinates(item, repetition)
+        for item in _order_items(suite):
+            coordinates = suite.coordinates(item, repetition)
             if encoder:
                 # An encoder is trained once the first reply of a repetition is asked for.
-                work = partial(encoder.reply, item, repetition)
-                yield _make_dialogue(Call(where, [Message("user", f"Item {item.id}", "answer")], compute=work))
+                compute_reply = partial(encoder.reply, item, repetition)
+                yield _make_dialogue(
+                    Call(coordinates, [Message("user", f"Item {item.id}", "answer")], compute=compute_reply)
+                )
             elif answer:
                 # A baseline repeats what the message carries; nothing else is ever sent a gold label.
                 message = Message("user", f"Item {item.id}", "answer", carries=answer(item))
-                yield _make_dialogue(Call(where, [message]))
+                yield _make_dialogue(Call(coordinates, [message]))
             else:
-                yield _prompted(suite, item, repetition, target.name, shots)
+                yield _make_prompt_dialogue(suite, item, repetition, target.name, shots)
 
 
 def sample(suite: Suite, target: Target) -> tuple[Iterator[Dialogue], int] | None:
-    """Items about one long text, or after the same examples, in one dialogue each; None if nothing is repeated."""
+    """Return dialogues that each ask the items about one text, or after the same examples; None without either."""
     if not _has_long_texts(suite) and not suite.plan.shots:
         return None
-    alike = groupby(_ordered(suite) * suite.spec.repetitions, key=lambda item: item.document)
-    each = suite.dialogues(target)
-    return (_make_dialogue(tuple(islice(each, len(list(items))))) for _, items in alike), 1
+    groups = groupby(_order_items(suite) * suite.spec.repetitions, key=lambda item: item.document)
+    dialogues = suite.dialogues(target)
+    return (_make_dialogue(tuple(islice(dialogues, len(list(items))))) for _, items in groups), 1
 
 
 def _make_dialogue(step: Call | tuple[Dialogue, ...]) -> Dialogue:
@@ -252,7 +260,7 @@ def _make_dialogue(step: Call | tuple[Dialogue, ...]) -> Dialogue:
     yield step
 
 
-def _ordered(suite: Suite) -> list[Item]:
+def _order_items(suite: Suite) -> list[Item]:
     """Return the items that begin a conversation, those about one text in a row."""
     return sorted((item for item in suite.material.items if not item.after), key=lambda item: item.document)
 
@@ -261,14 +269,14 @@ def _has_long_texts(suite: Suite) -> bool:
     return any(item.document for item in suite.material.items)
 
 
-def _prompted(suite: Suite, item: Item, repetition: int, system: str, shots: Sequence[Message]) -> Dialogue:
+def _make_prompt_dialogue(suite: Suite, item: Item, repetition: int, system: str, shots: Sequence[Message]) -> Dialogue:
     continued = suite.plan.probe == probes.CONTINUATION
     settings: dict[str, Any] = {}
     if not continued:
         settings = {"json_schema": dict(suite.schema)} if suite.schema else {}
         if suite.max_tokens and suite.spec.max_tokens is None:
             settings["max_tokens"] = suite.max_tokens
-    messages = [*([] if continued else shots), *_asking(suite, item)]
+    messages = [*([] if continued else shots), *_item_messages(suite, item)]
     conversation = ""
     if len(messages) > 1:
         # All before the question is the same for all items about this text: kept once, and cached by providers.
@@ -283,46 +291,46 @@ def _prompted(suite: Suite, item: Item, repetition: int, system: str, shots: Seq
         settings=settings,
         placeholder_reply=likely,
     )
-    if item.id not in suite.following:
+    if item.id not in suite.follow_ups:
         yield call
         return
     # What is asked next hangs on this reply, in a conversation of the item's own.
-    own = f"{system}|{suite.name}|{suite.plan.split}|{item.document}|{item.id}|{repetition}"
-    call = replace(call, conversation=own, mode="shared")
-    said = yield call
-    while following := suite.following.get(item.id):
-        item = following
+    own_conversation = f"{system}|{suite.name}|{suite.plan.split}|{item.document}|{item.id}|{repetition}"
+    call = replace(call, conversation=own_conversation, mode="shared")
+    reply = yield call
+    while follow_up := suite.follow_ups.get(item.id):
+        item = follow_up
         call = replace(
             call,
             coordinates=suite.coordinates(item, repetition),
             messages=[
                 *call.messages,
-                Message("assistant", said or NO_WORDS, "answer"),
-                suite.again(item, said),
+                Message("assistant", reply or NO_WORDS, "answer"),
+                suite.follow_up(item, reply),
             ],
             placeholder_reply=suite.gold_reply(item),
             turn=call.turn + 1,
         )
-        said = yield call
+        reply = yield call
 
 
-def _asking(suite: Suite, item: Item) -> list[Message]:
+def _item_messages(suite: Suite, item: Item) -> list[Message]:
     """Return the messages that ask about an item, as the plan's probe does."""
     if suite.plan.probe == probes.CONTINUATION:
         words = len(str(item.gold).split())
         return [Message("user", suite.render(PROBE, text=item.shown["text"], policy=item.cluster, words=words))]
     if suite.plan.probe == probes.NO_CONTEXT:
-        item = probes.withheld(item, suite.render(PROBE, policy=item.cluster))
+        item = probes.withhold_text(item, suite.render(PROBE, policy=item.cluster))
     return suite.messages(item)
 
 
-def _shots(suite: Suite) -> list[Message]:
+def _example_messages(suite: Suite) -> list[Message]:
     """Return the examples, each with its reply."""
     turns: list[Message] = []
     for item in suite.material.examples:
         # Providers take few breakpoints: none is left for the text that is asked about if examples have them.
-        shown = [replace(message, breakpoint=False) for message in suite.messages(item)]
-        turns += [*shown, Message("assistant", suite.gold_reply(item), "answer")]
+        question = [replace(message, breakpoint=False) for message in suite.messages(item)]
+        turns += [*question, Message("assistant", suite.gold_reply(item), "answer")]
     if turns and not _has_long_texts(suite):
         # All before the last example's reply is the same for every item, and cached.
         turns[-2] = replace(turns[-2], breakpoint=True)

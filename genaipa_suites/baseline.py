@@ -45,8 +45,8 @@ class Baseline:
     make: Callable[[Suite], Callable[[Item], str]]
 
 
-def of_item(answer: Callable[[Item], str]) -> Callable[[Suite], Callable[[Item], str]]:
-    """Make a baseline of the function itself: it needs nothing but the item."""
+def make_item_baseline(answer: Callable[[Item], str]) -> Callable[[Suite], Callable[[Item], str]]:
+    """Make a baseline of a function that needs nothing but the item."""
     return lambda _suite: answer
 
 
@@ -71,30 +71,30 @@ def need_sklearn() -> None:
         raise MissingPackageError("trained baselines need the package 'scikit-learn': pip install 'genaipa[baselines]'")
 
 
-def words(rarest: int = 1) -> Any:
-    """Logarithmic TF-IDF of words and pairs of words that are in at least N texts."""
+def word_features(min_texts: int = 1) -> Any:
+    """Return the logarithmic TF-IDF of words and pairs of words that are in at least `min_texts` texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=rarest)
+    return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=min_texts)
 
 
-def words_and_characters() -> Any:
-    """Both the TF-IDF of words, and that of two to five characters within words, of all that two texts have."""
+def word_and_character_features() -> Any:
+    """Return the TF-IDF of words and of two to five characters within words, of all that two texts have."""
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.pipeline import make_union
 
     characters = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True, min_df=2)
-    return make_union(words(rarest=2), characters)
+    return make_union(word_features(min_texts=2), characters)
 
 
-def label_sets(
+def learn_label_sets(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
-    features: Callable[[], Any] = words,
+    features: Callable[[], Any] = word_features,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
-    """Learn which labels a text has, each label against all others; gives the labels of a text, in order of name.
+    """Learn which labels a text has, each against all others; return a function from a text to its sorted labels.
 
     `balanced` weighs a label's texts and all others alike. A label that no text has is never given, one that all have
     always. A MissingPackageError without scikit-learn.
@@ -103,31 +103,31 @@ def label_sets(
     import numpy as np
     from sklearn.svm import LinearSVC
 
-    made = features()
-    matrix = made.fit_transform(texts)
-    labels = sorted({label for each in gold for label in each})
+    vectorizer = features()
+    matrix = vectorizer.fit_transform(texts)
+    labels = sorted({label for text_labels in gold for label in text_labels})
     weights, biases = np.zeros((matrix.shape[1], len(labels))), np.ones(len(labels))
-    for place, label in enumerate(labels):
-        has = np.array([label in each for each in gold])
+    for column, label in enumerate(labels):
+        has = np.array([label in text_labels for text_labels in gold])
         if not has.all():
             machine = LinearSVC(C=1, class_weight="balanced" if balanced else None, random_state=0).fit(matrix, has)
-            weights[:, place], biases[place] = machine.coef_[0], machine.intercept_[0]
+            weights[:, column], biases[column] = machine.coef_[0], machine.intercept_[0]
 
-    def labels_of(text: str) -> list[str]:
-        (decided,) = made.transform([text]) @ weights + biases
-        return [label for label, value in zip(labels, decided, strict=True) if value > 0]
+    def predict_labels(text: str) -> list[str]:
+        (scores,) = vectorizer.transform([text]) @ weights + biases
+        return [label for label, value in zip(labels, scores, strict=True) if value > 0]
 
-    return labels_of
+    return predict_labels
 
 
-def single_label(
+def learn_single_label(
     texts: Sequence[str],
     gold: Sequence[Collection[str]],
-    features: Callable[[], Any] = words,
+    features: Callable[[], Any] = word_features,
     *,
     balanced: bool = False,
 ) -> Callable[[str], list[str]]:
-    """Learn the one label that a text has, as `label_sets` learns several."""
+    """Learn the one label that a text has, as `learn_label_sets` learns several."""
     need_sklearn()
     from sklearn.pipeline import make_pipeline
     from sklearn.svm import LinearSVC
@@ -146,59 +146,64 @@ _AROUND = 3
 _RUNS = re.compile(r"(.)\1+")
 
 
-def tagger(sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]) -> Callable[[Sequence[str]], list[str]]:
-    """Learn the tags of these sentences, from the tokens around each and the tag before it; gives a sentence's tags."""
+def learn_tagger(
+    sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]]
+) -> Callable[[Sequence[str]], list[str]]:
+    """Learn tags from the tokens around each and the tag before it; return a function from a sentence to its tags."""
     import numpy as np
 
-    known = sorted({tag for each in tags for tag in each} | {"O"})
-    number = {tag: place for place, tag in enumerate(known)}
+    known_tags = sorted({tag for sentence_tags in tags for tag in sentence_tags} | {"O"})
+    number = {tag: position for position, tag in enumerate(known_tags)}
     ids: dict[str, int] = {}
     material = [
         (
-            [np.array([ids.setdefault(name, len(ids)) for name in own]) for own in _features(tokens)],
-            [number[tag] for tag in each],
+            [
+                np.array([ids.setdefault(name, len(ids)) for name in token_features])
+                for token_features in _token_features(tokens)
+            ],
+            [number[tag] for tag in sentence_tags],
         )
-        for tokens, each in zip(sentences, tags, strict=True)
+        for tokens, sentence_tags in zip(sentences, tags, strict=True)
     ]
     # One row of weights for each feature, and after them one for each tag that may come before (the last: none).
-    start = len(ids) + len(known)
-    weights = np.zeros((start + 1, len(known)), np.float32)
+    start = len(ids) + len(known_tags)
+    weights = np.zeros((start + 1, len(known_tags)), np.float32)
     sums = np.zeros_like(weights)
     step, order = 1, random.Random(0)  # noqa: S311 - an order, not a secret
     for _ in range(_ROUNDS):
         order.shuffle(material)
         for features, gold in material:
-            before = start
-            for own, right in zip(features, gold, strict=True):
-                rows = np.append(own, before)
-                said = int(weights[rows].sum(0).argmax())
-                if said != right:
+            previous = start
+            for token_features, right in zip(features, gold, strict=True):
+                rows = np.append(token_features, previous)
+                guess = int(weights[rows].sum(0).argmax())
+                if guess != right:
                     weights[rows, right] += 1
-                    weights[rows, said] -= 1
+                    weights[rows, guess] -= 1
                     sums[rows, right] += step
-                    sums[rows, said] -= step
-                before = len(ids) + said
+                    sums[rows, guess] -= step
+                previous = len(ids) + guess
                 step += 1
     weights -= sums / step
 
-    def tags_of(tokens: Sequence[str]) -> list[str]:
-        found, before = [], start
-        for own in _features(tokens):
-            rows = [*(ids[name] for name in own if name in ids), before]
-            said = int(weights[rows].sum(0).argmax())
-            found.append(known[said])
-            before = len(ids) + said
-        return found
+    def predict_tags(tokens: Sequence[str]) -> list[str]:
+        predicted, previous = [], start
+        for token_features in _token_features(tokens):
+            rows = [*(ids[name] for name in token_features if name in ids), previous]
+            guess = int(weights[rows].sum(0).argmax())
+            predicted.append(known_tags[guess])
+            previous = len(ids) + guess
+        return predicted
 
-    return tags_of
+    return predict_tags
 
 
-def _features(tokens: Sequence[str]) -> Iterator[list[str]]:
-    """The features of each token: words, pairs of words and forms, each with its distance."""
+def _token_features(tokens: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the features of each token: words, pairs of words and forms, each with its distance."""
     edge = ["#"] * _AROUND
     lower = [*edge, *(token.lower() for token in tokens), *edge]
-    for place, token in enumerate(tokens, _AROUND):
-        word = lower[place]
+    for position, token in enumerate(tokens, _AROUND):
+        word = lower[position]
         kinds = (
             "X" if sign.isupper() else "x" if sign.isalpha() else "0" if sign.isdigit() else sign for sign in token
         )
@@ -207,6 +212,6 @@ def _features(tokens: Sequence[str]) -> Iterator[list[str]]:
             f"form={_RUNS.sub(chr(92) + '1', ''.join(kinds))}",
             *(f"<{word[:size]}" for size in (2, 3)),
             *(f">{word[-size:]}" for size in (2, 3)),
-            *(f"{at}={lower[place + at]}" for at in range(-_AROUND, _AROUND + 1)),
-            *(f"{at}+={lower[place + at]} {lower[place + at + 1]}" for at in range(-2, 2)),
+            *(f"{at}={lower[position + at]}" for at in range(-_AROUND, _AROUND + 1)),
+            *(f"{at}+={lower[position + at]} {lower[position + at + 1]}" for at in range(-2, 2)),
         ]

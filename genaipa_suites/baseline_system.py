@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Words
 
 
-def _meanings() -> Meanings:
+def _describe_baselines() -> Meanings:
     trained = "learn from the suite's train split, most of them by scikit-learn (pip install 'genaipa[baselines]')"
     return Meanings(
         {
-            name: [(PREFIX + one.name, one.kind, one.about) for one in suite.baselines]
+            name: [(PREFIX + baseline.name, baseline.kind, baseline.about) for baseline in suite.baselines]
             for name, suite in suites().items()
         },
         "Baselines of the suites (run --suite SUITE --system baseline/NAME); none needs a key. Those with * "
@@ -35,7 +35,7 @@ class BaselineSystem(Replay):
         form="baseline/NAME",
         about="baselines of the suites (run --suite); need nothing, or scikit-learn",
         builtin=baseline_names,
-        meanings=_meanings,
+        meanings=_describe_baselines,
         only="the items of a suite; ask it with: genaipa run --suite NAME -s baseline/NAME",
         free=True,
         words="document",

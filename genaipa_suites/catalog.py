@@ -8,7 +8,7 @@ from genaipa.errors import OptionError, UnknownNameError, UsageError
 from genaipa.plugins import load
 from genaipa.systems.plugins import load_class
 from genaipa.tasks.catalog import own_task
-from genaipa.tasks.request import parse_slice
+from genaipa.tasks.request import parse_limit
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_targets
 
@@ -28,51 +28,51 @@ SHIPS = "ships"
 
 
 def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
-    """The suite of a spec; an UnknownNameError or UsageError where there is none."""
-    target = _target(spec.task)
+    """Make the suite of a spec; an UnknownNameError or UsageError where there is none."""
+    target = _resolve_target(spec.task)
     if target in SUITES.values():
-        made: Task = load(target)(spec, workspace)
-        return made
+        suite: Task = load(target)(spec, workspace)
+        return suite
     return own_task(target, spec, workspace)
 
 
-def _target(name: str) -> str:
-    """The module:Class of a suite by its name, or as it is given."""
+def _resolve_target(name: str) -> str:
+    """Return the module:Class of a suite by its name, or as it is given."""
     target = suite_targets().get(name, name)
     if ":" not in target:
         raise UnknownNameError("suite", name, suite_targets())
     return target
 
 
-def _class(name: str) -> Any:
-    return load(SUITES[name]) if name in SUITES else load_class(_target(name))
+def _load_class(name: str) -> Any:
+    return load(SUITES[name]) if name in SUITES else load_class(_resolve_target(name))
 
 
 def make_plan(request: RunRequest) -> SuitePlan:
     """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
-    given = request.plan
-    wording, limit = given.get("wording") or ("1",), given.get("limit")
+    options = request.plan
+    wording, limit = options.get("wording") or ("1",), options.get("limit")
     if len(wording) > 1 or wording[0] not in map(str, WORDINGS):
-        raise OptionError("wording", f" {', '.join(wording)}: a suite is asked in one of 1, 2 or 3.")
-    first, last = parse_slice(limit) or (1, 0)
+        raise OptionError("wording", f" {', '.join(wording)}: a suite takes one wording: 1, 2 or 3.")
+    first, last = parse_limit(limit) or (1, 0)
     if first != 1:
-        raise OptionError("limit", f" '{limit}': a suite takes a number of items, drawn from all of them.")
-    split = given.get("split") or splits_of(request.task)[0]
-    shots, probe = given.get("shots") or 0, given.get("probe") or ""
+        raise OptionError("limit", f" '{limit}': a suite takes the number of items to draw.")
+    split = options.get("split") or suite_splits(request.task)[0]
+    shots, probe = options.get("shots") or 0, options.get("probe") or ""
     return SuitePlan(split, last or None, shots, int(wording[0]), probe)
 
 
 def suites() -> dict[str, type[Suite]]:
-    """Name → class of every suite; a task that joins several is none itself."""
+    """Return name → class of every suite; a task that joins several is not one."""
     from genaipa_suites.suite import Suite
 
-    classes = {name: _class(name) for name in suite_targets()}
-    return {name: one for name, one in classes.items() if issubclass(one, Suite)}
+    classes = {name: _load_class(name) for name in suite_targets()}
+    return {name: suite for name, suite in classes.items() if issubclass(suite, Suite)}
 
 
-def listed() -> Iterator[dict[str, str]]:
-    """A row for each suite: its name and title, its splits, measures, the data to pull for it, its question."""
-    kinds: dict[str, Any] = {**suites(), **{name: _class(name) for name in joining()}}
+def list_suites() -> Iterator[dict[str, str]]:
+    """Yield a row for each suite: its name and title, splits, measures, the data to pull for it, and its question."""
+    kinds: dict[str, Any] = {**suites(), **{name: _load_class(name) for name in joining_tasks()}}
     for name, kind in kinds.items():
         yield {
             "suite": name,
@@ -85,34 +85,34 @@ def listed() -> Iterator[dict[str, str]]:
         }
 
 
-def splits_of(name: str) -> tuple[str, ...]:
-    """The splits of a suite, that asked by default first; a UsageError for a name, or a module:Class, that is none."""
+def suite_splits(name: str) -> tuple[str, ...]:
+    """Return the splits of a suite, the default first; a UsageError for a name or module:Class that is no suite."""
     from genaipa_suites.suite import Suite
 
-    made = _class(name)
-    if name not in SUITES and not (isinstance(made, type) and issubclass(made, Suite)):
-        raise UsageError(f"{name}: it is no Suite; see genaipa_suites/suite.py for what a suite is.")
-    return tuple(made.splits)
+    suite = _load_class(name)
+    if name not in SUITES and not (isinstance(suite, type) and issubclass(suite, Suite)):
+        raise UsageError(f"{name} is not a subclass of genaipa_suites.suite.Suite.")
+    return tuple(suite.splits)
 
 
-def sources() -> dict[str, SuiteSource]:
-    """Name → data set of every suite: what `genaipa get` can fetch for them."""
+def data_sources() -> dict[str, SuiteSource]:
+    """Return name → data set of every suite: what `genaipa get` can fetch for them."""
     return {source.name: source for suite in suites().values() for source in suite.data}
 
 
-def joining() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Name → title and suites of every task that joins several."""
-    classes = {name: _class(name) for name in SUITES}
-    return {name: (one.title, one.joins) for name, one in classes.items() if hasattr(one, "joins")}
+def joining_tasks() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return name → title and suites of every task that joins several."""
+    classes = {name: _load_class(name) for name in SUITES}
+    return {name: (task.title, task.joins) for name, task in classes.items() if hasattr(task, "joins")}
 
 
 def baseline_names() -> tuple[str, ...]:
-    """Full names of all baselines, each once."""
-    return tuple(dict.fromkeys(PREFIX + one.name for suite in suites().values() for one in suite.baselines))
+    """Return the full names of all baselines, each once."""
+    return tuple(dict.fromkeys(PREFIX + baseline.name for suite in suites().values() for baseline in suite.baselines))
 
 
-def parts_of(task: Task) -> dict[str, Suite]:
-    """The suites that a task asks, by name: itself, or the parts of one that joins several; none for any other task."""
+def task_suites(task: Task) -> dict[str, Suite]:
+    """Return the suites that a task asks, by name: itself, the parts of a joining task, or none."""
     from genaipa_suites.suite import Suite
 
     parts: dict[str, Suite] = getattr(task, "parts", {})

@@ -38,21 +38,21 @@ SHIPPED = Path(__file__).with_name("shipped")
 _POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def folders(workspace: Workspace) -> Iterator[Path]:
-    """Folders with data of suites, nearest first: the workspace's, and the shipped one."""
+def data_folders(workspace: Workspace) -> Iterator[Path]:
+    """Yield the folders with data of suites, nearest first: the workspace's, and the shipped one."""
     for layer, folder in workspace.layers:
         if layer != "pulled":
             yield SHIPPED if layer == "shipped" else folder / FOLDER
 
 
 class FaultsError(DataError):
-    """Everything that is wrong with a file: says the first, and has them all as `every`."""
+    """Everything that is wrong with a file: names the first problem, and holds all as `errors`."""
 
-    def __init__(self, every: Sequence[DataError]) -> None:
-        first, more = every[0], len(every) - 1
-        also = f" There {'is' if more == 1 else 'are'} {more} more: genaipa validate" if more else ""
+    def __init__(self, errors: Sequence[DataError]) -> None:
+        first, further = errors[0], len(errors) - 1
+        also = f" There {'is' if further == 1 else 'are'} {further} more: genaipa validate" if further else ""
         super().__init__(first.path, f"{first.problem}{also}", first.entry)
-        self.every = tuple(every)
+        self.errors = tuple(errors)
 
 
 @dataclass(frozen=True)
@@ -88,34 +88,34 @@ class DataFiles:
     workspace: Workspace
     digests: dict[str, str] = field(default_factory=dict)
     """Path → SHA-256 of the files that were read."""
-    own: dict[str, Path] = field(default_factory=dict)
+    own_files: dict[str, Path] = field(default_factory=dict)
     """Files that were not pulled: of the workspace, or shipped."""
     changed: list[str] = field(default_factory=list)
-    """The files `own`, in the order of reading, that no hash tells to be the published files all the same."""
+    """Those of `own_files`, in the order of reading, whose hash is not that of the published file."""
 
     def find(self, path: str) -> Path | None:
-        """The file, or None if it is not here."""
-        return self._own(path) or self._pulled(path)
+        """Return the path of a file, or None if it is not here."""
+        return self._find_own(path) or self._find_pulled(path)
 
     def read(self, path: str) -> bytes:
-        """Content of a file; a UsageError with the remedy where it is not here, a DataError for a Git-LFS pointer."""
-        own = self._own(path)
-        found = own or self._pulled(path)
-        if found is None:
-            raise UsageError(self._missing(path))
-        content = found.read_bytes()
+        """Read a file; a UsageError with the remedy where it is not here, a DataError for a Git-LFS pointer."""
+        own_path = self._find_own(path)
+        file = own_path or self._find_pulled(path)
+        if file is None:
+            raise UsageError(self._describe_missing(path))
+        content = file.read_bytes()
         if content.startswith(_POINTER):
-            raise DataError(found, "is a Git-LFS pointer, not the file itself; run 'git lfs pull' where you cloned it.")
+            raise DataError(file, "is a Git-LFS pointer, not the file itself; run 'git lfs pull' where you cloned it.")
         self.digests[path] = hashlib.sha256(content).hexdigest()
-        if own:
-            self.own[path] = own
+        if own_path:
+            self.own_files[path] = own_path
             pinned = next((source.blobs[path] for source in self.sources if source.blobs.get(path)), "")
             if path not in self.changed and (not pinned or hash_like(pinned, content) != pinned):
                 self.changed.append(path)
         return content
 
     def text(self, path: str) -> str:
-        """Content of a UTF-8 file, unpacked if it is an `.xz`; a DataError for any other encoding."""
+        """Return the content of a UTF-8 file, unpacked if it is an `.xz`; a DataError for any other encoding."""
         content = self.read(path)
         try:
             return (lzma.decompress(content) if path.endswith(".xz") else content).decode("utf-8-sig")
@@ -124,66 +124,68 @@ class DataFiles:
         except UnicodeDecodeError:
             raise self.fault(path, "is not UTF-8") from None
 
-    def rows(self, path: str, columns: Sequence[str], *, heads: bool = True) -> Iterator[tuple[str, list[str]]]:
-        """Each row of a CSV file as its place and its fields in these columns.
+    def rows(self, path: str, columns: Sequence[str], *, has_header: bool = True) -> Iterator[tuple[str, list[str]]]:
+        """Yield each row of a CSV file as its place and its fields in these columns.
 
-        Without `heads` there is no row of names, and a row has as many fields as there are columns. A DataError for any
-        other file, or one without rows.
+        Without `has_header` there is no row of names, and a row has as many fields as there are columns. Raise a
+        DataError for any other file, or one without rows.
         """
         # A text may be longer than the fields that Python's reader takes by default.
         limit = csv.field_size_limit(sys.maxsize)
-        place = "row 0"
+        entry = "row 0"
         try:
             rows = filter(None, csv.reader(io.StringIO(self.text(path), newline="")))
-            names = next(rows, []) if heads else list(columns)
+            names = next(rows, []) if has_header else list(columns)
             if missing := [column for column in columns if column not in names]:
                 raise self.fault(path, f"has no column '{missing[0]}'", "row 1")
             for number, row in enumerate(rows, start=1):
-                place = f"row {number}"
+                entry = f"row {number}"
                 if len(row) != len(names):
-                    expected = f"{len(names)} fields" if heads else " and ".join(columns)
-                    raise self.fault(path, f"is not {expected}, but {len(row)} fields", place)
-                yield place, [row[names.index(column)] for column in columns]
+                    expected = f"{len(names)} fields" if has_header else " and ".join(columns)
+                    raise self.fault(path, f"is not {expected}, but {len(row)} fields", entry)
+                yield entry, [row[names.index(column)] for column in columns]
         except csv.Error as error:
-            raise self.fault(path, f"is not a CSV file ({error})", f"after {place}") from None
+            raise self.fault(path, f"is not a CSV file ({error})", f"after {entry}") from None
         finally:
             csv.field_size_limit(limit)
-        if place == "row 0":
+        if entry == "row 0":
             raise self.fault(path, "has no rows")
 
-    def fault(self, path: str, problem: str, place: str = "") -> DataError:
-        """The error of a file that was found: pulled files have one remedy, for the user's own see the problem."""
+    def fault(self, path: str, problem: str, entry: str = "") -> DataError:
+        """Return the error of a faulty file: pulled files have one remedy, for the user's own see the problem."""
         source = next((source.name for source in self.sources if path in source.blobs), self.suite)
-        remedy = "correct it" if path in self.own else f"pull it again with: genaipa get {source}"
-        return DataError(self.find(path) or path, f"{problem}; {remedy}", place)
+        remedy = "correct it" if path in self.own_files else f"pull it again with: genaipa get {source}"
+        return DataError(self.find(path) or path, f"{problem}; {remedy}", entry)
 
     def check(self, path: str, counts: Mapping[str, int], published: Mapping[str, int]) -> None:
         """Raise a DataError if a published file that was pulled has other counts of things than the published ones."""
-        if path not in self.own and counts != published:
-            said = [", ".join(f"{one[thing]:,} {thing}" for thing in published) for one in (counts, published)]
-            raise self.fault(path, f"has {said[0]}, published are {said[1]}")
+        if path not in self.own_files and counts != published:
+            summaries = [
+                ", ".join(f"{numbers[noun]:,} {noun}" for noun in published) for numbers in (counts, published)
+            ]
+            raise self.fault(path, f"has {summaries[0]}, but the published file has {summaries[1]}")
 
-    def _own(self, path: str) -> Path | None:
+    def _find_own(self, path: str) -> Path | None:
         parts = PurePosixPath(path).parts
-        for folder in folders(self.workspace):
+        for folder in data_folders(self.workspace):
             for begin in range(len(parts)):
-                here = folder.joinpath(self.suite, *parts[begin:])
-                if here.is_file():
-                    return here
+                file = folder.joinpath(self.suite, *parts[begin:])
+                if file.is_file():
+                    return file
         return None
 
-    def _pulled(self, path: str) -> Path | None:
-        places = (source.folder / path for source in self.sources if path in source.blobs)
-        return next((place for place in places if place.is_file()), None)
+    def _find_pulled(self, path: str) -> Path | None:
+        candidates = (source.folder / path for source in self.sources if path in source.blobs)
+        return next((candidate for candidate in candidates if candidate.is_file()), None)
 
-    def _missing(self, path: str) -> str:
-        source = next((one for one in self.sources if path in one.blobs), None)
+    def _describe_missing(self, path: str) -> str:
+        source = next((candidate for candidate in self.sources if path in candidate.blobs), None)
         if source is None:
-            place = self.workspace.home / FOLDER / self.suite
-            return f"there is no '{PurePosixPath(path).name}' in {place}; name a split that is here, or put it there."
+            folder = self.workspace.home / FOLDER / self.suite
+            return f"there is no '{PurePosixPath(path).name}' in {folder}; name a split that is here, or put it there."
         pull = f"genaipa get {source.name}"
         # What is said of one file alone is no remedy for another.
-        elsewhere = any(other in source.remedy for other in source.blobs) and path not in source.remedy
+        elsewhere = any(name in source.remedy for name in source.blobs) and path not in source.remedy
         remedy = "" if elsewhere else source.remedy
         return f"'{path}' of {source.title} is not here; run '{pull}', or '{pull} --from FOLDER'. {remedy}".strip()
 
@@ -209,8 +211,8 @@ class PublishedRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     group: str = ""
 
 
-def published_rows(suite: type[Suite] | Suite) -> list[PublishedRow]:
-    """The rows published for a suite, in the file's order; none if it has no file.
+def read_published_rows(suite: type[Suite] | Suite) -> list[PublishedRow]:
+    """Return the rows published for a suite, in the file's order; none if it has no file.
 
     A DataError for a split that the suite does not have, a group that a breakdown of its own does not have, or a value
     under a name that none of the measures has.
@@ -223,14 +225,16 @@ def published_rows(suite: type[Suite] | Suite) -> list[PublishedRow]:
     for number, row in enumerate(rows, 1):
         entry = f"row {number} ({row.system})"
         if row.split not in kind.splits:
-            raise DataError(path, f"'{row.split}' is no split of {kind.title}{nearest(row.split, kind.splits)}", entry)
+            raise DataError(
+                path, f"'{row.split}' is not a split of {kind.title}{nearest(row.split, kind.splits)}", entry
+            )
         groups = kind.parts.get(row.breakdown, {row.group: kind.measures})
         if row.group not in groups:
-            raise DataError(path, f"'{row.group}' is no group of {row.breakdown}{nearest(row.group, groups)}", entry)
+            raise DataError(path, f"'{row.group}' is not a group of {row.breakdown}{nearest(row.group, groups)}", entry)
         names = [measure.name for measure in groups[row.group]]
         for name in row.values:
             if name not in names:
-                raise DataError(path, f"'{name}' is no measure of {kind.title}{nearest(name, names)}", entry)
+                raise DataError(path, f"'{name}' is not a measure of {kind.title}{nearest(name, names)}", entry)
     return rows
 
 
@@ -255,29 +259,35 @@ class Crosswalk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     categories: dict[str, Category]
 
     @property
-    def by_name(self) -> dict[str, tuple[str, ...]]:
+    def question_categories(self) -> dict[str, tuple[str, ...]]:
         """Every name of a category of practices → the categories of questions."""
-        return {name: one.genaipabench for known, one in self.categories.items() for name in (known, *one.also)}
+        return {
+            name: category.genaipabench
+            for practice, category in self.categories.items()
+            for name in (practice, *category.also)
+        }
 
 
 def load_crosswalk(workspace: Workspace) -> tuple[Crosswalk, dict[str, str]]:
-    """The nearest cross-walk, and the names of the categories of questions that it leads to.
+    """Load the nearest cross-walk, and the names of the categories of questions that it leads to.
 
     A DataError for a category that the question set `policy` does not have.
     """
-    path = next((file for folder in folders(workspace) if (file := folder / _NAME).is_file()), None)
+    path = next((file for folder in data_folders(workspace) if (file := folder / _NAME).is_file()), None)
     if path is None:
         raise UsageError(f"{CROSSWALK} is missing; install genaipa again.")
-    found, known = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
-    for problem in crosswalk_faults(path, found, known):
+    crosswalk, names = read_yaml(path, Crosswalk), load_question_set(QUESTIONS, workspace).categories
+    for problem in crosswalk_faults(path, crosswalk, names):
         raise problem
-    return found, known
+    return crosswalk, names
 
 
-def crosswalk_faults(path: Path, walk: Crosswalk, known: dict[str, str]) -> Iterator[DataError]:
-    """An error for each category of questions that is none of those known."""
-    for name, one in walk.categories.items():
-        for code in one.genaipabench:
-            if code not in known:
-                problem = f"'{code}' is no category of the question set '{QUESTIONS}'{nearest(code, known)}"
+def crosswalk_faults(path: Path, crosswalk: Crosswalk, question_categories: dict[str, str]) -> Iterator[DataError]:
+    """Yield an error for each category of questions that is unknown."""
+    for name, category in crosswalk.categories.items():
+        for code in category.genaipabench:
+            if code not in question_categories:
+                problem = (
+                    f"'{code}' is not a category of the question set '{QUESTIONS}'{nearest(code, question_categories)}"
+                )
                 yield DataError(path, problem, f"categories.{name}")

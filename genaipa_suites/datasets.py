@@ -11,9 +11,9 @@ from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, command
 from genaipa.workspace import cache
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import joining, sources, suites
+from genaipa_suites.catalog import data_sources, joining_tasks, suites
 from genaipa_suites.data import FOLDER
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,26 +41,26 @@ class SuiteData:
 
     @property
     def state(self) -> str:
-        """The part of it that was pulled, in words; empty for nothing."""
-        here, files = len(self.here), len(self.source.blobs)
-        return "" if not here else "pulled" if here == files else f"pulled, {here} of {files} files"
+        """How much of it was pulled, in words; empty for nothing."""
+        count, files = len(self.pulled_files), len(self.source.blobs)
+        return "" if not count else "pulled" if count == files else f"pulled, {count} of {files} files"
 
     @property
-    def here(self) -> list[str]:
+    def pulled_files(self) -> list[str]:
         """Its pulled files, by their paths in the repository."""
         return [path for path in self.source.blobs if (self.source.folder / path).is_file()]
 
     def available(self) -> bool:
-        """Whether any of its files was pulled."""
-        return bool(self.here)
+        """Tell whether any of its files was pulled."""
+        return bool(self.pulled_files)
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch the files that the origin has; a GenaipaError where none is to be had, or another content."""
-        pulled = files(self.source).fetch(origin=origin, offline=offline, progress=progress)
-        unpinned = [path for path in self.here if not self.source.blobs[path]]
+        pulled = make_snapshot(self.source).fetch(origin=origin, offline=offline, progress=progress)
+        unpinned = [path for path in self.pulled_files if not self.source.blobs[path]]
         if unpinned:
-            said = f"{_named(unpinned)}: known by no hash, and checked by the content when it is read"
-            return replace(pulled, notes=(*pulled.notes, said))
+            note = f"{_list_files(unpinned)}: without a published hash; the content is checked when it is read"
+            return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
     def import_study(self, workspace: Workspace) -> Imported:  # noqa: ARG002 - of the protocol
@@ -71,21 +71,21 @@ class SuiteData:
         )
 
     def next_step(self, workspace: Workspace) -> str:
-        """The command that asks a baseline about the first split that can be read; else the reason why none can."""
-        name, suite = _asking(self.source)
+        """Return the command that asks a baseline about the first readable split; else why none can be asked."""
+        name, suite = _find_suite(self.source)
         if suite is None:
-            return _command(name, suite, "SPLIT")
+            return _ask_command(name, suite, "SPLIT")
         reasons = []
         for split in suite.splits:
-            spec = spec_of(name, SuitePlan(split))
+            spec = make_spec(name, SuitePlan(split))
             try:
                 suite(spec, workspace).load(split)
             except GenaipaError as error:
                 reasons.append(str(error))
             else:
-                return _command(name, suite, split)
-        own = next((reason for reason in reasons if f"get {self.name}'" in reason), reasons[0])
-        return f"nothing of {name} can be asked yet: {own}"
+                return _ask_command(name, suite, split)
+        reason = next((error for error in reasons if f"get {self.name}'" in error), reasons[0])
+        return f"no split of {name} can be asked yet: {reason}"
 
 
 class JoinedData(SuiteData):
@@ -95,45 +95,47 @@ class JoinedData(SuiteData):
 
     def __init__(self, name: str, title: str, parts: Sequence[str]) -> None:
         self.name, self.title = name, title
-        self.each = [SuiteData(source) for one, source in sources().items() if one in parts]
-        self.terms = "; ".join(f"{one.title}: {one.terms}" for one in self.each)
+        self.parts = [SuiteData(source) for part, source in data_sources().items() if part in parts]
+        self.terms = "; ".join(f"{part.title}: {part.terms}" for part in self.parts)
 
     @property
-    def here(self) -> list[str]:
-        """The files of all of them that were pulled."""
-        return [path for one in self.each for path in one.here]
+    def pulled_files(self) -> list[str]:
+        """The pulled files of all its parts."""
+        return [path for part in self.parts for path in part.pulled_files]
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
-        """Fetch one after another what the origin has; the first one's GenaipaError where it has none of any."""
-        done: list[Pulled] = []
+        """Fetch the data of all parts; raise the first one's GenaipaError only if nothing could be fetched."""
+        pulls: list[Pulled] = []
         refused: list[GenaipaError] = []
-        for one in self.each:
+        for part in self.parts:
             try:
-                done.append(one.pull(origin=origin, offline=offline, progress=progress))
+                pulls.append(part.pull(origin=origin, offline=offline, progress=progress))
             except DataError:
                 raise
             except GenaipaError as error:
                 refused.append(error)
-        if not done:
+        if not pulls:
             raise refused[0]
-        notes = (*(note for one in done for note in one.notes), *map(str, refused))
-        fetched, kept, absent = (sum(getattr(one, name) for one in done) for name in ("fetched", "kept", "absent"))
-        return Pulled(cache(), fetched, kept, notes, absent)
+        notes = (*(note for part in pulls for note in part.notes), *map(str, refused))
+        fetched_count, present, absent_count = (
+            sum(getattr(part, name) for part in pulls) for name in ("fetched", "kept", "absent")
+        )
+        return Pulled(cache(), fetched_count, present, notes, absent_count)
 
     def next_step(self, workspace: Workspace) -> str:  # noqa: ARG002 - asked are those suites whose data are here
-        """The command that asks them all."""
+        """Return the command that asks them all."""
         return command("genaipa", "run", "--suite", self.name, "--system", "SYSTEM")
 
 
-def every() -> dict[str, Dataset]:
-    """Name → data set of every suite, or of a task that joins several."""
-    joined = {name: JoinedData(name, *known) for name, known in joining().items()}
-    return {**{name: SuiteData(source) for name, source in sources().items()}, **joined}
+def all_datasets() -> dict[str, Dataset]:
+    """Return name → data set of every suite, or of a task that joins several."""
+    joined = {name: JoinedData(name, *joined_task) for name, joined_task in joining_tasks().items()}
+    return {**{name: SuiteData(source) for name, source in data_sources().items()}, **joined}
 
 
-def files(source: SuiteSource) -> Snapshot:
-    """The files of a source as they are pulled: each where it can be had, at least one in all."""
-    name, suite = _asking(source)
+def make_snapshot(source: SuiteSource) -> Snapshot:
+    """Return a source's files as they are pulled: each where it can be had, at least one in all."""
+    name, suite = _find_suite(source)
 
     class Files(Snapshot):
         dataset = source.name
@@ -141,34 +143,34 @@ def files(source: SuiteSource) -> Snapshot:
         repository = source.repository
         optional = ("",)
         scattered = True
-        shipped = _command(name, suite, "sample")
-        otherwise = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
+        shipped = _ask_command(name, suite, "sample")
+        further_remedy = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
 
-        def absence(self, absent: list[str]) -> str:
-            here = [path for path in self.blobs if path not in absent]
-            return f"{_named(here)}: here; not here: {_named(absent)}. {source.remedy or _LATER}"
+        def describe_absence(self, absent: list[str]) -> str:
+            present = [path for path in self.blobs if path not in absent]
+            return f"{_list_files(present)}: here; not here: {_list_files(absent)}. {source.remedy or _LATER}"
 
     return Files(source.commit, source.blobs)
 
 
-def _asking(source: SuiteSource) -> tuple[str, type[Suite] | None]:
-    """The suite that reads a source, with its name: the one of the same name, else the first."""
+def _find_suite(source: SuiteSource) -> tuple[str, type[Suite] | None]:
+    """Return the suite that reads a source, with its name: the one of the same name, else the first."""
     reading = {name: suite for name, suite in suites().items() if source in suite.data}
     if source.name in reading:
         return source.name, reading[source.name]
     return next(iter(reading.items()), (source.name, None))
 
 
-def _command(name: str, suite: type[Suite] | None, split: str) -> str:
-    """The command that asks a baseline of a suite, one that reads the text if there is one."""
-    known = suite.baselines if suite else ()
-    baseline = next((one for one in known if one.kind == "rule"), next(iter(known), None))
+def _ask_command(name: str, suite: type[Suite] | None, split: str) -> str:
+    """Return the command that asks a baseline of a suite, preferring one that reads the text."""
+    baselines = suite.baselines if suite else ()
+    baseline = next((candidate for candidate in baselines if candidate.kind == "rule"), next(iter(baselines), None))
     system = PREFIX + baseline.name if baseline else "SYSTEM"
     return command("genaipa", "run", "--suite", name, "--split", split, "--system", system)
 
 
-def _named(paths: list[str]) -> str:
-    """The files, if they are few, else their folders with how many are in each."""
+def _list_files(paths: list[str]) -> str:
+    """Return a few files by name, or more of them as folders with their numbers of files."""
     if len(paths) <= _FEW:
         return ", ".join(paths)
     folders = Counter(path.rpartition("/")[0] for path in paths)

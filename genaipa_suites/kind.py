@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-class _Suite(Kind[SuitePlan]):
+class _SuiteKind(Kind[SuitePlan]):
     plan = SuitePlan
     keeps = True
     option = KIND
@@ -50,9 +50,9 @@ class _Suite(Kind[SuitePlan]):
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Return a row for each suite."""
-        from genaipa_suites.catalog import listed
+        from genaipa_suites.catalog import list_suites
 
-        return listed()
+        return list_suites()
 
     def may_pass_on(self, plan: SuitePlan) -> bool:
         """Tell whether the items are made up."""
@@ -60,9 +60,9 @@ class _Suite(Kind[SuitePlan]):
 
     def results(self) -> type[Results]:
         """Return the suites' part of a report."""
-        from genaipa_suites.report.of_suites import OfSuites
+        from genaipa_suites.report.chapters import SuiteResults
 
-        return OfSuites
+        return SuiteResults
 
     def closing(self, workspace: Workspace, folder: RunFolder) -> Closing:
         """Return the first figures of a suite as lines, all of them for JSON."""
@@ -84,9 +84,9 @@ class _Suite(Kind[SuitePlan]):
 
     def data_sets(self) -> dict[str, Dataset]:
         """Return the data set of every suite."""
-        from genaipa_suites.datasets import every
+        from genaipa_suites.datasets import all_datasets
 
-        return every()
+        return all_datasets()
 
 
-SUITE = _Suite()
+SUITE = _SuiteKind()

@@ -17,11 +17,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, label_sets, single_label, words
+from genaipa_suites.baseline import Baseline, learn_label_sets, learn_single_label, word_features
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import Given
-from genaipa_suites.measure import Measure, by_part, f1, macro_f1, mean_recall, micro_f1
-from genaipa_suites.spans import counted
+from genaipa_suites.material import ParsedReply
+from genaipa_suites.measure import Measure, f1, macro_f1, mean_recall, micro_f1, part_measures
+from genaipa_suites.spans import count_matches
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -31,34 +31,36 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Item, Material, Outcome
 
 
-def always(label: Any) -> Callable[[Any], Callable[[Item], str]]:
+def constant_baseline(label: Any) -> Callable[[Any], Callable[[Item], str]]:
     """Make a baseline that gives every item this label."""
     return lambda suite: lambda _item: str(suite.reply([label]))
 
 
-def majority(suite: Any) -> Callable[[Item], str]:
+def majority_baseline(suite: Any) -> Callable[[Item], str]:
     """Make the baseline that gives every item the most frequent label of the train split."""
     counts = Counter(label for item in suite.training.items for label in suite.gold_labels(item))
-    return always(counts.most_common(1)[0][0])(suite)
+    return constant_baseline(counts.most_common(1)[0][0])(suite)
 
 
-def trained(name: str, about: str, features: Callable[[], Any] = words, *, balanced: bool = False) -> Baseline:
-    """Give a baseline that learns the train split by linear support vector machines on features of the text."""
+def make_trained_baseline(
+    name: str, about: str, features: Callable[[], Any] = word_features, *, balanced: bool = False
+) -> Baseline:
+    """Make a baseline that learns the train split by linear support vector machines on features of the text."""
 
     def make(suite: Any) -> Callable[[Item], str]:
         values = {label: value for value, label in suite.labels.items()}
         texts = [item.shown["text"] for item in suite.training.items]
         gold = [[suite.labels[value] for value in suite.gold_labels(item)] for item in suite.training.items]
-        labels_of = (label_sets if suite.many else single_label)(texts, gold, features, balanced=balanced)
+        labels_of = (learn_label_sets if suite.many else learn_single_label)(texts, gold, features, balanced=balanced)
         return lambda item: str(suite.reply([values[label] for label in labels_of(item.shown["text"])]))
 
     return Baseline(name, "trained", about, make)
 
 
-MAJORITY = Baseline("majority", "floor", "the most frequent label of the train split, everywhere", majority)
+MAJORITY = Baseline("majority", "floor", "the most frequent label of the train split, everywhere", majority_baseline)
 # Of one item alone the first is the F1 of its labels, and whether its label is right.
-OF_SETS = ("micro_f1", "macro_f1", "f1_samples", "exact")
-OF_ONE = ("accuracy", "macro_f1", "balanced_accuracy")
+SET_MEASURES = ("micro_f1", "macro_f1", "f1_samples", "exact")
+SINGLE_MEASURES = ("accuracy", "macro_f1", "balanced_accuracy")
 _TFIDF = "TF-IDF of words and pairs of words, a linear SVM"
 
 
@@ -66,7 +68,7 @@ class LabelSuite(Suite):
     """A suite of labels, which come with the class.
 
     `labels` are the values in replies and in `Item.gold`; for true and false a mapping says the label's name. Gold is
-    one of them, or with `many` a list in order of name. `things` are the items in a definition's words.
+    one of them, or with `many` a list in order of name. `noun` is the word for items in definitions.
     """
 
     labels: ClassVar[Mapping[Any, str]]
@@ -85,7 +87,7 @@ class LabelSuite(Suite):
         labels: Mapping[Any, str] | Sequence[str] = (),
         many: bool = False,
         field: str = "",
-        things: str = "items",
+        noun: str = "items",
     ) -> None:
         super().__init_subclass__()
         if not labels:
@@ -95,111 +97,120 @@ class LabelSuite(Suite):
         cls.error_kinds = tuple(cls.mistakes.values())
         values: list[Any] = list(cls.labels)
         texts = isinstance(values[0], str)
-        one = {"type": "string", "enum": values} if texts else {"type": "boolean"}
+        label_schema = {"type": "string", "enum": values} if texts else {"type": "boolean"}
         cls.schema = {
             "type": "object",
-            "properties": {cls.field: {"type": "array", "items": one} if many else one},
+            "properties": {cls.field: {"type": "array", "items": label_schema} if many else label_schema},
             "required": [cls.field],
             "additionalProperties": False,
         }
-        own = vars(cls)
-        if "measures" not in own:
-            known = {measure.name: measure for measure in cls._measures(things)}
-            cls.measures = tuple(known[name] for name in cls.figures or (OF_SETS if many else OF_ONE))
-        if "parts" not in own and texts:
-            cls.parts = {"label": {one: by_part(partial(cls.counts, values=(one,)), "labels") for one in values}}
-        if "baselines" not in own:
-            cls.baselines = (MAJORITY, trained("tfidf", f"{_TFIDF} for each label" if many else _TFIDF))
-        if "head" not in own:
+        attributes = vars(cls)
+        if "measures" not in attributes:
+            measures = {measure.name: measure for measure in cls._make_measures(noun)}
+            cls.measures = tuple(measures[name] for name in cls.figures or (SET_MEASURES if many else SINGLE_MEASURES))
+        if "parts" not in attributes and texts:
+            cls.parts = {
+                "label": {
+                    label_schema: part_measures(partial(cls.counts, values=(label_schema,)), "labels")
+                    for label_schema in values
+                }
+            }
+        if "baselines" not in attributes:
+            cls.baselines = (MAJORITY, make_trained_baseline("tfidf", f"{_TFIDF} for each label" if many else _TFIDF))
+        if "head" not in attributes:
             names = [measure.name for measure in cls.measures]
             figure = "macro_f1" if "macro_f1" in names else names[0]
             cls.head = EncoderHead(
-                (EncoderModel("multi-label" if many else "sequence", figure, cls._examples),), cls._of_encoder
+                (EncoderModel("multi-label" if many else "sequence", figure, cls._make_examples),), cls._encoder_reply
             )
 
     # What a suite may do in another way.
 
     @classmethod
     def gold_labels(cls, item: Item) -> list[Any]:
-        """The right values."""
+        """Return the right labels of an item."""
         return list(item.gold) if cls.many else [item.gold]
 
     @classmethod
-    def given_labels(cls, outcome: Outcome) -> list[Any]:
-        """The values that an outcome counts as; none of a faulty reply."""
-        said = outcome.given.prediction
-        return [] if said is None else list(said) if cls.many else [said]
+    def prediction_labels(cls, outcome: Outcome) -> list[Any]:
+        """Return the values that an outcome counts as; none of a faulty reply."""
+        prediction = outcome.parsed.prediction
+        return [] if prediction is None else list(prediction) if cls.many else [prediction]
 
     # All that follows from the labels.
 
     @classmethod
     def reply(cls, values: Sequence[Any]) -> str:
-        """The reply with these values; of one label with the first."""
+        """Return the reply with these values, or with the first if the suite has one label an item."""
         return json.dumps({cls.field: list(values) if cls.many else values[0]}, ensure_ascii=False)
 
     def gold_reply(self, item: Item) -> str:
-        """The right label, or all of them."""
+        """Return the reply with the right label, or all of them."""
         return self.reply(self.gold_labels(item))
 
-    def parse(self, item: Item, found: Any) -> Given:  # noqa: ARG002 - of the seam
-        """The label, or the labels, each once, in order of name."""
-        said = found[self.field]
-        return Given(sorted(set(said)) if self.many else said)
+    def parse(self, item: Item, answer: Any) -> ParsedReply:  # noqa: ARG002 - of the seam
+        """Read the label, or the labels, each once and sorted."""
+        labels = answer[self.field]
+        return ParsedReply(sorted(set(labels)) if self.many else labels)
 
-    def gold_shown(self, item: Item) -> Any:
-        """The label's name, or the list of names."""
+    def readable_gold(self, item: Item) -> Any:
+        """Return the label's name, or the list of names."""
         return item.gold if self.many else self.labels.get(item.gold, item.gold)
 
-    def why(self, outcome: Outcome) -> str:
-        """A fault, or the type of error."""
-        given = outcome.given
-        if given.fault or not self.error_kinds or given.prediction in self.gold_labels(outcome.item):
-            return given.fault
-        return self.mistakes[given.prediction]
+    def failure_reason(self, outcome: Outcome) -> str:
+        """Return the fault, or the type of error."""
+        parsed = outcome.parsed
+        if parsed.fault or not self.error_kinds or parsed.prediction in self.gold_labels(outcome.item):
+            return parsed.fault
+        return self.mistakes[parsed.prediction]
 
     @property
-    def grouped(self) -> tuple[Measure, ...]:
-        """The first two but for means over labels, and over items: items with one label lack the others."""
-        return tuple(one for one in self.measures if one.name not in ("macro_f1", "f1_samples"))[:2]
+    def group_measures(self) -> tuple[Measure, ...]:
+        """The first two measures, without means over labels and items: items with one label lack the others."""
+        return tuple(measure for measure in self.measures if measure.name not in ("macro_f1", "f1_samples"))[:2]
 
     @classmethod
     def counts(cls, outcome: Outcome, values: Sequence[Any] = ()) -> list[float]:
-        """(true positives, predicted, gold) of one value after another."""
-        given, gold = cls.given_labels(outcome), cls.gold_labels(outcome.item)
-        each = ((one in given and one in gold, one in given, one in gold) for one in values or cls.labels)
-        return [float(count) for counts in each for count in counts]
+        """Count (true positives, predicted, gold) of one value after another."""
+        predicted, gold = cls.prediction_labels(outcome), cls.gold_labels(outcome.item)
+        counts_by_label = (
+            (value in predicted and value in gold, value in predicted, value in gold) for value in values or cls.labels
+        )
+        return [float(count) for counts in counts_by_label for count in counts]
 
     @classmethod
-    def _overlap(cls, outcome: Outcome) -> tuple[float, float]:
-        """(F1 of an item's labels, 1)."""
-        return f1(counted(cls.given_labels(outcome), cls.gold_labels(outcome.item))), 1.0
+    def _count_overlap(cls, outcome: Outcome) -> tuple[float, float]:
+        """Return (F1 of an item's labels, 1)."""
+        return f1(count_matches(cls.prediction_labels(outcome), cls.gold_labels(outcome.item))), 1.0
 
     @classmethod
-    def _right(cls, outcome: Outcome) -> tuple[float, float]:
-        said = outcome.given.prediction
-        return float(said is not None and cls.given_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
+    def _count_exact(cls, outcome: Outcome) -> tuple[float, float]:
+        prediction = outcome.parsed.prediction
+        return float(prediction is not None and cls.prediction_labels(outcome) == cls.gold_labels(outcome.item)), 1.0
 
     @classmethod
-    def _measures(cls, things: str) -> tuple[Measure, ...]:
-        macro = f"Mean of the labels' F1, each over all {things}, of the labels that one of them has."
-        balanced = f"Mean over the labels of the share of their {things} that are given them."
+    def _make_measures(cls, noun: str) -> tuple[Measure, ...]:
+        macro = f"Mean of the labels' F1, each over all {noun}, of the labels that one of them has."
+        balanced = f"Mean over the labels of the share of their {noun} that are given them."
         return (
-            Measure("micro_f1", "micro F1", f"F1 over all labels of all {things} together.", cls.counts, micro_f1),
+            Measure("micro_f1", "micro F1", f"F1 over all labels of all {noun} together.", cls.counts, micro_f1),
             Measure("macro_f1", "macro F1", macro, cls.counts, macro_f1),
-            Measure("f1_samples", "F1 by item", f"Mean over {things} of the F1 of the labels of each.", cls._overlap),
-            Measure("exact", "exact", f"Share of {things} with all labels right, and no other label.", cls._right),
-            Measure("accuracy", "accuracy", f"Share of {things} with the right label.", cls._right),
+            Measure(
+                "f1_samples", "F1 by item", f"Mean over {noun} of the F1 of the labels of each.", cls._count_overlap
+            ),
+            Measure("exact", "exact", f"Share of {noun} with all labels right, and no other label.", cls._count_exact),
+            Measure("accuracy", "accuracy", f"Share of {noun} with the right label.", cls._count_exact),
             Measure("balanced_accuracy", "balanced accuracy", balanced, cls.counts, mean_recall),
         )
 
     @classmethod
-    def _examples(cls, item: Item, _material: Material) -> list[Example]:
+    def _make_examples(cls, item: Item, _material: Material) -> list[Example]:
         names = [cls.labels[value] for value in cls.gold_labels(item)]
         texts = [item.shown[name] for name in ("question", "text") if name in item.shown]
         return [Example(texts[0], "".join(texts[1:]), names if cls.many else names[0])]
 
     @classmethod
-    def _of_encoder(cls, _item: Item, found: Predicted) -> str:
-        (said,) = found[""]
+    def _encoder_reply(cls, _item: Item, predictions: Predicted) -> str:
+        (prediction,) = predictions[""]
         values = {name: value for value, name in cls.labels.items()}
-        return cls.reply([values[name] for name in (said if cls.many else [said])])
+        return cls.reply([values[name] for name in (prediction if cls.many else [prediction])])

@@ -61,7 +61,7 @@ class Material(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Given:
+class ParsedReply:
     """A reply as its suite reads it: the prediction (plain JSON; None without one), and its fault (one of FAULTS).
 
     `in_prose` says that its JSON was found among other words: a strict reader would call it unparsable.
@@ -76,56 +76,61 @@ class Given:
 class Outcome:
     """An item, and what came of asking it once.
 
-    `way` says how the form of the reply was asked for: "schema", "in words", or empty for a reply in no form.
+    `reply_form` says how the form of the reply was asked for: "schema", "in words", or empty for a reply in no form.
     """
 
     item: Item
-    given: Given
+    parsed: ParsedReply
     repetition: int = 1
     key: str = ""
     reply: str = ""
-    way: str = ""
+    reply_form: str = ""
 
 
-def stratified(items: Sequence[Item], size: int, seed: int) -> list[Item]:
-    """As many items as `size`, from each stratum its share (by largest remainders), in the order in which they were."""
+def sample_by_stratum(items: Sequence[Item], size: int, seed: int) -> list[Item]:
+    """Draw as many items as `size`, from each stratum its share (by largest remainders), in their original order."""
     if size >= len(items):
         return list(items)
     strata: defaultdict[str, list[int]] = defaultdict(list)
-    for place, item in enumerate(items):
-        strata[item.stratum].append(place)
-    exact = {name: size * len(places) / len(items) for name, places in strata.items()}
+    for index, item in enumerate(items):
+        strata[item.stratum].append(index)
+    exact = {name: size * len(indices) / len(items) for name, indices in strata.items()}
     share = {name: int(exact[name]) for name in strata}
     draw = random.Random(f"{seed}|limit")  # noqa: S311 - a sample, not a secret
     # Shuffled, so that equal remainders are not always those of the strata that come first.
     names = draw.sample(list(strata), len(strata))
     for name in sorted(names, key=lambda name: share[name] - exact[name])[: size - sum(share.values())]:
         share[name] += 1
-    chosen = {place for name, places in strata.items() for place in draw.sample(places, share[name])}
-    return [item for place, item in enumerate(items) if place in chosen]
+    chosen = {index for name, indices in strata.items() for index in draw.sample(indices, share[name])}
+    return [item for index, item in enumerate(items) if index in chosen]
 
 
-def examples(candidates: Sequence[Item], number: int, seed: int, forbidden: Collection[str]) -> list[Item]:
-    """Examples for a prompt, as many of each stratum as can be, none whose text is among those `forbidden`."""
-    allowed = [item for item in candidates if same_text(item) not in forbidden]
+def draw_examples(candidates: Sequence[Item], number: int, seed: int, forbidden: Collection[str]) -> list[Item]:
+    """Draw examples for a prompt, as many of each stratum as can be, none whose text is `forbidden`."""
+    allowed = [item for item in candidates if text_key(item) not in forbidden]
     draw = random.Random(f"{seed}|shots")  # noqa: S311 - a sample, not a secret
     draw.shuffle(allowed)
     strata: defaultdict[str, list[Item]] = defaultdict(list)
     for item in allowed:
         strata[item.stratum].append(item)
-    turns = sorted(strata.values(), key=len, reverse=True)
-    chosen = [one for turn in range(number) for items in turns for one in items[turn : turn + 1]][:number]
+    strata_by_size = sorted(strata.values(), key=len, reverse=True)
+    chosen = [
+        example
+        for round_number in range(number)
+        for items in strata_by_size
+        for example in items[round_number : round_number + 1]
+    ][:number]
     draw.shuffle(chosen)
     return chosen
 
 
-def same_text(item: Item) -> str:
-    """The text of an item without case and blanks: by it a train item is known to be the evaluated one."""
+def text_key(item: Item) -> str:
+    """Return the normalized text of an item, to detect a train item that is also evaluated."""
     return " ".join(str(item.document or item.shown.get("text", "")).lower().split())
 
 
-def split_off(size: int, share: float) -> tuple[list[int], list[int]]:
-    """(kept, set aside): the places of `size` rows as PrivacyGLUE splits them, `share` of them (0 to 1) set aside.
+def split_validation(size: int, share: float) -> tuple[list[int], list[int]]:
+    """Split the places of `size` rows as PrivacyGLUE does into (training, validation), `share` of them for validation.
 
     A permutation by numpy's `default_rng(42)`; its first ceil(share * size) places are set aside, the next
     floor((1 - share) * size) kept, both in the permutation's order.
@@ -133,5 +138,5 @@ def split_off(size: int, share: float) -> tuple[list[int], list[int]]:
     import numpy as np
 
     order = np.random.default_rng(42).permutation(size).tolist()
-    aside, kept = math.ceil(size * share), math.floor(size * (1 - share))
-    return order[aside : aside + kept], order[:aside]
+    validation_size, train_size = math.ceil(size * share), math.floor(size * (1 - share))
+    return order[validation_size : validation_size + train_size], order[:validation_size]

@@ -17,59 +17,59 @@ if TYPE_CHECKING:
 
 
 def ratio(counts: Sequence[float]) -> float:
-    """The first count over the second; NaN over nothing."""
+    """Divide the first count by the second; NaN over nothing."""
     return counts[0] / counts[1] if counts[1] else math.nan
 
 
 def f1(counts: Sequence[float]) -> float:
-    """F1 of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
-    both = counts[1] + counts[2]
-    return 2 * counts[0] / both if both else 0.0
+    """Return F1 of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
+    total = counts[1] + counts[2]
+    return 2 * counts[0] / total if total else 0.0
 
 
 def precision(counts: Sequence[float]) -> float:
-    """Share of what is predicted that is right, from the counts of `f1`; 0 where nothing is predicted."""
+    """Return the share of what is predicted that is right, from the counts of `f1`; 0 where nothing is predicted."""
     return counts[0] / counts[1] if counts[1] else 0.0
 
 
 def recall(counts: Sequence[float]) -> float:
-    """Share of what is gold that is predicted, from the counts of `f1`; NaN where nothing is gold."""
+    """Return the share of what is gold that is predicted, from the counts of `f1`; NaN where nothing is gold."""
     return ratio((counts[0], counts[2]))
 
 
-def by_part(counts: Callable[[Outcome], Sequence[float]], things: str) -> tuple[Measure, ...]:
-    """F1, precision and recall of one part, such as a label, from its (true positives, predicted, gold)."""
+def part_measures(counts: Callable[[Outcome], Sequence[float]], noun: str) -> tuple[Measure, ...]:
+    """Return F1, precision and recall of one part, such as a label, from its (true positives, predicted, gold)."""
     return (
-        Measure("f1", "F1", f"F1 of the {things} of one part over all items.", counts, f1),
-        Measure("precision", "precision", f"Share of the {things} given that are right.", counts, precision),
-        Measure("recall", "recall", f"Share of the right {things} that are given.", counts, recall),
+        Measure("f1", "F1", f"F1 of the {noun} of one part over all items.", counts, f1),
+        Measure("precision", "precision", f"Share of the {noun} given that are right.", counts, precision),
+        Measure("recall", "recall", f"Share of the right {noun} that are given.", counts, recall),
     )
 
 
 def macro_f1(counts: Sequence[float]) -> float:
-    """Mean of the F1 of every label that is gold, from (true positives, predicted, gold) of one label after another.
+    """Return the mean F1 of every label that is gold, from (true positives, predicted, gold) of label after label.
 
     A label that no item has, as a rare one in a sample, is in no mean: gold itself would get 0 for it.
     """
-    each = [f1(counts[place : place + 3]) for place in range(0, len(counts), 3) if counts[place + 2]]
-    return sum(each) / len(each) if each else math.nan
+    label_scores = [f1(counts[index : index + 3]) for index in range(0, len(counts), 3) if counts[index + 2]]
+    return sum(label_scores) / len(label_scores) if label_scores else math.nan
 
 
 def micro_f1(counts: Sequence[float]) -> float:
-    """F1 over all labels together, from the counts of `macro_f1`."""
-    return f1([sum(counts[place::3]) for place in range(3)])
+    """Return F1 over all labels together, from the counts of `macro_f1`."""
+    return f1([sum(counts[index::3]) for index in range(3)])
 
 
 def mean_recall(counts: Sequence[float]) -> float:
-    """Mean of the recall of every label that is gold, from the counts of `macro_f1`: balanced accuracy."""
-    each = [counts[place] / counts[place + 2] for place in range(0, len(counts), 3) if counts[place + 2]]
-    return sum(each) / len(each) if each else math.nan
+    """Return the mean recall of every label that is gold, from the counts of `macro_f1`: balanced accuracy."""
+    label_recalls = [counts[index] / counts[index + 2] for index in range(0, len(counts), 3) if counts[index + 2]]
+    return sum(label_recalls) / len(label_recalls) if label_recalls else math.nan
 
 
 def f1_of_means(counts: Sequence[float]) -> float:
-    """Harmonic mean of mean precision and mean recall, from (sum of precisions, sum of recalls, number of items)."""
-    both = counts[0] + counts[1]
-    return 2 * counts[0] * counts[1] / both / counts[2] if both and counts[2] else 0.0
+    """Return the harmonic mean of mean precision and mean recall, from (sum of precisions, sum of recalls, items)."""
+    total = counts[0] + counts[1]
+    return 2 * counts[0] * counts[1] / total / counts[2] if total and counts[2] else 0.0
 
 
 @dataclass(frozen=True)
@@ -87,10 +87,10 @@ class Measure:
     counts: Callable[[Outcome], Sequence[float]]
     value: Callable[[Sequence[float]], float] = ratio
 
-    def of(self, outcomes: Iterable[Outcome]) -> float:
-        """The figure over these outcomes; NaN over none."""
+    def compute(self, outcomes: Iterable[Outcome]) -> float:
+        """Compute the figure over these outcomes; NaN over none."""
         sums: list[float] = []
         for outcome in outcomes:
             counts = self.counts(outcome)
-            sums = [one + other for one, other in zip(sums, counts, strict=True)] if sums else list(counts)
+            sums = [total + count for total, count in zip(sums, counts, strict=True)] if sums else list(counts)
         return self.value(sums) if sums else math.nan

@@ -30,7 +30,7 @@ from genaipa.ui.widgets import (
 )
 from genaipa_suites.material import FAULTS
 from genaipa_suites.probes import CONTINUATION
-from genaipa_suites.report.results import Board, Result, boards, results
+from genaipa_suites.report.results import Board, Result, make_boards, read_results
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -52,36 +52,43 @@ def page(desk: Desk, _user: User) -> None:
     files = [(folder.name, folder.answers) for folder in run_folders(desk.workspace)]
     stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
-        found, said = session_cached("suites results", stamp, lambda: results(desk.workspace, sources_of(desk)))
-    problems("suites problems", said)
-    made = boards(found)
-    if not made:
+        suite_results, problem_texts = session_cached(
+            "suites results", stamp, lambda: read_results(desk.workspace, sources_of(desk))
+        )
+    problems("suites problems", problem_texts)
+    result_boards = make_boards(suite_results)
+    if not result_boards:
         notice(
             "suites none",
-            "No suite was run here. Begin with: genaipa run --suite policyqa --split sample -s baseline/best-overlap",
+            "No suite has been run in this workspace. Start with: "
+            "genaipa run --suite policyqa --split sample -s baseline/best-overlap",
         )
         return
-    board = made[
-        st.selectbox("Suite", range(len(made)), format_func=lambda place: made[place].title, key="suites board")
+    board = result_boards[
+        st.selectbox(
+            "Suite", range(len(result_boards)), format_func=lambda index: result_boards[index].title, key="suites board"
+        )
     ]
     about = board.suite.about
     texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
-    result = _systems(board)
-    _groups(board, result)
-    _items(board, result)
+    result = _show_systems(board)
+    _show_groups(board, result)
+    _show_items(board, result)
 
 
-def _systems(board: Board) -> Result:
-    """The systems with their first measures; the one whose items are below."""
+def _show_systems(board: Board) -> Result:
+    """Show the systems with their first measures, and return the one whose items are below."""
     heading("Systems")
     measures = board.suite.measures[:_COLUMNS]
-    chosen = st.session_state.get("suites system", "")
-    result = next((one for one in board.results if _way(board, one) == chosen), board.results[0])
+    selected = st.session_state.get("suites system", "")
+    result = next(
+        (candidate for candidate in board.results if _system_label(board, candidate) == selected), board.results[0]
+    )
     rows = [
-        ListRow((way, *(_percent(one.figure(measure)) for measure in measures), faults or "-"), id=way)
-        for one in board.results
-        for way in [_way(board, one)]
-        for faults in [", ".join(f"{number:,} {fault}" for fault, number in one.faults.items() if number)]
+        ListRow((label, *(_format_percent(candidate.figure(measure)) for measure in measures), faults or "-"), id=label)
+        for candidate in board.results
+        for label in [_system_label(board, candidate)]
+        for faults in [", ".join(f"{number:,} {fault}" for fault, number in candidate.faults.items() if number)]
     ]
     columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
     table(
@@ -89,151 +96,163 @@ def _systems(board: Board) -> Result:
         "Systems by their scores, per cent",
         columns,
         rows,
-        chosen=_way(board, result),
-        choose=_keep("suites system"),
+        chosen=_system_label(board, result),
+        choose=_keep_choice("suites system"),
     )
-    said = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
-    texts("suites measures", [Text(said, tone="system")])
+    definitions = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
+    texts("suites measures", [Text(definitions, tone="system")])
     return result
 
 
-def _way(board: Board, result: Result) -> str:
-    """The system, with how it was asked where the board has it several times."""
-    several = sum(one.system == result.system for one in board.results) > 1
-    return f"{result.system} ({result.asked})" if several and result.asked else result.system
+def _system_label(board: Board, result: Result) -> str:
+    """Return the system, with how it was asked where the board has it several times."""
+    is_repeated = sum(other_result.system == result.system for other_result in board.results) > 1
+    return f"{result.system} ({result.asking_text})" if is_repeated and result.asking_text else result.system
 
 
-def _groups(board: Board, result: Result) -> None:
-    """The main measure by the groups of a breakdown; a row leads to its items."""
+def _show_groups(board: Board, result: Result) -> None:
+    """Show the main measure by the groups of a breakdown; a row leads to its items."""
     names = list(dict.fromkeys(name for item in board.suite.material.items for name in item.groups))
     if not names:
         return
     heading("By group")
     name = st.radio("Break down by", names, horizontal=True, key="suites breakdown")
-    measure = board.suite.grouped[0]
+    measure = board.suite.group_measures[0]
     groups: dict[str, list[Outcome]] = {}
     for outcome in result.outcomes:
         for group in outcome.item.groups.get(name, ()):
             groups.setdefault(group, []).append(outcome)
     rows = [
-        ListRow((group, f"{len(some):,}", _percent(result.figure(measure, some))), id=group)
-        for group, some in sorted(groups.items())
+        ListRow((group, f"{len(group_outcomes):,}", _format_percent(result.figure(measure, group_outcomes))), id=group)
+        for group, group_outcomes in sorted(groups.items())
     ]
-    chosen = st.session_state.get("suites group", "")
+    selected = st.session_state.get("suites group", "")
     table(
-        "suites groups", f"{measure.heading} of {_way(board, result)} by {name}",
-        [name, *numbers("items", measure.heading)], rows, chosen=chosen, choose=_keep("suites group"),
+        "suites groups", f"{measure.heading} of {_system_label(board, result)} by {name}",
+        [name, *numbers("items", measure.heading)], rows, chosen=selected, choose=_keep_choice("suites group"),
     )  # fmt: skip
 
 
-def _items(board: Board, result: Result) -> None:
-    """The items of the chosen system, group and kind of error; one of them to read."""
+def _show_items(board: Board, result: Result) -> None:
+    """Show the items of the chosen system, group and kind of error, and one of them to read."""
     heading("Items")
-    outcomes = _filtered(board, result)
+    outcomes = _filter_outcomes(board, result)
     if not outcomes:
-        notice("suites no items", "No item is of this kind.")
+        notice("suites no items", "No item matches.")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
-    measure = board.suite.single
+    measure = board.suite.item_measure
     long_table(
         "suites items", "Items", ["item", "asked", "gold", "prediction", *numbers(measure.heading), "why"],
-        outcomes, lambda outcome: _row(board, outcome, measure),
-        chosen=st.session_state.get(_CHOSEN, ""), choose=_keep(_CHOSEN),
+        outcomes, lambda outcome: _item_row(board, outcome, measure),
+        chosen=st.session_state.get(_CHOSEN, ""), choose=_keep_choice(_CHOSEN),
     )  # fmt: skip
-    chosen = by_key.get(st.session_state.get(_CHOSEN, ""))
-    if chosen is None:
+    selected = by_key.get(st.session_state.get(_CHOSEN, ""))
+    if selected is None:
         st.caption("Choose an item to read it whole.")
     else:
-        _read(board, chosen, measure)
+        _show_item(board, selected, measure)
 
 
-def _filtered(board: Board, result: Result) -> list[Outcome]:
-    """The outcomes that the boxes leave, and the row chosen above them."""
-    there = {outcome.given.fault for outcome in result.outcomes}
-    kinds = [ANY, _WRONG, _RIGHT, *(fault for fault in FAULTS if fault in there), *board.suite.error_kinds]
+def _filter_outcomes(board: Board, result: Result) -> list[Outcome]:
+    """Return the outcomes that the boxes leave, and the row chosen above them."""
+    present_faults = {outcome.parsed.fault for outcome in result.outcomes}
+    kinds = [ANY, _WRONG, _RIGHT, *(fault for fault in FAULTS if fault in present_faults), *board.suite.error_kinds]
     boxes = st.columns(2)
     kind = boxes[0].selectbox("Kind of error", kinds, key="suites kind")
     name, group = st.session_state.get("suites breakdown", ""), st.session_state.get("suites group", "")
-    some = [outcome for outcome in result.outcomes if not group or group in outcome.item.groups.get(name, ())]
+    group_outcomes = [outcome for outcome in result.outcomes if not group or group in outcome.item.groups.get(name, ())]
     if group and boxes[1].button(f"Not only {group}", key="suites all groups"):
         st.session_state["suites group"] = ""
         st.rerun()
-    measure = board.suite.single
-    return [outcome for outcome in some if kind == ANY or kind in _kinds(board, outcome, measure)]
+    measure = board.suite.item_measure
+    return [outcome for outcome in group_outcomes if kind == ANY or kind in _outcome_kinds(board, outcome, measure)]
 
 
-def _kinds(board: Board, outcome: Outcome, measure: Measure) -> set[str]:
-    right = measure.of([outcome]) == 1
+def _outcome_kinds(board: Board, outcome: Outcome, measure: Measure) -> set[str]:
+    right = measure.compute([outcome]) == 1
     errors = board.suite.errors(outcome) if board.suite.error_kinds else {}
-    return {_RIGHT if right else _WRONG, outcome.given.fault, *(kind for kind, number in errors.items() if number)}
+    return {_RIGHT if right else _WRONG, outcome.parsed.fault, *(kind for kind, number in errors.items() if number)}
 
 
-def _why(board: Board, outcome: Outcome) -> str:
+def _failure_reason(board: Board, outcome: Outcome) -> str:
     # A continuation has no errors of its suite's kinds.
-    return outcome.given.fault if board.suite.plan.probe == CONTINUATION else board.suite.why(outcome)
+    return outcome.parsed.fault if board.suite.plan.probe == CONTINUATION else board.suite.failure_reason(outcome)
 
 
-def _said(board: Board, outcome: Outcome) -> Any:
-    return outcome.given.prediction if board.suite.plan.probe == CONTINUATION else board.suite.said(outcome)
+def _readable_prediction(board: Board, outcome: Outcome) -> Any:
+    return (
+        outcome.parsed.prediction
+        if board.suite.plan.probe == CONTINUATION
+        else board.suite.readable_prediction(outcome)
+    )
 
 
-def _row(board: Board, outcome: Outcome, measure: Measure) -> ListRow:
-    score = measure.of([outcome])
+def _item_row(board: Board, outcome: Outcome, measure: Measure) -> ListRow:
+    score = measure.compute([outcome])
     cells: tuple[str | ListCell, ...] = (
         outcome.item.id,
-        _cut(outcome.item.shown.get("question") or outcome.item.shown.get("text") or outcome.item.id),
-        _cut(board.suite.gold_shown(outcome.item)),
-        ListCell(outcome.given.fault, tone="bad") if outcome.given.fault else _cut(_said(board, outcome)),
+        _summarize_value(outcome.item.shown.get("question") or outcome.item.shown.get("text") or outcome.item.id),
+        _summarize_value(board.suite.readable_gold(outcome.item)),
+        ListCell(outcome.parsed.fault, tone="bad")
+        if outcome.parsed.fault
+        else _summarize_value(_readable_prediction(board, outcome)),
         f"{100 * score:.1f}" if score == score else "-",  # noqa: PLR0124 - NaN
-        _why(board, outcome),
+        _failure_reason(board, outcome),
     )
     return ListRow(cells, id=outcome.key)
 
 
-def _read(board: Board, outcome: Outcome, measure: Measure) -> None:
-    """One item: all that was shown of it, its gold label, the reply, the prediction, the score and why."""
+def _show_item(board: Board, outcome: Outcome, measure: Measure) -> None:
+    """Show one item: all that was shown of it, its gold label, the reply, the prediction, the score and the reason."""
     item = outcome.item
-    shown = board.suite.asked_about(item)
+    variables = board.suite.prompt_variables(item)
     entries = [
-        Text(_plain(value), name, tone="asked" if name == "question" else "", fold=FOLD)
-        for name, value in shown.items()
+        Text(_format_value(value), name, tone="asked" if name == "question" else "", fold=FOLD)
+        for name, value in variables.items()
     ]
-    score = measure.of([outcome])
-    said = f"{measure.heading} {100 * score:.1f}" if score == score else f"{measure.heading}: not defined"  # noqa: PLR0124
+    score = measure.compute([outcome])
+    score_text = f"{measure.heading} {100 * score:.1f}" if score == score else f"{measure.heading}: not defined"  # noqa: PLR0124
     texts(
         "suites one",
         [
             *entries,
-            Text(_plain(board.suite.gold_shown(item)), "gold", tone="good", fold=FOLD),
+            Text(_format_value(board.suite.readable_gold(item)), "gold", tone="good", fold=FOLD),
             Text(outcome.reply or "(no reply)", "reply", fold=FOLD),
-            Text(outcome.given.fault or _plain(_said(board, outcome)), "prediction", said, "strong", fold=FOLD),
-            *([Text(why, "why", tone="note")] if (why := _why(board, outcome)) else []),
+            Text(
+                outcome.parsed.fault or _format_value(_readable_prediction(board, outcome)),
+                "prediction",
+                score_text,
+                "strong",
+                fold=FOLD,
+            ),
+            *([Text(reason, "why", tone="note")] if (reason := _failure_reason(board, outcome)) else []),
         ],
     )
 
 
-def _plain(value: Any) -> str:
-    """A value as a person reads it: text as it is, a list one a line, an object its fields one a line, else JSON."""
+def _format_value(value: Any) -> str:
+    """Format a value as a person reads it: a list one entry a line, an object its fields one a line, else JSON."""
     if isinstance(value, dict):
-        return "\n".join(f"{name}: {_plain(each)}" for name, each in value.items())
+        return "\n".join(f"{name}: {_format_value(entry)}" for name, entry in value.items())
     if isinstance(value, list | tuple):
-        return "\n".join(map(_plain, value)) or "(none)"
+        return "\n".join(map(_format_value, value)) or "(none)"
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _cut(value: Any) -> str:
-    """The beginning of a value on one line: what a list or an object has in it, each once."""
-    several = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
-    lines = dict.fromkeys(" ".join(_plain(each).split()) for each in several)
+def _summarize_value(value: Any) -> str:
+    """Return the beginning of a value on one line: what a list or an object has in it, each once."""
+    entries = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else [value]
+    lines = dict.fromkeys(" ".join(_format_value(entry).split()) for entry in entries)
     line = " / ".join(filter(None, lines)) or "(none)"
     return line if len(line) <= _SHORT else f"{line[:_SHORT]} …"
 
 
-def _percent(value: float) -> str:
+def _format_percent(value: float) -> str:
     return f"{100 * value:.1f}" if value == value else "-"  # noqa: PLR0124 - NaN
 
 
-def _keep(name: str) -> Any:
+def _keep_choice(name: str) -> Any:
     def choose(value: str) -> None:
         st.session_state[name] = value
 

@@ -57,20 +57,20 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
     @property
     def label(self) -> str:
-        """The split, and in a few words whatever else is not as usual."""
-        said = [self.split]
-        said += [f"{self.limit:,} items"] if self.limit else []
-        said += [number(self.shots, "shot")] if self.shots else []
-        said += [f"wording {self.wording}"] if self.wording > 1 else []
-        return ", ".join([*said, *([f"probe {self.probe}"] if self.probe else [])])
+        """The split, and whatever else is unusual, in a few words."""
+        phrases = [self.split]
+        phrases += [f"{self.limit:,} items"] if self.limit else []
+        phrases += [number(self.shots, "shot")] if self.shots else []
+        phrases += [f"wording {self.wording}"] if self.wording > 1 else []
+        return ", ".join([*phrases, *([f"probe {self.probe}"] if self.probe else [])])
 
     def facts(self, task: str) -> dict[str, str]:
-        """Facts for a table of runs, by column."""
+        """Return facts for a table of runs, by column."""
         items = f"{self.limit:,}" if self.limit else "all"
-        asked = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
-        return {**asked, "wordings": str(self.wording)}
+        columns = {"suite": f"{task}, {self.split}", "items": items, "shots": str(self.shots), "probe": self.probe}
+        return {**columns, "wordings": str(self.wording)}
 
 
-def spec_of(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
+def make_spec(name: str, plan: SuitePlan, systems: tuple[str, ...] = (), **others: Any) -> RunSpec:
     """Return the spec of a suite's run; `others` are its `seed`, `repetitions` and sampling."""
     return RunSpec(systems, KIND, name, plan, **others)

@@ -26,12 +26,12 @@ PUSH_BACK = "push-back"
 PROBES = (NO_CONTEXT, COMPANY_SWAP, CONTINUATION)
 OTHER_NAME = "Quillmark"
 """The name of no company, in place of each company's."""
-FEWEST, MOST = 20, 200
+MIN_WORDS, MAX_WORDS = 20, 200
 """Words of a text that is continued; a shorter one tells nothing, of a longer one the beginning is enough."""
 
 
-def applied(probe: str, material: Material) -> Material:
-    """The material that this probe asks about; itself without one. A UsageError where the probe can tell nothing."""
+def apply_probe(probe: str, material: Material) -> Material:
+    """Return the material that this probe asks about, itself without one; a UsageError if it can tell nothing."""
     if not probe:
         return material
     if probe not in PROBES:
@@ -40,56 +40,62 @@ def applied(probe: str, material: Material) -> Material:
         if not all("question" in item.shown and "text" in item.shown for item in material.items):
             raise UsageError("the probe no-context is for questions about a text: without one, nothing is left to ask.")
         return material
-    found = _continued(material) if probe == CONTINUATION else _renamed(material)
-    if not found.items:
+    changed = _make_continuations(material) if probe == CONTINUATION else _swap_companies(material)
+    if not changed.items:
         missing = (
-            f"no text has {FEWEST} words or more" if probe == CONTINUATION else "no text names a company that is known"
+            f"no text has {MIN_WORDS} words or more"
+            if probe == CONTINUATION
+            else "no text names a company that is known"
         )
         raise UsageError(f"the probe {probe} has nothing to ask: {missing}.")
-    return found
+    return changed
 
 
-def left_out(probe: str, asked: int, of: int) -> str:
-    """The words on a probe that asks about fewer items than there are; empty where it leaves none out."""
-    why = {
-        COMPANY_SWAP: "the others don't name their company in what is shown",
-        CONTINUATION: f"one for each text, if it has {FEWEST} words or more",
+def describe_omissions(probe: str, asked_count: int, item_count: int) -> str:
+    """Describe the items that a probe can't ask about; empty where it leaves none out."""
+    reasons = {
+        COMPANY_SWAP: "the others don't name their company",
+        CONTINUATION: f"one for each text, if it has {MIN_WORDS} words or more",
     }
     # Without its text, what was asked of several versions is one question.
-    return f"the probe {probe} asks {asked:,} of {of:,} items: {why[probe]}" if asked < of and probe in why else ""
+    return (
+        f"the probe {probe} asks {asked_count:,} of {item_count:,} items: {reasons[probe]}"
+        if asked_count < item_count and probe in reasons
+        else ""
+    )
 
 
-def withheld(item: Item, sentence: str) -> Item:
-    """An item as it is asked about with a sentence in place of its text."""
+def withhold_text(item: Item, sentence: str) -> Item:
+    """Return an item with a sentence in place of its text."""
     return replace(item, shown={**item.shown, "text": sentence})
 
 
 # Continuation.
 
 
-def _continued(material: Material) -> Material:
-    """An item for each text: its first half is shown, and its second half is gold."""
+def _make_continuations(material: Material) -> Material:
+    """Make an item of each text, which shows its first half and has its second half as gold."""
     texts: dict[str, Item] = {}
     for item in material.items:
         source = material.documents[item.document] if item.document else item.shown.get("text", "")
-        text = " ".join(_strings(source))
-        words = list(re.finditer(r"\S+", text))[:MOST]
-        if len(words) < FEWEST or text in texts:
+        text = " ".join(_list_strings(source))
+        words = list(re.finditer(r"\S+", text))[:MAX_WORDS]
+        if len(words) < MIN_WORDS or text in texts:
             continue
         half = words[len(words) // 2]
-        shown, gold = text[: half.start()].rstrip(), text[half.start() : words[-1].end()]
-        texts[text] = Item(item.id, {"text": shown}, gold, cluster=item.cluster, stratum=item.stratum)
+        beginning, gold = text[: half.start()].rstrip(), text[half.start() : words[-1].end()]
+        texts[text] = Item(item.id, {"text": beginning}, gold, cluster=item.cluster, stratum=item.stratum)
     return Material(tuple(texts.values()))
 
 
-def _run(outcome: Outcome) -> tuple[float, float]:
-    """(words of the longest run of the true continuation that the reply has, words of that continuation)."""
-    wanted, said = _words(str(outcome.item.gold)), _words(str(outcome.given.prediction or ""))
-    match = difflib.SequenceMatcher(None, wanted, said, autojunk=False).find_longest_match()
-    return float(match.size), float(len(wanted))
+def _longest_run(outcome: Outcome) -> tuple[float, float]:
+    """Return (words of the longest run of the true continuation that the reply has, words of that continuation)."""
+    continuation, reply = _split_words(str(outcome.item.gold)), _split_words(str(outcome.parsed.prediction or ""))
+    match = difflib.SequenceMatcher(None, continuation, reply, autojunk=False).find_longest_match()
+    return float(match.size), float(len(continuation))
 
 
-def _words(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
@@ -98,7 +104,7 @@ CONTINUED = Measure(
     "continued verbatim",
     "words of the true continuation that a reply has in one run, without a gap and in order, over all its words; case "
     "and punctuation do not count (a few words in a row can be had by chance)",
-    _run,
+    _longest_run,
 )
 """The one measure of a run with `continuation`: the suite's own are of other replies."""
 
@@ -106,40 +112,42 @@ CONTINUED = Measure(
 # Another company.
 
 
-def _renamed(material: Material) -> Material:
-    """The items in which a company is named, with another name for it, in the gold answer too."""
-    found = []
+def _swap_companies(material: Material) -> Material:
+    """Return the items in which a company is named, with another name for it, in the gold answer too."""
+    items = []
     documents = {}
     for item in material.items:
-        rename = _renaming(item)
-        shown, gold = _mapped(item.shown, rename), _mapped(item.gold, rename)
-        about = material.documents.get(item.document)
-        changed = _mapped(about, rename)
-        if (shown, changed) == (item.shown, about) or not _still(item, shown, gold):
+        rename = _company_renamer(item)
+        shown_fields, gold = _map_strings(item.shown, rename), _map_strings(item.gold, rename)
+        document = material.documents.get(item.document)
+        changed_document = _map_strings(document, rename)
+        if (shown_fields, changed_document) == (item.shown, document) or not _keeps_gold_strings(
+            item, shown_fields, gold
+        ):
             continue
-        found.append(replace(item, shown=shown, gold=gold))
+        items.append(replace(item, shown=shown_fields, gold=gold))
         if item.document:
-            documents[item.document] = changed
-    return Material(tuple(found), documents)
+            documents[item.document] = changed_document
+    return Material(tuple(items), documents)
 
 
-def _still(item: Item, shown: dict[str, Any], gold: Any) -> bool:
-    """Whether gold strings that the text had are in it still: a part of a name has lost its place."""
-    before, after = str(item.shown.get("text", "")), str(shown.get("text", ""))
-    pairs = zip(_strings(item.gold), _strings(gold), strict=True)
-    return all(other in after for one, other in pairs if one in before)
+def _keeps_gold_strings(item: Item, shown_fields: dict[str, Any], gold: Any) -> bool:
+    """Tell whether gold strings that the text had are in it still: part of a name has lost its place."""
+    old_text, new_text = str(item.shown.get("text", "")), str(shown_fields.get("text", ""))
+    pairs = zip(_list_strings(item.gold), _list_strings(gold), strict=True)
+    return all(new_gold in new_text for old_gold, new_gold in pairs if old_gold in old_text)
 
 
-def _renaming(item: Item) -> Callable[[str], str]:
-    """A function that gives the item's company the other name wherever a text has it."""
-    names = {_squeezed(str(name)) for name in (item.shown.get("company", ""), item.cluster, item.document)} - {""}
+def _company_renamer(item: Item) -> Callable[[str], str]:
+    """Return a function that gives the item's company the other name wherever a text has it."""
+    names = {_normalize_name(str(name)) for name in (item.shown.get("company", ""), item.cluster, item.document)} - {""}
     # "Kaleida Health" is the name behind kaleidahealth.org.
-    spelt = "|".join("[ &'.-]?".join(name) for name in sorted(names, key=len, reverse=True))
-    if not spelt:
+    spellings = "|".join("[ &'.-]?".join(name) for name in sorted(names, key=len, reverse=True))
+    if not spellings:
         return str
-    pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{spelt})(?![A-Za-z0-9])", re.IGNORECASE)
+    pattern = re.compile(rf"(?<![A-Za-z0-9])(?:{spellings})(?![A-Za-z0-9])", re.IGNORECASE)
 
-    def other(match: re.Match[str]) -> str:
+    def swap_name(match: re.Match[str]) -> str:
         name = match[0]
         # A common word (Keep, Fool) is a name with a capital, or in an address.
         address = re.match(r"\.[a-z]", match.string[match.end() :]) or match.string[: match.start()].endswith(
@@ -149,11 +157,11 @@ def _renaming(item: Item) -> Callable[[str], str]:
             return OTHER_NAME.lower() if address else name
         return OTHER_NAME.upper() if name.isupper() else OTHER_NAME
 
-    return lambda text: pattern.sub(other, text)
+    return lambda text: pattern.sub(swap_name, text)
 
 
-def _squeezed(name: str) -> str:
-    """Letters and digits of a name: of a domain its own part, of a title what is before the colon."""
+def _normalize_name(name: str) -> str:
+    """Return the letters and digits of a name: of a domain its own part, of a title what is before the colon."""
     name = name.lower().strip()
     if re.fullmatch(r"[\w.-]+\.[a-z]{2,}", name):
         *parts, _ = name.split(".")
@@ -161,18 +169,18 @@ def _squeezed(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.partition(":")[0])
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Plain JSON with every string in it changed."""
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """Return plain JSON with every string in it changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {key: _mapped(entry, change) for key, entry in value.items()}
-    return [_mapped(entry, change) for entry in value] if isinstance(value, list | tuple) else value
+        return {key: _map_strings(entry, change) for key, entry in value.items()}
+    return [_map_strings(entry, change) for entry in value] if isinstance(value, list | tuple) else value
 
 
-def _strings(value: Any) -> list[str]:
-    """All strings of plain JSON, in order."""
+def _list_strings(value: Any) -> list[str]:
+    """List all strings of plain JSON, in order."""
     if isinstance(value, str):
         return [value]
     entries = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [text for entry in entries for text in _strings(entry)]
+    return [text for entry in entries for text in _list_strings(entry)]

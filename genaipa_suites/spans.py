@@ -2,11 +2,11 @@
 
 Shared by suites that ask for spans as texts and are scored on tokens (PolicyIE, PI-Extract). One layer at a time:
 
-    placed(tokens, texts)         # [(2, 4), None, …]: the tokens that each text stands on; None if it stands nowhere
-    bio([Span(2, 4, "SHARE")], 9) # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
-    chunks(tags)                  # the spans of gold or predicted tags, as seqeval's default mode finds them
-    counted(predicted, gold)      # (true positives, predicted, gold): add these up, and `measure.f1` is micro F1
-    counted_by_label(predicted, gold)  # label → such counts: `measure.macro_f1` of them over the labels
+    place_texts(tokens, texts)          # [(2, 4), None, …]: the tokens that each text stands on; None for nowhere
+    bio_tags([Span(2, 4, "SHARE")], 9)  # ["O", "O", "B-SHARE", "I-SHARE", "O", …]
+    spans_from_tags(tags)               # the spans of gold or predicted tags, as seqeval's default mode finds them
+    count_matches(predicted, gold)      # (true positives, predicted, gold): add these up, and `measure.f1` is micro F1
+    count_matches_by_label(predicted, gold)  # label → such counts: `measure.macro_f1` of them over the labels
 """
 
 from __future__ import annotations
@@ -36,57 +36,61 @@ class Span(NamedTuple):
     label: str
 
 
-def folded(text: str) -> str:
-    """A text without its blanks, quotation marks and dashes each of one form: what a copy by hand may differ in."""
+def fold_text(text: str) -> str:
+    """Return a text without blanks, its quotation marks and dashes unified: the ways in which copies by hand differ."""
     return "".join(text.split()).translate(_SAME)
 
 
-def placed(
+def place_texts(
     tokens: Sequence[str], texts: Sequence[str], firsts: Sequence[int | None] = ()
 ) -> list[tuple[int, int] | None]:
-    """For each text the tokens that it stands on (first, last + 1), or None if it stands nowhere (any more).
+    """Return for each text the tokens that it stands on (first, last + 1), or None if it stands nowhere (any more).
 
     The texts are taken in their order, which should be that of appearance: each has the first place after the one
     before it, or, where there is none, the first in the whole sentence. No token is used twice, so that a text named
-    twice has two places. A text begins and ends with a token; letters have to be the same, case included (`folded`
+    twice has two places. A text begins and ends with a token; letters have to be the same, case included (`fold_text`
     says what may differ). `firsts` are the first tokens of those texts for which they are known.
     """
-    each = [folded(token) for token in tokens]
-    whole = "".join(each)
+    folded_tokens = [fold_text(token) for token in tokens]
+    whole = "".join(folded_tokens)
     begins: dict[int, int] = {}
     ends: dict[int, int] = {}
     at = 0
-    for place, token in enumerate(each):
-        begins[at] = place
+    for position, token in enumerate(folded_tokens):
+        begins[at] = position
         at += len(token)
-        ends.setdefault(at, place + 1)
+        ends.setdefault(at, position + 1)
     used: set[int] = set()
-    after = 0
-    found: list[tuple[int, int] | None] = []
+    last_end = 0
+    placements: list[tuple[int, int] | None] = []
     for text, first in zip(texts, firsts or [None] * len(texts), strict=True):
-        places = [place for place in _places(whole, folded(text), begins, ends) if used.isdisjoint(range(*place))]
-        later = (place for place in places if place[0] >= after)
-        known = (place for place in places if place[0] == first)
-        best = next(known, None) or next(later, None) or next(iter(places), None)
+        candidates = [
+            position
+            for position in _find_text(whole, fold_text(text), begins, ends)
+            if used.isdisjoint(range(*position))
+        ]
+        later_candidates = (position for position in candidates if position[0] >= last_end)
+        given_candidates = (position for position in candidates if position[0] == first)
+        best = next(given_candidates, None) or next(later_candidates, None) or next(iter(candidates), None)
         if best:
             used.update(range(*best))
-            after = best[1]
-        found.append(best)
-    return found
+            last_end = best[1]
+        placements.append(best)
+    return placements
 
 
-def _places(whole: str, text: str, begins: Mapping[int, int], ends: Mapping[int, int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+def _find_text(whole: str, text: str, begins: Mapping[int, int], ends: Mapping[int, int]) -> list[tuple[int, int]]:
+    matches: list[tuple[int, int]] = []
     at = whole.find(text) if text else -1
     while at >= 0:
         if at in begins and at + len(text) in ends:
-            found.append((begins[at], ends[at + len(text)]))
+            matches.append((begins[at], ends[at + len(text)]))
         at = whole.find(text, at + 1)
-    return found
+    return matches
 
 
-def bio(spans: Iterable[Span], length: int) -> list[str]:
-    """BIO tags of spans, no two sharing a token, for a sentence of N tokens; a ValueError otherwise."""
+def bio_tags(spans: Iterable[Span], length: int) -> list[str]:
+    """Return BIO tags of spans, no two sharing a token, for a sentence of `length` tokens; a ValueError otherwise."""
     tags = ["O"] * length
     for start, end, label in spans:
         if not 0 <= start < end <= length or tags[start:end] != ["O"] * (end - start):
@@ -95,36 +99,36 @@ def bio(spans: Iterable[Span], length: int) -> list[str]:
     return tags
 
 
-def chunks(tags: Sequence[str]) -> list[Span]:
-    """The spans of BIO tags, from left to right, by conlleval's rule, which is seqeval's default mode.
+def spans_from_tags(tags: Sequence[str]) -> list[Span]:
+    """Return the spans of BIO tags, from left to right, by conlleval's rule, which is seqeval's default mode.
 
     A stray I- (after O, or after another label) opens a span. A ValueError for a tag that is neither O, B- nor I-.
     """
-    found: list[Span] = []
+    spans: list[Span] = []
     start, label = 0, ""
-    for place, tag in enumerate([*tags, "O"]):
+    for position, tag in enumerate([*tags, "O"]):
         form, _, name = tag.partition("-")
         if (form, name) != ("O", "") and (form not in ("B", "I") or not name):
             raise ValueError(f"'{tag}' is no BIO tag")
         if label and (form != "I" or name != label):
-            found.append(Span(start, place, label))
+            spans.append(Span(start, position, label))
             label = ""
         if name and not label:
-            start, label = place, name
-    return found
+            start, label = position, name
+    return spans
 
 
-def counted(predicted: Collection[Hashable], gold: Collection[Hashable]) -> Counts:
-    """(true positives, predicted, gold) of one sentence; a thing given twice is right as often as it is in the gold."""
+def count_matches(predicted: Collection[Hashable], gold: Collection[Hashable]) -> Counts:
+    """Count (true positives, predicted, gold) of one sentence; repetitions are right as often as they are gold."""
     right = Counter(predicted) & Counter(gold)
     return right.total(), len(predicted), len(gold)
 
 
-def counted_by_label(predicted: Collection[Span], gold: Collection[Span]) -> dict[str, Counts]:
-    """Label → (true positives, predicted, gold) of one sentence, for labels that are predicted or gold in it."""
+def count_matches_by_label(predicted: Collection[Span], gold: Collection[Span]) -> dict[str, Counts]:
+    """Return label → (true positives, predicted, gold) of one sentence, for labels that are predicted or gold in it."""
     labels = sorted({span.label for span in (*predicted, *gold)})
     return {
-        label: counted(
+        label: count_matches(
             [span for span in predicted if span.label == label], [span for span in gold if span.label == label]
         )
         for label in labels

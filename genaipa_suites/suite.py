@@ -24,11 +24,21 @@ from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task
 from genaipa.tasks.json_reply import last_json, read_json
 from genaipa_suites import asking, probes
-from genaipa_suites.asking import templates_of
+from genaipa_suites.asking import load_templates
 from genaipa_suites.baseline import PREFIX, Baseline
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders import encoder as encoders
-from genaipa_suites.material import CUT_OFF, FAILED, REFUSED, UNPARSABLE, Given, Item, Material, Outcome, stratified
+from genaipa_suites.material import (
+    CUT_OFF,
+    FAILED,
+    REFUSED,
+    UNPARSABLE,
+    Item,
+    Material,
+    Outcome,
+    ParsedReply,
+    sample_by_stratum,
+)
 from genaipa_suites.measure import Measure
 from genaipa_suites.plan import SAMPLE, SuitePlan
 
@@ -55,69 +65,68 @@ class Suite(Task):
     """
 
     title: ClassVar[str]
-    """Its authors' name for it."""
+    """The name that its authors gave it."""
     version: ClassVar[int] = 1
-    """One more whenever its prompts, its reading of replies or its scorer change: figures of two can't be compared."""
+    """Raise it when prompts, the reading of replies or the scorer change: figures of two versions can't be compared."""
     about: ClassVar[str]
-    """Its question and its scores, in a sentence."""
+    """A sentence on what it asks and how it scores."""
     citation: ClassVar[str]
     data: ClassVar[tuple[SuiteSource, ...]]
     """The data sets that its splits are read from."""
     splits: ClassVar[tuple[str, ...]]
-    """The published splits, that evaluated by default first."""
+    """The published splits; the first is evaluated by default."""
     train: ClassVar[str] = "train"
-    """The split that trained baselines learn from, and examples are drawn from."""
+    """The split from which trained baselines learn and examples are drawn."""
     measures: tuple[Measure, ...]
-    """Its figures, the most important first. `__init__` may set others for a split
-    whose references are of another kind."""
+    """Its measures, the most important first. `__init__` may set others for a split with another kind of reference."""
     parts: Mapping[str, Mapping[str, tuple[Measure, ...]]] = {}
-    """Breakdowns that are none of items (those are `Item.groups`), as by the kind of a span that is one of several in
-    an item: name of the breakdown → its groups, each with the measures of it, over all outcomes."""
+    """Breakdowns by parts of items, such as kinds of spans (`Item.groups` are those by items): name of the breakdown →
+    its groups, each with its measures, over all outcomes."""
     error_kinds: tuple[str, ...] = ()
-    """Types of errors that `errors` tells apart, in the order in which they are shown."""
+    """The types of errors that `errors` counts, in the order in which reports show them."""
     about_errors: str = ""
-    """Sentences for a reader about them: which comes first where two hold."""
+    """Sentences for readers of a report about these types, such as which of two counts."""
     clusters: ClassVar[str] = "policies"
-    """The word for the units that `Item.cluster` names, and by which intervals draw."""
+    """The word for the units that `Item.cluster` names; intervals resample them."""
     is_joint: ClassVar[bool] = False
-    """Whether outcomes bear on one another (`together`), so that a run's are scored all at once."""
+    """Whether outcomes depend on each other (`link_outcomes`), so that a run is scored as a whole."""
     reads_prose: ClassVar[bool] = False
-    """Whether a reply that is no JSON is read all the same."""
-    beside: tuple[str, str] | tuple[()] = ()
-    """The names of two measures that a figure has beside each other, and says which systems are highest in the second:
-    that is the one to worry about. Empty for none."""
-    remembered: ClassVar[str] = ""
-    """The name of the measure that is set apart for the clusters that a system knows by heart (without the text it is
-    right about them), and for the others; empty for none."""
-    dependent: ClassVar[str] = ""
-    """A sentence on items that are not independent, for its published data; empty where clusters are known."""
+    """Whether replies in prose are read, too."""
+    paired_measures: tuple[str, str] | tuple[()] = ()
+    """The names of two measures that a figure shows side by side; its title names the systems that are highest in the
+    second, which is the one to worry about. Empty for none."""
+    memory_measure: ClassVar[str] = ""
+    """The name of the measure that reports give apart for the clusters that a system knows by heart (it answers rightly
+    without the text) and for all others; empty for none."""
+    dependence_note: ClassVar[str] = ""
+    """A sentence that warns of dependent items in the published data; empty where clusters are known."""
     baselines: tuple[Baseline, ...] = ()
     head: ClassVar[EncoderHead | None] = None
     """The encoder that can be fine-tuned for it."""
-    seen: ClassVar[str] = ""
-    """A sentence where the published train split holds what the others ask about."""
+    leakage_note: ClassVar[str] = ""
+    """A sentence that warns if the published train split holds what other splits ask about."""
     schema: ClassVar[Mapping[str, Any]]
-    """JSON schema of a reply; every property required, none additional."""
+    """The JSON schema of a reply: every property is required, and no other is allowed."""
     max_tokens: ClassVar[int | None] = None
-    """Longest reply, where the user sets none."""
+    """The longest reply in tokens, unless the user sets one."""
 
-    asking: encoders.Asking | None = None
-    """The run, once it is asked."""
+    encoder_run: encoders.EncoderRun | None = None
+    """The state of encoders while a run is asked."""
     is_part = False
-    """Whether it is asked as one of several, as in PrivacyGLUE."""
-    left_out = ""
-    """The items of a new run that its probe can't ask about, in words."""
+    """Whether a joining task such as PrivacyGLUE asks it."""
+    omission_note = ""
+    """A sentence on the items of a new run that its probe can't ask about."""
 
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
-        known = [baseline.name for baseline in self.baselines]
+        names = [baseline.name for baseline in self.baselines]
         for name in spec.systems:
-            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known:
-                raise UnknownNameError(f"baseline of {spec.task}", name, [PREFIX + one for one in known])
-            if name.startswith("manual/") and self.plan.shots:
-                raise UsageError(
-                    f"{name} is a web chat, which can't be shown examples with replies; leave out the shots."
+            if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in names:
+                raise UnknownNameError(
+                    f"baseline of {spec.task}", name, [PREFIX + baseline_name for baseline_name in names]
                 )
+            if name.startswith("manual/") and self.plan.shots:
+                raise UsageError(f"{name} is a web chat, which can't be given examples; leave out the shots.")
             if name.startswith(PREFIX) and self.plan.probe:
                 raise UsageError(f"{name} answers by rule; leave it out, or ask it without a probe.")
         if self.plan.probe == probes.CONTINUATION:
@@ -128,88 +137,88 @@ class Suite(Task):
 
     @property
     def stem(self) -> str:
-        """The name in names of files and in tables: one that is asked as `module:Class` has a dot there."""
+        """The suite's name in names of files and tables; `module:Class` has a dot in place of the colon."""
         return self.name.replace(":", ".")
 
     @cached_property
     def plan(self) -> SuitePlan:
-        """The plan: what is asked of it."""
+        """The plan of the run."""
         assert isinstance(self.spec.plan, SuitePlan), "it is a suite's run"
         return self.spec.plan
 
     @cached_property
     def files(self) -> DataFiles:
-        """Its files, as they are found from this workspace."""
+        """Its data files, as this workspace has them."""
         return DataFiles(self.name, self.data, self.workspace)
 
     # For a suite to write: three that every one has, and those that it may have.
 
     @abstractmethod
     def load(self, split: str) -> Material:
-        """All items of a split, read through `self.files` and checked; a UsageError or DataError with the remedy."""
+        """Read and check all items of a split through `self.files`; a UsageError or DataError names the remedy."""
 
     @abstractmethod
-    def parse(self, item: Item, found: Any) -> Given:
-        """The prediction in a reply's JSON object that fits the schema, or its fault."""
+    def parse(self, item: Item, answer: Any) -> ParsedReply:
+        """Read the prediction, or its fault, from a reply's JSON object that fits the schema."""
 
     @abstractmethod
     def gold_reply(self, item: Item) -> str:
-        """The reply that would be right in every way; it answers the examples in a prompt."""
+        """Return the reply that would be right in every way; it answers the examples in a prompt."""
 
-    def sampled(self, items: Sequence[Item], size: int) -> list[Item]:
-        """As many items as `size`, or nearly, in their order."""
-        return stratified(items, size, self.spec.seed)
+    def draw_sample(self, items: Sequence[Item], size: int) -> list[Item]:
+        """Draw about `size` items, and return them in their original order."""
+        return sample_by_stratum(items, size, self.spec.seed)
 
-    def probed(self, material: Material) -> Material:
-        """The items as the plan's probe asks about them; a UsageError for a probe that can tell nothing here."""
-        return probes.applied(self.plan.probe, material)
+    def apply_probe(self, material: Material) -> Material:
+        """Return the items as the plan's probe asks about them; a UsageError for a probe that can tell nothing here."""
+        return probes.apply_probe(self.plan.probe, material)
 
-    def together(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """The outcomes of one system, each with what another of them says of it."""
+    def link_outcomes(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Return the outcomes of one system, each completed with what its related outcomes say about it."""
         return list(outcomes)
 
     def messages(self, item: Item) -> list[Message]:
-        """The messages that ask about an item."""
-        return [Message("user", self.render("", **self.asked_about(item)))]
+        """Return the messages that ask about an item."""
+        return [Message("user", self.render("", **self.prompt_variables(item)))]
 
-    def again(self, item: Item, reply: str) -> Message:
-        """The message that asks an item after another's `reply`; for items with an `after`."""
+    def follow_up(self, item: Item, reply: str) -> Message:
+        """Return the message that asks `item` after the `reply` to the item before it (`Item.after`)."""
         raise NotImplementedError
 
-    def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
-        """A sentence on `people`, for the note beside their row: their references, and on which of the items."""
+    def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - for suites that can
+        """Return a sentence on `human_scores` for the note beside their row: whose references, and on which items."""
         return "one reference against the others"
 
-    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
-        """Measure → the figure (0 to 1) that people reach on the items of these outcomes, from several references."""
+    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:  # noqa: ARG002 - for suites that can
+        """Return measure → score (0 to 1) that people reach on these outcomes' items, from several references."""
         return {}
 
-    def gold_shown(self, item: Item) -> Any:
-        """The gold label as people read it: text, a list, or an object of such."""
+    def readable_gold(self, item: Item) -> Any:
+        """Return the gold label as people read it: text, a list, or an object of such."""
         return item.gold
 
-    def said(self, outcome: Outcome) -> Any:
-        """The prediction as people read it, in the form of `gold_shown`; of a reply without a fault."""
-        return outcome.given.prediction
+    def readable_prediction(self, outcome: Outcome) -> Any:
+        """Return the prediction of a reply without a fault as people read it, in the form of `readable_gold`."""
+        return outcome.parsed.prediction
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """Type of error (one of `error_kinds`) → how many of it an outcome has; types that it has none of left out."""
-        why = self.why(outcome)
-        return {why: 1} if why in self.error_kinds else {}
+        """Count an outcome's errors by type (one of `error_kinds`); types without any are absent."""
+        reason = self.failure_reason(outcome)
+        return {reason: 1} if reason in self.error_kinds else {}
 
     @property
-    def single(self) -> Measure:
+    def item_measure(self) -> Measure:
         """The measure that scores single items: the first one."""
         return self.measures[0]
 
     @property
-    def grouped(self) -> tuple[Measure, ...]:
-        """The measures of groups of items, the main one first: no mean over labels, since a group has only some."""
+    def group_measures(self) -> tuple[Measure, ...]:
+        """The measures of groups of items, the main one first; no means over labels: a group has only some."""
         return self.measures[:2]
 
-    def why(self, outcome: Outcome) -> str:
-        """The reason of an outcome's score in a few words: a fault, a type of error, or empty for all right."""
-        return outcome.given.fault
+    def failure_reason(self, outcome: Outcome) -> str:
+        """Return the reason of an outcome's score in a few words: a fault, a type of error, or nothing."""
+        return outcome.parsed.fault
 
     # What every suite has.
 
@@ -220,51 +229,51 @@ class Suite(Task):
 
     @cached_property
     def material(self) -> Material:
-        """The items that are asked: from the run's folder, else the files, sampled by `--limit`, changed by a probe."""
+        """The items to ask: from the run's folder, else from the files, sampled by `--limit` and changed by a probe."""
         if self.folder is not None:
-            kept = self.folder.path / self._kept(MATERIAL)
-            return msgspec.json.decode(kept.read_bytes(), type=Material)
-        drawn = asking.drawn(self)
-        self.left_out = drawn.left_out
-        return drawn.material
+            path = self.folder.path / self._run_path(MATERIAL)
+            return msgspec.json.decode(path.read_bytes(), type=Material)
+        draw = asking.draw_items(self)
+        self.omission_note = draw.omission_note
+        return draw.material
 
     @cached_property
     def items(self) -> dict[str, Item]:
-        """The items that are asked, by id."""
+        """The items to ask, by id."""
         return {item.id: item for item in self.material.items}
 
     @cached_property
-    def following(self) -> dict[str, Item]:
-        """The items that are asked after another, in its conversation, by that one's id."""
+    def follow_ups(self) -> dict[str, Item]:
+        """The items that are asked after another one in its conversation, by the id of that one."""
         return {item.after: item for item in self.material.items if item.after}
 
     @property
-    def learns_from(self) -> str:
-        """The split of `training`: of the sample the sample itself, since it has no other."""
+    def training_split(self) -> str:
+        """The split of `training`; the sample learns from itself, since it has no other."""
         return SAMPLE if self.plan.split == SAMPLE else self.train
 
     @cached_property
     def training(self) -> Material:
-        """The split that is learnt from; a UsageError with the remedy where it is not here."""
-        return self.load(self.learns_from)
+        """The items of the training split; a UsageError with the remedy if they are not here."""
+        return self.load(self.training_split)
 
-    def asked_about(self, item: Item) -> dict[str, Any]:
-        """The variables of the template: what is shown of an item, and its long text as `document`."""
+    def prompt_variables(self, item: Item) -> dict[str, Any]:
+        """Return the variables of the template: what is shown of an item, and its long text as `document`."""
         document = {"document": self.material.documents[item.document]} if item.document else {}
         return {**item.shown, **document}
 
     def render(self, part: str, **variables: Any) -> str:
-        """The message made of this suite's template in the plan's wording; `part` names a further template."""
+        """Render this suite's template in the plan's wording; `part` names a further template."""
         return str(self.templates[part].render(**variables)).strip()
 
     @cached_property
     def templates(self) -> Mapping[str, Template]:
         """The templates of the plan's wording by part, and that of its probe."""
-        return templates_of(self)
+        return load_templates(self)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The terms of the data read; what is of the user's own; what a sample is."""
+        """Sentences on the terms of the data, on the user's own files, and on what a sample is."""
         return asking.notes(self)
 
     @property
@@ -274,101 +283,103 @@ class Suite(Task):
 
     @property
     def sources(self) -> dict[str, str]:
-        """The material, the templates, and how encoders are fine-tuned where one is asked."""
+        """The material, the templates, and the settings of training if an encoder is asked."""
         material = msgspec.json.format(msgspec.json.encode(self.material), indent=1).decode()
-        templates = {self._kept(f"{name or 'prompt'}.jinja"): one.source for name, one in self.templates.items()}
-        return {self._kept(MATERIAL): material, **templates, **encoders.sources(self)}
+        templates = {
+            self._run_path(f"{name or 'prompt'}.jinja"): template.source for name, template in self.templates.items()
+        }
+        return {self._run_path(MATERIAL): material, **templates, **encoders.sources(self)}
 
-    def _kept(self, name: str) -> str:
+    def _run_path(self, name: str) -> str:
         return f"suites/{self.stem}/{name}"
 
     def planned(self) -> int:
-        """The number of items, over all repetitions."""
+        """Return the number of items, over all repetitions."""
         # A baseline that can't learn, for want of a package or a train split, is told before a run is begun.
         for system in self.spec.systems:
             self.baseline_reply(system)
         return len(self.material.items) * self.spec.repetitions
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """One dialogue for each item and repetition; items that share a text in a row."""
+        """Yield a dialogue for each item and repetition, with the items that share a text in a row."""
         return asking.dialogues(self, target)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Those about one long text, or after the same examples, in one dialogue: there is seen what repeats these."""
+        """Return dialogues that each ask all items about one text, or after the same examples."""
         return asking.sample(self, target) or super().sample(target)
 
     def coordinates(self, item: Item, repetition: int) -> dict[str, str]:
-        """The coordinates of an item's record."""
+        """Return the coordinates of an item's record."""
         return {"split": self.plan.split, "item": item.id, "repetition": str(repetition)}
 
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
-        """Held while a run is asked: an encoder keeps its predictions in the folder, and stops training at the end."""
-        self.asking = encoders.Asking(folder.path)
+        """Let encoders keep predictions in the folder while a run is asked, and stop their training at its end."""
+        self.encoder_run = encoders.EncoderRun(folder.path)
         try:
             yield lambda _record: None
         finally:
-            self.asking.over.set()
+            self.encoder_run.ended.set()
 
     def baseline_reply(self, system: str) -> Callable[[Item], str] | None:
-        """The replies of a baseline, made once; None for any other system."""
-        baseline = next((one for one in self.baselines if PREFIX + one.name == system), None)
-        if baseline and system not in self._made:
-            self._made[system] = baseline.make(self)
-        return self._made.get(system)
+        """Return the function that replies for a baseline, made once; None for any other system."""
+        baseline = next((candidate for candidate in self.baselines if PREFIX + candidate.name == system), None)
+        if baseline and system not in self._baseline_replies:
+            self._baseline_replies[system] = baseline.make(self)
+        return self._baseline_replies.get(system)
 
     @cached_property
-    def _made(self) -> dict[str, Callable[[Item], str]]:
+    def _baseline_replies(self) -> dict[str, Callable[[Item], str]]:
         return {}
 
     def read(self, call: Call, reply: str) -> Reading:
-        """The reading of a whole reply."""
+        """Read a whole reply."""
         return self.read_status(call, reply, "answered")
 
     def read_status(self, call: Call, reply: str, status: Status) -> Reading:
-        """The prediction of a reply as JSON, or its fault; its score."""
+        """Read the prediction of a reply as JSON, or its fault, and score it."""
         item = self.items[call.coordinates["item"]]
-        given = self.given(item, reply, status)
-        shown = given.fault or msgspec.json.encode(given.prediction).decode()
-        score = self.single.of([Outcome(item, given)])
-        return Reading(shown, score if score == score else None)  # noqa: PLR0124 - NaN
+        parsed = self.parse_reply(item, reply, status)
+        text = parsed.fault or msgspec.json.encode(parsed.prediction).decode()
+        score = self.item_measure.compute([Outcome(item, parsed)])
+        return Reading(text, score if score == score else None)  # noqa: PLR0124 - NaN
 
-    def given(self, item: Item, reply: str, status: str = "answered") -> Given:
-        """A reply as it is scored: one that was cut off or refused is no answer, whatever it says.
+    def parse_reply(self, item: Item, reply: str, status: str = "answered") -> ParsedReply:
+        """Parse a reply as it is scored: one that was cut off or refused is no answer, whatever it says.
 
-        Of a reply that is no JSON the last object in it that fits is taken, as benchmarks' harnesses do, and marked.
+        If the reply is not JSON, take its last JSON object that fits the schema, as other harnesses do, and mark it.
         """
         if self.plan.probe == probes.CONTINUATION and status in ("answered", "truncated"):
-            return Given(reply)
+            return ParsedReply(reply)
         if status in _STATUS:
-            return Given(fault=_STATUS[status])
+            return ParsedReply(fault=_STATUS[status])
         text, problem = read_json(reply, self.schema)
         if problem and not (text := last_json(reply, self.schema)):
-            return Given(fault=UNPARSABLE)
+            return ParsedReply(fault=UNPARSABLE)
         try:
-            found = msgspec.json.decode(text.encode())
+            answer = msgspec.json.decode(text.encode())
         except DAMAGE:
             # Python's reader takes what is no JSON: NaN, numbers beyond all bounds, halves of characters.
-            return Given(fault=UNPARSABLE)
-        given = self.parse(item, found)
-        return replace(given, in_prose=True) if problem else given
+            return ParsedReply(fault=UNPARSABLE)
+        parsed = self.parse(item, answer)
+        return replace(parsed, in_prose=True) if problem else parsed
 
     def outcomes(self, records: Sequence[Record]) -> list[Outcome]:
-        """The outcome of every record of one system, those without a reply too."""
-        found = []
+        """Return the outcome of every record of one system, including records without a reply."""
+        outcomes = []
         for record in records:
             item = self.items[record.coordinates["item"]]
-            given = self.given(item, record.reply or "", record.status)
+            parsed = self.parse_reply(item, record.reply or "", record.status)
             form = str(record.sent.get("json_schema", ""))
             repetition = int(record.coordinates["repetition"])
-            found.append(
+            outcomes.append(
                 Outcome(
                     item,
-                    given,
+                    parsed,
                     repetition,
                     record.key,
                     record.reply or "",
                     form and ("in words" if form == "in words" else "schema"),
                 )
             )
-        return self.together(found)
+        return self.link_outcomes(outcomes)

@@ -10,6 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, option, written
+from genaipa.cli.terminal.selection import tell_losses
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
 
@@ -46,6 +47,7 @@ def drift(
         raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
     here = current_workspace()
     sources = sources_of(here, system)
+    tell_losses(here, [source.folder for source in sources])
     found = occasions(sources)
     if not found:
         # No fault: the first of many days, on which a job that is to go on asks as well.

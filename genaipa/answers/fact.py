@@ -125,7 +125,8 @@ class Fact:
     def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:  # noqa: ARG002 - as above
         """Return values for some rows of a run's answers, by their index, where a fact is about several of them.
 
-        It is asked where `read` knew something of any answer.
+        Of a slice, `answers` are those of its whole study, and the values those of its own rows. It is asked where
+        `read` knew something of any answer.
         """
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.manifest import withheld
 from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
 from genaipa.runs.records import MeasuredHead
-from genaipa.runs.selection import groups_of, occasions
+from genaipa.runs.selection import groups_of, occasions, study_problems
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
@@ -41,7 +41,9 @@ from genaipa.tasks.prompts import PUBLISHED, label_prompts, labels
 from genaipa.words import some
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+
+    import pandas as pd
 
     from genaipa.answers.fact import Place, Row
     from genaipa.policies.document import Document
@@ -82,10 +84,16 @@ def gather(
         raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else occasions(sources)
-    for source in (one for one in sources if kind_of(one.manifest.spec.kind).people):
-        name = source.folder.name
-        repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
-        _Run(reading, source, repeated).read()
+    for group in _group_slices(one for one in sources if kind_of(one.manifest.spec.kind).people):
+        runs, start = [], reading.gathering.count
+        for source in group:
+            name = source.folder.name
+            repeated = {system for system, days in again.items() if any(name in day.runs for day in days)}
+            runs.append(_Run(reading, source, repeated))
+            runs[-1].read()
+        answers_of_group = cache(partial(reading.gathering.rows_from, start))
+        for run in runs:
+            run.complete(answers_of_group)
     questions = reading.asked()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)
@@ -114,9 +122,19 @@ def gather(
         Log(counted, log, left_out=people.left_out),
         waves,
         [*problems(), *reading.failures.values(), *reading.problems],
+        lost=study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
     return replace(study, groups=groups_of(sources, by, study.languages)) if by else study
+
+
+def _group_slices(sources: Iterable[Source]) -> list[list[Source]]:
+    """Return each run by itself, but all slices of a study together."""
+    groups: dict[tuple[str, str], list[Source]] = {}
+    for source in sources:
+        part = source.manifest.slice
+        groups.setdefault((part.study, part.plan) if part else ("", source.folder.name), []).append(source)
+    return list(groups.values())
 
 
 def gather_scored(
@@ -221,7 +239,6 @@ class _Run:
                 self._note(name)
         rows: dict[str, int] = {}
         unselected, failed = set[str](), set[str]()
-        start = self._reading.gathering.count
         for _, line in self._source.folder.read(MeasuredHead):
             if line.kind != "answer":
                 continue
@@ -231,9 +248,6 @@ class _Run:
             else:
                 unselected.add(line.key)
         self._add_missing(rows)
-        gathering = self._reading.gathering
-        for values in self._reader.complete(gathering.known, partial(gathering.rows_from, start)):
-            gathering.update(values)
         for row in self._published():
             self._reading.gathering.published.add(row)
         excluded = read_exclusions(self._source.folder, "answer")
@@ -243,6 +257,12 @@ class _Run:
             )
         lack = self._source.folder.lack(self._source.manifest, len(rows) + len(unselected) - len(failed))
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
+
+    def complete(self, answers: Callable[[], pd.DataFrame]) -> None:
+        """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
+        gathering = self._reading.gathering
+        for values in self._reader.complete(gathering.known, answers):
+            gathering.update(values)
 
     def _note(self, name: str) -> None:
         """Keep a document, or its statistics, and the questions that were asked about it."""

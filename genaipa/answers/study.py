@@ -94,6 +94,8 @@ class Study:
     waves: Waves = field(default_factory=Waves)
     """The random parts of their answers that people were asked to score, as far as people finished them."""
     problems: Sequence[str] = ()
+    lost: Sequence[str] = ()
+    """Sentences on slices that are lost, or foreign: without them nothing may pass as the whole study."""
     groups: Groups | None = None
     workspace: Workspace | None = None
 

@@ -66,10 +66,10 @@ from genaipa.reports.provenance import versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
-from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions
+from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
 from genaipa.runs.integrity import damage
 from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
-from genaipa.runs.permission import Permission, may_be_passed_on, whose_words
+from genaipa.runs.permission import Permission, find_withheld, may_be_passed_on, whose_words
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select
 from genaipa.scoring.evidence.passages import OtherDocuments
@@ -248,9 +248,10 @@ def run_files(
     for flaw in damage(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)
     redacted = _Redacted(source, facts or {}, whole=whole)
-    for name, paths in source.folder.members():
+    path = source.folder.path
+    for name in sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()):
         if may_hold(f"{RUNS}/{source.folder.name}/{name}") and redacted.includes(name):
-            yield name, redacted.content(name, paths)
+            yield name, redacted.content(name)
     if redacted.withholds:
         yield WITHHELD, msgspec.json.format(msgspec.json.encode(redacted.facts()), indent=1) + b"\n"
 
@@ -261,10 +262,11 @@ class _Redacted:
     def __init__(self, source: Source, facts: Mapping[str, Mapping[str, Row]], *, whole: bool) -> None:
         self._source, self._rows = source, facts
         self._permission = Permission(source.folder, source.manifest, whole=whole)
-        self._kept = source.folder.kept_documents
+        self._kept = KeptDocuments(source.folder.path)
         self._documents, self._worded = self._permission.documents, self._permission.worded
         self._unasked = self._permission.unasked
         self._replies = set(self._permission.held_back())
+        self._withheld = {} if whole else find_withheld(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
             for begun in source.folder.conversations()
@@ -280,7 +282,7 @@ class _Redacted:
     @property
     def withholds(self) -> bool:
         """Whether any text of the run is left out."""
-        return bool(self._documents or self._worded or self._replies)
+        return bool(self._documents or self._worded or self._replies or self._withheld)
 
     def includes(self, name: str) -> bool:
         """Whether a file goes along at all: sheets hold documents and questions, and batches are an account's own."""
@@ -289,7 +291,7 @@ class _Redacted:
         quotes = name.startswith("sheets/") and (self._documents or self._unasked)
         return not quotes and name not in self._left_out
 
-    def content(self, name: str, paths: Sequence[Path]) -> bytes:
+    def content(self, name: str) -> bytes:
         """Return a file's content without withheld texts and without answers of systems that were not selected."""
         if name == ANSWERS:
             return self._answer_lines
@@ -302,11 +304,11 @@ class _Redacted:
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            parts = (part.path for _, part in self._source.folder.parts())
-            return b"".join(line for path in parts for line in KeptIntroductions(path).without(left_out))
+            return b"".join(self._source.folder.introductions.without(left_out))
+        path = self._source.folder.path / name
         if name not in self._worded:
-            return b"".join(path.read_bytes() for path in paths)
-        return _redact_annotations(paths[0]) if name.startswith("annotations/") else _redact_questions(paths[0])
+            return path.read_bytes()
+        return _redact_annotations(path) if name.startswith("annotations/") else _redact_questions(path)
 
     @cached_property
     def _answer_lines(self) -> bytes:
@@ -317,7 +319,6 @@ class _Redacted:
     def _format_manifest(self) -> bytes:
         """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
-        manifest.shards = None  # the pack has it in one folder
         manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
         return manifest_file(manifest)
 
@@ -326,13 +327,14 @@ class _Redacted:
 
     @cached_property
     def _other_documents(self) -> OtherDocuments:
-        return OtherDocuments({name: self._document_text(name) for name in self._documents})
+        siblings = {name: kept[name].text for name, kept in self._withheld.items()}
+        return OtherDocuments({name: self._document_text(name) for name in self._documents} | siblings)
 
     def _document_text(self, document: str) -> str:
         """Return a document's text, from the one file or its own."""
         if self._kept:
             return self._kept[document].text
-        path = self._source.folder.near(document).path / "documents" / f"{self._document_digest(document)}.txt"
+        path = self._source.folder.path / "documents" / f"{self._document_digest(document)}.txt"
         return path.read_text(encoding="utf-8")
 
     def facts(self) -> Withheld:
@@ -369,13 +371,12 @@ class _Redacted:
 
     def _point_digests(self) -> dict[str, dict[str, str]]:
         """Return the digests of the points whose words are left out, by which scores' ticks know them."""
-        files = {name: paths[0] for name, paths in self._source.folder.members() if name in self._worded}
-        annotated = [read_annotations(path) for name, path in files.items() if name.startswith("annotations/")]
+        worded = sorted(name for name in self._worded if name.startswith("annotations/"))
         digests_by_document = {
             annotations.document: {
                 name: points_digest(answer.points) for name, answer in annotations.answers.items() if answer.points
             }
-            for annotations in annotated
+            for annotations in (read_annotations(self._source.folder.path / name) for name in worded)
         }
         return {document: digests for document, digests in digests_by_document.items() if digests}
 

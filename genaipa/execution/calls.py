@@ -12,7 +12,7 @@ from genaipa.tasks.base import walk
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from genaipa.runs.part import PartWriter
+    from genaipa.runs.writer import RunWriter
     from genaipa.systems.base import Message
     from genaipa.tasks.base import Call, Target, Task
 
@@ -47,7 +47,7 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
     )
 
 
-async def begin(writer: PartWriter, task: Task, system: str, call: Call) -> None:
+async def begin(writer: RunWriter, task: Task, system: str, call: Call) -> None:
     """Keep how the conversation of its first call began."""
     await writer.begin(
         ConversationRecord(

@@ -21,8 +21,8 @@ from genaipa.errors import GenaipaError, NoReplyError, PermanentError, SpendingC
 from genaipa.execution import calls
 from genaipa.execution.limits import Attempt, BreakerOpenError, Budget, LeftOutError, at_most, without_surrogates
 from genaipa.execution.truncation import PromptCounts, least_tokens
-from genaipa.runs.part import PartWriter
 from genaipa.runs.records import FailureInfo, answer_digest
+from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
 from genaipa.systems.provider import environment_keys, mask_keys
 from genaipa.tasks.json_reply import read_json
@@ -106,11 +106,11 @@ class Engine:
         # Not the loop's own threads: those write records, of which none may wait for a training.
         self._worker = ThreadPoolExecutor(1)
         self._beginning: dict[str, asyncio.Future[None]] = {}
-        self._writer: PartWriter
+        self._writer: RunWriter
 
     async def run(self, systems: Sequence[Ready]) -> None:
         """Ask everything that is missing. Failures are in the records; only an error that stops the run is raised."""
-        self._writer = PartWriter(self.folder.part)
+        self._writer = RunWriter(self.folder)
         self.observer.begun(self.tally)
         try:
             async with asyncio.TaskGroup() as group:

@@ -12,10 +12,10 @@ from genaipa.errors import RunBusyError, UsageError
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.prepare import PreparedRun, resume
 from genaipa.execution.run import carry_out
-from genaipa.execution.shards import Purse, dollars_in_use
 from genaipa.files.locks import hold_lock, native_lock
 from genaipa.files.names import make_folder
 from genaipa.judging.plan import make_worklist
+from genaipa.runs.batches import pending_dollars
 from genaipa.systems.provider import make_run_title
 
 if TYPE_CHECKING:
@@ -82,20 +82,17 @@ async def ask_judges(
 ) -> list[tuple[RunFolder, RunOutcome]]:
     """Carry out the runs one after another; the spending cap holds what all of them spend and set aside for batches."""
     done: list[tuple[RunFolder, RunOutcome]] = []
-    purse = Purse(limits.max_cost)
-    purse.held = {place: dollars_in_use(run.folder.part) for place, run in enumerate(judges.runs) if run.folder}
+    cap, own = limits.max_cost, None
+    dollars = [run.folder.cost + pending_dollars(run.folder.path) if run.folder else 0.0 for run in judges.runs]
     for place, run in enumerate(judges.runs):
-        held = purse.held.get(place, 0.0)
-        granted = purse.grant(place, held, workers=1)
-        # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
-        granted = None if granted is None else max(granted, held) + _ROUNDING
-        outcome = await carry_out(run, replace(limits, max_cost=granted), observer)
-        purse.settle(place, outcome.tally.cost + outcome.aside)
-        if outcome.capped and purse.cap is not None:
-            spent = sum(purse.held.values())
-            why = (
-                f"{outcome.capped.partition(';')[0]}; ${spent:.4f} of the cap of ${purse.cap:.2f} is spent or set aside"
-            )
+        if cap is not None:
+            # What was set aside is set aside again as it is collected; sums of it in another order must not exceed it.
+            own = dollars[place] + max(0.0, cap - sum(dollars)) + _ROUNDING
+        outcome = await carry_out(run, replace(limits, max_cost=own), observer)
+        dollars[place] = outcome.tally.cost + outcome.aside
+        if outcome.capped and cap is not None:
+            first = outcome.capped.partition(";")[0]
+            why = f"{first}; ${sum(dollars):.4f} of the cap of ${cap:.2f} is spent or set aside"
             outcome = replace(outcome, capped=why)
         done.append((run.open(), outcome))
         if outcome.status == "capped":

@@ -76,8 +76,8 @@ class RunLimits:
     max_cost: float | None = None
     batch: Batching | bool | None = None
     """Whether hosted systems are asked by batches; None for as the run was begun."""
-    replicas: int | None = None
-    """Servers of each model whose servers are started here; None for as the environment says."""
+    server_flags: tuple[str, ...] = ()
+    """Further flags of a server that is started here."""
 
 
 class BreakerOpenError(Exception):
@@ -188,7 +188,12 @@ class Budget:
 def at_most(messages: Sequence[Message], settings: Settings) -> Usage:
     """Tokens that a call may come to, none of them from a cache."""
     size = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in messages)
-    return Usage(input=size // _BYTES_PER_TOKEN, output=settings.max_tokens or _ASSUMED_REPLY)
+    return Usage(input=size // _BYTES_PER_TOKEN, output=at_most_output(settings.max_tokens))
+
+
+def at_most_output(max_tokens: int | None) -> int:
+    """Return the tokens that a reply may come to."""
+    return max_tokens or _ASSUMED_REPLY
 
 
 @dataclass

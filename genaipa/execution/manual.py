@@ -16,8 +16,8 @@ from msgspec.structs import replace as replace_fields
 from genaipa.errors import DataError, UnknownNameError
 from genaipa.execution import calls
 from genaipa.files.text import read_text
-from genaipa.runs.part import PartWriter
 from genaipa.runs.records import answer_digest
+from genaipa.runs.writer import RunWriter
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.tasks.base import walk
 
@@ -222,7 +222,7 @@ class ManualRun:
         """
         result = Collected()
         wanted = {key: (sheet.system, call) for sheet in self.sheets() for key, call in sheet.calls.items()}
-        writer = PartWriter(self.folder.part)
+        writer = RunWriter(self.folder)
         try:
             for key, text in replies.items():
                 if key not in wanted:
@@ -243,7 +243,7 @@ class ManualRun:
         self.tally, self._offsets = self.folder.seen()
         return result
 
-    async def _keep(self, writer: PartWriter, system: str, call: Call, text: str) -> None:
+    async def _keep(self, writer: RunWriter, system: str, call: Call, text: str) -> None:
         if not writer.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(writer, self.task, system, call)
         thoughts, reply, _ = split_thoughts(text)

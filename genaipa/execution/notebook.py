@@ -15,7 +15,7 @@ from genaipa.execution import judging
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
-from genaipa.execution.shards import ask
+from genaipa.execution.run import carry_out
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
 from genaipa.kinds import DEFAULT, options
@@ -23,7 +23,6 @@ from genaipa.runs.run import Run, Runs, chosen
 from genaipa.systems.base import SamplingOptions
 from genaipa.tasks.catalog import kind_named
 from genaipa.tasks.request import RunRequest
-from genaipa.workers.base import place_of
 from genaipa.workspace import Named, find_workspace, names_of
 
 if TYPE_CHECKING:
@@ -44,13 +43,13 @@ _LIMITS: dict[str, Any] = {
     "timeout": float,
     "max_cost": float | None,
     "batch": bool | None,
-    "replicas": int | None,
+    "server_flags": tuple[str, ...],
 }
 """Field of `RunLimits` → what a caller may give for it."""
 
 
 class RunOptions(SamplingOptions, total=False):
-    """The options of a run as the arguments of a function: `RunRequest`'s and `RunLimits`' fields, and its workers.
+    """The options of a run as the arguments of a function: `RunRequest`'s and `RunLimits`' fields.
 
     Options of kinds are taken without being here, too; the procedure's are, for type checkers.
     """
@@ -82,8 +81,8 @@ class RunOptions(SamplingOptions, total=False):
     part_tokens: int | None
     acknowledge: bool
     summary_words: int
-    shard: int | None
-    """The number of documents in each shard, to keep a run in several folders."""
+    slice: tuple[int, int] | None
+    """Which slice of a corpus, and of how many: (3, 16). `name` names the study of all."""
     name: str | None
     new: bool
     """Begin a new run even where the same plan was begun before."""
@@ -96,12 +95,8 @@ class RunOptions(SamplingOptions, total=False):
     """US dollars that the whole run may come to."""
     batch: bool
     """Whether hosted systems are asked by batches: half the price, within a day."""
-    replicas: int | None
-    """The number of servers that are started here for each vllm/… model, with its part of the GPUs."""
-    on: str | None
-    """With shards: the place of their workers, `processes:4` or one of a package, such as a cluster."""
-    gpus_per_worker: float | None
-    """On a cluster: the accelerators of each worker, on which it starts its own server for vllm/… models."""
+    server_flags: tuple[str, ...]
+    """Further flags of a vllm/… model's server that is started here, such as `--tensor-parallel-size`, `2`."""
 
 
 def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:
@@ -191,14 +186,9 @@ async def run_async(
     <Run ...-extractive-vpda: complete, 2 of 2 answers>
     """
     here = find_workspace(workspace)
-    on, gpus = options.pop("on", None), options.pop("gpus_per_worker", None)
     request, limits = requested(systems, documents, options)
-    shards = request.shard is not None or request.corpus is not None
-    place = place_of(on, gpus, batch=limits.batch, shards=shards)
-    if place is not None:
-        place.check_installed()
     prepared = prepare(here, request, observer)
-    await ask(prepared, limits, observer, place)
+    await carry_out(prepared, limits, observer)
     return Run(here, prepared.open())
 
 

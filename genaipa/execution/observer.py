@@ -47,7 +47,7 @@ class Observer:
         """A record was kept."""
 
     def counted(self, tally: Tally) -> None:
-        """The counts are these now, where workers elsewhere keep the records."""
+        """The counts are these now, where other processes keep the records."""
 
     def waiting(self, system: str, reason: str) -> None:
         """A call will be tried again, for this reason."""

@@ -70,7 +70,7 @@ class Measured(NamedTuple):
 
 
 def estimate_run(run: PreparedRun, ready: Ready) -> list[CostEstimate]:
-    """Return the rows of one system over a whole run; of one in shards, the first shard stands for all."""
+    """Return the rows of one system over a whole run; a slice may stand for all of its study."""
     return [_of_all(row, run.times) for row in estimate(run.task, ready)]
 
 
@@ -187,25 +187,18 @@ def uncounted(systems: Sequence[str]) -> str:
 
 
 class Started:
-    """Systems that were started and serve run after run, until they are closed together.
+    """Systems that were started, until they are closed together; `flags` are further ones of servers started here."""
 
-    Of a model whose servers are started here, `replicas` are their number.
-    """
-
-    def __init__(self, replicas: int | None = None) -> None:
-        self._replicas = replicas
+    def __init__(self, flags: tuple[str, ...] = ()) -> None:
+        self._flags = flags
         self._known: dict[str, tuple[System, Readiness]] = {}
 
     async def system(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
         """Return a system, started unless it was before."""
         if resolved.requested_name not in self._known:
-            system = resolved.make(self._replicas)
+            system = resolved.make(self._flags)
             self._known[resolved.requested_name] = system, await start(system, resolved)
         return self._known[resolved.requested_name]
-
-    def lost(self) -> str:
-        """Return the name of a system whose own server ended; empty if none did."""
-        return next((name for name, (system, _) in self._known.items() if getattr(system, "server_ended", False)), "")
 
     async def close(self) -> None:
         """Let go of them."""

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, get_args
 
+import msgspec
+
 from genaipa.errors import RunError, UsageError, command
 from genaipa.execution.batches.batched import Batched, Batching, ByBatch, refuse_documents
 from genaipa.execution.batches.ledger import Ledger
+from genaipa.execution.caps import claim_share, find_least_share
 from genaipa.execution.engine import Engine
 from genaipa.execution.limits import RunLimits
 from genaipa.execution.manual import ManualRun
@@ -60,17 +63,12 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
             folder.write_file(name, text.encode())
 
 
-async def carry_out(
-    run: PreparedRun,
-    limits: RunLimits | None = None,
-    observer: Observer | None = None,
-    started: Started | None = None,
-) -> RunOutcome:
+async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer: Observer | None = None) -> RunOutcome:
     """Ask the missing questions of a run, keep the replies, and write its status into the manifest, however it ends.
 
     Opens the folder of a new run, and holds it for writing meanwhile. For web chats, which are driven by hand, it
     writes the files to paste from. Raises NotReadyError, UsageError (a cap that can't be kept), RunError and
-    RunBusyError; a call that fails is kept as a record. `started` are systems that stay as they are for the next run.
+    RunBusyError; a call that fails is kept as a record.
     """
     observer = observer or Observer()
     limits = limits or RunLimits()
@@ -80,19 +78,22 @@ async def carry_out(
         return RunOutcome("complete", folder.state()[1])
     check_limits(run, limits)
     plan = _batching(run, limits.batch)
-    own = None if started else Started(limits.replicas)
+    started = Started(limits.server_flags)
     try:
-        systems = await ready_systems(run, observer.said, started or own)
+        systems = await ready_systems(run, observer.said, started)
         if plan is not None:
             systems = _at_batch_prices(run, systems, observer)
+        least = find_least_share(run, systems, limits.max_cost) if run.slice and limits.max_cost is not None else 0.0
         observer.ready(run, systems, limits.max_cost)
         # What a suite's baselines learn before anything is asked takes time as well.
         since = time.monotonic()
         folder = run.open()
-        with folder.part.writing() as repairs:
+        with folder.writing() as repairs:
             store_inputs(folder, run.task)
             for sentence in repairs:
                 observer.said(sentence)
+            if run.slice is not None and limits.max_cost is not None:
+                limits = replace(limits, max_cost=claim_share(run, folder, limits.max_cost, least))
             with run.task.keeping(folder) as keep, observer.watching(run, systems, limits.max_cost) as watching:
                 batches = Batches(folder, systems, plan, watching, limits.max_retries)
                 outcome = await _ask(run, folder, batches, limits, watching, keep)
@@ -101,8 +102,7 @@ async def carry_out(
         if not all(ready.resolved.manual for ready in systems):
             outcome.elapsed = round(time.monotonic() - since, 3)
     finally:
-        if own is not None:
-            await own.close()
+        await started.close()
     return outcome
 
 
@@ -131,6 +131,8 @@ async def _ask(
     engine = Engine(folder, run.task, limits, observer, keep)
     _note_systems(manifest, systems)
     manifest.status, manifest.max_cost = "running", limits.max_cost
+    if manifest.slice is not None and limits.max_cost is None:
+        manifest.slice = msgspec.structs.replace(manifest.slice, cap=None)
     folder.write_manifest(manifest)
     in_order = False
     try:

@@ -12,16 +12,19 @@ import hashlib
 import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
+from sys import intern
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from genaipa.errors import DataError, MissingPackageError, UsageError, clipped, nearest
+from genaipa.errors import DataError, UsageError, clipped, nearest
 from genaipa.files.stamps import Stamp, stamp
-from genaipa.files.text import DAMAGE, why
-from genaipa.policies.companies import LONGEST_NAME
+from genaipa.languages.catalog import ENGLISH, detect_language_code
+from genaipa.languages.detection import detect_language
+from genaipa.policies.companies import LONGEST_NAME, UNNAMED
+from genaipa.policies.corpus_file import CorpusFile, CorpusRow, open_corpus
 from genaipa.policies.document import LONGEST, About, Document, DocumentKind, too_long
 
 if TYPE_CHECKING:
@@ -141,164 +144,6 @@ def _unusable(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "the kind is neither policy nor regulation", ""
 
 
-LONGEST_ROW = 12 * LONGEST
-"""Bytes of a line that is read: a character takes at most twelve, escaped."""
-_BATCH = 128
-"""Rows of a Parquet file that are in memory at once: 128 of the longest documents are 256 MB of ASCII."""
-
-
-class CorpusRow(NamedTuple):
-    """One row as it was found: its line (or row, from 1), where it starts, its cells, or why it can't be read."""
-
-    number: int
-    start: int
-    cells: dict[str, Any]
-    problem: str = ""
-
-
-class CorpusFile(Protocol):
-    """A file of a corpus, as rows in a stream."""
-
-    place: str
-    """A row's place in words: line or row."""
-
-    def rows(self) -> Iterator[CorpusRow]:
-        """Every row."""
-
-    def digest(self) -> str:
-        """SHA-256 of the file; read along where all of its rows were."""
-
-    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        """Yield the rows that start there, in the order of the file; `starts` rise."""
-
-    def lines(self, starts: Sequence[int]) -> Iterator[bytes] | None:
-        """Yield the lines of JSON that start there, unread, each with its end; None for a file that has none."""
-
-
-def file_digest(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def open_corpus(path: Path) -> CorpusFile:
-    """Open a corpus by its ending; a DataError for any other, or a file that can't be read.
-
-    A MissingPackageError where Parquet can't be read.
-    """
-    try:
-        if not path.is_file():
-            raise DataError(path, "is no file; name one with a document in each line (.jsonl) or row (.parquet).")
-        path.open("rb").close()
-    except OSError as error:
-        raise DataError(path, f"can't be read ({error.strerror}).") from None
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return _JsonLines(path)
-    if path.suffix.lower() == ".parquet":
-        return _Parquet(path)
-    raise DataError(path, "is no corpus; its name ends in .jsonl (a JSON object in each line) or .parquet.")
-
-
-class _JsonLines:
-    """JSON lines; blank ones are passed over. A start is a byte offset."""
-
-    place = "line"
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._digest = ""
-
-    def digest(self) -> str:
-        return self._digest or file_digest(self._path)
-
-    def rows(self) -> Iterator[CorpusRow]:
-        number, start, known = 0, 0, hashlib.sha256()
-        with self._path.open("rb") as file:
-            while line := file.readline(LONGEST_ROW):
-                number += 1
-                known.update(line)
-                length = len(line)
-                if length == LONGEST_ROW and not line.endswith(b"\n"):
-                    while more := file.readline(LONGEST_ROW):
-                        known.update(more)
-                        length += len(more)
-                        if more.endswith(b"\n"):
-                            break
-                    yield CorpusRow(number, start, {}, f"is longer than {LONGEST_ROW // 1_000_000} MB")
-                elif not line.isspace() and line != _MARK:
-                    yield _parsed(number, start, line.removeprefix(_MARK) if number == 1 else line)
-                start += length
-        self._digest = known.hexdigest()
-
-    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        for number, (start, line) in enumerate(zip(starts, self.lines(starts), strict=True), 1):
-            yield _parsed(number, start, line)
-
-    def lines(self, starts: Sequence[int]) -> Iterator[bytes]:
-        with self._path.open("rb") as file:
-            for start in starts:
-                file.seek(start)
-                line = file.readline(LONGEST_ROW).rstrip() + b"\n"
-                yield line if start else line.removeprefix(_MARK)
-
-
-_MARK = b"\xef\xbb\xbf"
-
-
-def _parsed(number: int, start: int, line: bytes) -> CorpusRow:
-    try:
-        cells = msgspec.json.decode(line)
-    except DAMAGE as error:
-        return CorpusRow(number, start, {}, f"no JSON object ({why(error)})")
-    if not isinstance(cells, dict):
-        return CorpusRow(number, start, {}, "no JSON object")
-    return CorpusRow(number, start, cells)
-
-
-class _Parquet:
-    """A Parquet file, read a few rows at a time however large its row groups are. A start is a row's number from 0."""
-
-    place = "row"
-
-    def __init__(self, path: Path) -> None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ModuleNotFoundError:
-            raise MissingPackageError(
-                f"{path} needs the package 'pyarrow': pip install 'genaipa[reports]', or save it as .jsonl."
-            ) from None
-        self._path, self._reader, self._wrong = path, pq, (pa.ArrowException, OSError, ValueError)
-
-    def digest(self) -> str:
-        return file_digest(self._path)
-
-    def rows(self) -> Iterator[CorpusRow]:
-        start = 0
-        try:
-            # Buffered: a column of a row group, which may be all of the file, is never in memory as a whole.
-            with self._reader.ParquetFile(self._path, buffer_size=1 << 20) as file:
-                for batch in file.iter_batches(_BATCH):
-                    for cells in batch.to_pylist():
-                        yield CorpusRow(start + 1, start, cells)
-                        start += 1
-        except self._wrong as error:
-            raise DataError(self._path, f"can't be read as Parquet ({' '.join(str(error).split())[:200]}).") from None
-
-    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        wanted = iter(starts)
-        following = next(wanted, None)
-        for row in self.rows():
-            if following is None:
-                return
-            if row.start == following:
-                yield row
-                following = next(wanted, None)
-
-    def lines(self, starts: Sequence[int]) -> None:  # noqa: ARG002 - it has none
-        return None
-
-
 _NEEDED = frozenset(NEEDED)
 _MOST_GROUPS = 100
 _LISTED = 20
@@ -355,6 +200,8 @@ class Corpus:
     kinds: set[str] = field(default_factory=set)
     numbers: int = 0
     """Documents whose group is a number, or yes or no, and not a text."""
+    heads: Heads | None = None
+    """Facts about each document; None where nobody asked for them."""
 
     @property
     def remarks(self) -> list[str]:
@@ -420,18 +267,6 @@ class Corpus:
             duplicates = also.get(int(row))
             yield document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
 
-    def copies(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[bytes]:
-        """Yield the same as lines of a corpus; a line of this one as it is, where no other document has its text."""
-        lines = self.file.lines(self._starts(rows))
-        if lines is None:
-            yield from map(json_line, self.entries(rows))
-            return
-        also = self._also(rows)
-        named = self.entries([int(row) for row in rows if int(row) in also])
-        for row, own in zip(rows, lines, strict=True):
-            yield json_line(next(named)) if int(row) in also else own
-        self._check_unchanged()
-
     def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
         """Row → the names of the later documents with the same text about the same company."""
         same = self.same()
@@ -455,6 +290,74 @@ class Corpus:
             raise DataError(self.path, "was changed while it was read; begin again.")
 
 
+@dataclass
+class Heads:
+    """Facts about each document of a corpus, by its row, that a plan over all of them needs without the texts.
+
+    `texts` are the digests of company and text, 16 bytes each. A language that is not recognised is `~` and the code of
+    the one that the text seems to be in.
+    """
+
+    names: list[str]
+    companies: list[str]
+    kinds: list[str]
+    languages: list[str]
+    texts: bytes
+
+    def find_alike(self, rows: Sequence[int]) -> list[int]:
+        """Return for each row the first of these whose document is asked about as its is.
+
+        English documents of a kind are alike; all others are named to the user, and each stands for itself.
+        """
+        firsts: dict[tuple[str, bool], int] = {}
+        kinds, companies, languages = self.kinds, self.companies, self.languages
+        return [
+            firsts.setdefault((kinds[row], companies[row] == UNNAMED), row) if languages[row] == ENGLISH.code else row
+            for row in rows
+        ]
+
+    def text_digest(self, row: int) -> bytes:
+        """Return the digest of a document's company and text."""
+        return self.texts[row * TEXT_DIGEST : (row + 1) * TEXT_DIGEST]
+
+    def document(self, row: int) -> Document:
+        """Return a document without its text, whose language is known."""
+        language, unknown, seems = self.languages[row].partition("~")
+        kind: DocumentKind = "regulation" if self.kinds[row] == "regulation" else "policy"
+        head = Document(self.names[row], "", About(company=self.companies[row], kind=kind, language=language), LAYER)
+        if unknown:
+            # Else they would be looked for in the text.
+            vars(head).update(language="", seems=seems)
+        return head
+
+    def is_of(self, row: int, document: Document) -> bool:
+        """Tell whether a document that was read at a row is the one that these facts are about."""
+        read = document.name, text_digest(document.company, document.text)
+        return read == (self.names[row], self.text_digest(row))
+
+
+TEXT_DIGEST = 16
+"""Bytes of the digest of a document's company and text."""
+
+
+def text_digest(company: str | None, text: str | None) -> bytes:
+    """Return the digest of a document's company and text, by which duplicates are found."""
+    return hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=TEXT_DIGEST).digest()
+
+
+def name_ranks(names: Sequence[str], seed: int) -> NDArray[np.uint64]:
+    """Return the order in which a sample takes the documents of these names."""
+    import numpy as np
+
+    key = _sample_key(seed)
+    digests = b"".join(hashlib.blake2b(name.encode(), digest_size=16, key=key).digest() for name in names)
+    return np.frombuffer(digests, np.uint64)[::2]
+
+
+def _sample_key(seed: int) -> bytes:
+    return hashlib.sha256(str(seed).encode()).digest()
+
+
 def _have(number: int) -> str:
     return "has" if number == 1 else "have"
 
@@ -466,9 +369,9 @@ def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class _CorpusReading:
-    """The one pass through a corpus that checks it; bounded memory: some 60 bytes for each row."""
+    """The one pass through a corpus that checks it; bounded memory: some 60 bytes for each row, and its `heads`."""
 
-    def __init__(self, path: Path, file: CorpusFile, seed: int, by: str) -> None:
+    def __init__(self, path: Path, file: CorpusFile, seed: int, by: str, *, heads: bool = False) -> None:
         self.path, self.file, self.by = path, file, by
         self.stamp = stamp(path)
         self.problems = Problems(file.place)
@@ -478,7 +381,8 @@ class _CorpusReading:
         self.columns: set[str] = set()
         self.kinds: set[str] = set()
         self.plain_numbers = 0
-        self._key = hashlib.sha256(str(seed).encode()).digest()
+        self.heads = Heads([], [], [], [], b"") if heads else None
+        self._key = _sample_key(seed)
 
     def take(self, row: CorpusRow) -> None:
         """Check one row, and note what is needed of it."""
@@ -501,8 +405,14 @@ class _CorpusReading:
         self.numbers.append(row.number)
         # Keyed: the order of these hashes is also that of a sample.
         self.names += hashlib.blake2b(name.encode(), digest_size=16, key=self._key).digest()
-        self.texts += hashlib.blake2b(f"{company}\0{text}".encode(), digest_size=16).digest()
-        self.kinds.add(text_of(cells.get("kind")) or "policy")
+        self.texts += text_digest(company, text)
+        kind = text_of(cells.get("kind")) or "policy"
+        self.kinds.add(kind)
+        if self.heads is not None:
+            self.heads.names.append(name)
+            self.heads.companies.append(intern(company or ""))
+            self.heads.kinds.append(intern(kind))
+            self.heads.languages.append(intern(_language_or_seems(cells)))
         if self.by:
             value = cells.get(self.by)
             self.plain_numbers += isinstance(value, int | float)
@@ -543,7 +453,15 @@ class _CorpusReading:
             by=self.by,
             kinds=self.kinds,
             numbers=self.plain_numbers,
+            heads=None if self.heads is None else replace(self.heads, texts=bytes(self.texts)),
         )
+
+
+def _language_or_seems(cells: Mapping[str, Any]) -> str:
+    """Return the code of a row's language, or behind `~` that of the one that it seems to be in."""
+    text = cells.get("text")
+    text = text if isinstance(text, str) else ""
+    return detect_language_code(text, text_of(cells.get("language")) or "") or f"~{detect_language(text)}"
 
 
 def _first(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -561,14 +479,17 @@ def _first(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     return first
 
 
-def examine(path: Path, *, seed: int = 0, by: str = "", seen: Callable[[], None] | None = None) -> Corpus:
+def examine(
+    path: Path, *, seed: int = 0, by: str = "", heads: bool = False, seen: Callable[[], None] | None = None
+) -> Corpus:
     """Read a corpus once, in a stream, and check all of it.
 
     A DataError lists every problem with its lines, so that nothing is half taken; a UsageError for a column `by` that
-    it doesn't have; a MissingPackageError where Parquet can't be read. `seen` hears of each row.
+    it doesn't have; a MissingPackageError where Parquet can't be read. `seen` hears of each row. `heads` has facts
+    about each document noted, their languages among them, which takes as long as reading them.
     """
     file = open_corpus(path)
-    reading = _CorpusReading(path, file, seed, by)
+    reading = _CorpusReading(path, file, seed, by, heads=heads)
     for row in file.rows():
         reading.take(row)
         if seen is not None:

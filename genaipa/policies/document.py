@@ -21,6 +21,7 @@ from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import read_text
 from genaipa.languages.catalog import ENGLISH, detect_language_code, language_code
+from genaipa.languages.detection import detect_language
 from genaipa.policies.clauses import find_clauses
 from genaipa.policies.companies import name_in_words
 from genaipa.policies.search import count_words
@@ -102,6 +103,11 @@ class Document:
     def language(self) -> str:
         """Code of its language, as its metadata state it or found from its words; empty where these tell none."""
         return detect_language_code(self.text, self.about.language)
+
+    @cached_property
+    def seems(self) -> str:
+        """Code of the language without rules that it seems to be in; empty if none."""
+        return detect_language(self.text)
 
     @cached_property
     def words(self) -> int:

@@ -289,7 +289,7 @@ def compare(
     scope = Scope(tuple(sorted(asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
     throughout = is_scored_throughout(study.table)
-    return replace(compared, problems=list(study.problems), scope=scope, scored_throughout=throughout)
+    return replace(compared, problems=[*study.lost, *study.problems], scope=scope, scored_throughout=throughout)
 
 
 @plain_texts

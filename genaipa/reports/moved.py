@@ -286,7 +286,8 @@ class AnswerReader:
     def pair(self, ours: AnswersByKey, theirs: AnswersByKey, names: tuple[str, str]) -> Movement:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
-        for place, key in enumerate(key for key in ours if key in theirs):
+        # In an order of their own: answers come in any order, and from any slice of a study.
+        for place, key in enumerate(sorted(key for key in ours if key in theirs)):
             (asked, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
             record = ours[key][1]
             pairs.append(MovedAnswer(record.question, asked, record.document, first, second, names, place))

@@ -41,6 +41,7 @@ def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
     if study.table.empty and results:
         return own
     return [
+        *study.lost,
         *_filtered(study),
         *_made_up(study),
         *_glyph_sentences(study),

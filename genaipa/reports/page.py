@@ -103,6 +103,8 @@ def front(report: Report) -> Front:
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
     names = brief(means, 40)
     said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
+    # They stand above everything else.
+    said = [sentence for sentence in said if sentence not in report.study.lost]
     needed = part.board_level(report.frame)
     if means:  # said above them
         said = [sentence for sentence in said if sentence != str(needed)]
@@ -422,6 +424,7 @@ def _words(report: Report) -> dict[str, Any]:
         "scale": study.rubric.in_words,
         "intervals": INTERVALS,
         "problems": report.problems,
+        "lost": study.lost,
         "parts": report.chapters,
         "every_absent": report.absent,
     }

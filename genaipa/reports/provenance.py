@@ -164,7 +164,7 @@ def _digest_of(source: Source, name: str) -> str | None:
 
 
 def _digest_of_answers(source: Source) -> str | None:
-    """SHA-256 of the answers of a run, one shard after another; None without any."""
+    """Return the SHA-256 of the answers of a run; None without any."""
     found = hashlib.sha256()
     try:
         for _, line in source.folder.lines():

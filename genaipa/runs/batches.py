@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import collections
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from genaipa.runs import journal
-from genaipa.runs.manifest import SHARDS
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -123,9 +121,7 @@ def name_of(line: bytes) -> str:
 def read_batches(folder: Path) -> dict[str, Batch]:
     """Mark → batch, oldest first; a RunError names a line that is no event."""
     found: dict[str, Batch] = {}
-    # Of a run of shards each has its own.
-    files = (folder / BATCHES, *sorted(folder.glob(f"{SHARDS}/*/{BATCHES}")))
-    for _, event in chain.from_iterable(journal.read(file, BatchEvent) for file in files):
+    for _, event in journal.read(folder / BATCHES, BatchEvent):
         if event.step == "intended":
             found[event.mark] = Batch(event)
         elif event.mark in found:
@@ -146,8 +142,7 @@ def pending_dollars(folder: Path) -> float:
 
 def was_batched(folder: Path) -> bool:
     """Whether a run was asked by batches before."""
-    run = folder.parents[1] if folder.parent.name == SHARDS else folder
-    return (folder / BATCHES).exists() or any(run.glob(f"{SHARDS}/*/{BATCHES}"))
+    return (folder / BATCHES).exists()
 
 
 def out_sentence(batches: Sequence[Batch]) -> str:

@@ -17,7 +17,9 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import document, documents_of, examine, file_digest, json_line
+from genaipa.policies.corpus import document, documents_of, examine, json_line
+from genaipa.policies.corpus_file import file_digest
+from genaipa.policies.corpus_index import INDICES, known_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import CorpusFacts, DocumentFacts, Manifest
+    from genaipa.runs.records import DocumentFacts, Manifest
     from genaipa.workspace import Workspace
 
 
@@ -219,7 +221,7 @@ def load_run_documents(
     if manifest.corpus is None:
         return _with_given(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
-    unchanged = path.is_file() and file_digest(path) == facts.digest
+    unchanged = path.is_file() and facts.digest == (known_digest(path, workspace.runs / INDICES) or file_digest(path))
     if (folder.path / DOCUMENTS).is_file():
         documents = KeptDocuments(folder.path).checked(manifest.documents)
         if not unchanged:
@@ -244,14 +246,6 @@ def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> 
         )
     documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
     return workspace.holding(documents) if documents else workspace
-
-
-def report_corpus_change(facts: CorpusFacts, say: Callable[[str], None]) -> None:
-    """Say that a corpus is gone, or another than the run was begun with, which has copies of all its documents."""
-    path = Path(facts.file)
-    if not path.is_file() or file_digest(path) != facts.digest:
-        said = "has changed since the run was begun" if path.is_file() else _GONE
-        say(f"{path.name} {said}; the run goes on with its own copies.")
 
 
 def _changes(path: Path, documents: dict[str, Document]) -> str:

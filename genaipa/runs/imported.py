@@ -176,7 +176,7 @@ def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
     try:
         path.mkdir(parents=True, exist_ok=True)
         folder = RunFolder(path)
-        with folder.part.writing():
+        with folder.writing():
             for name, content in files.items():
                 folder.write_file(name, content)
     except OSError as error:

@@ -32,18 +32,16 @@ from genaipa.questions.annotations import (
 )
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
-from genaipa.runs.documents import kept_text, text_file
+from genaipa.runs.documents import KeptDocuments, kept_text, text_file
 from genaipa.runs.manifest import MANIFEST
 from genaipa.runs.procedure import coordinates_of, find_procedure_plan
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from genaipa.questions.annotations import AnnotatedAnswer
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.part import Part
     from genaipa.runs.records import MeasuredHead, Record, RecordKind
     from genaipa.workspace import Workspace
 
@@ -76,7 +74,7 @@ class Inputs:
         plan = find_procedure_plan(self.manifest.spec)
         self._sets: Mapping[str, str] = plan.questions if plan else {}
         self.problems: list[str] = []
-        self._kept = folder.kept_documents
+        self._kept = KeptDocuments(folder.path)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._document)
         self.questions = cache(self._questions)
@@ -88,7 +86,7 @@ class Inputs:
         self._spans = cache(self._find_spans)
         self._texts = cache(self._annotated_texts)
         self._begun: dict[str, str] = {}
-        self._begun_size: dict[Path, int] = {}
+        self._begun_size = 0
 
     def _document(self, name: str) -> Document:
         """The document as this run used it; a DataError if its text is lost or another."""
@@ -100,7 +98,7 @@ class Inputs:
         held = self._held(name)
         if held is not None:
             return held
-        return kept_text(text_file(self.folder.near(name).path, facts), name, facts, self.folder.name)
+        return kept_text(text_file(self.folder.path, facts), name, facts, self.folder.name)
 
     def _find_held(self, name: str) -> Document | None:
         """The workspace's document, if its text is that of the run."""
@@ -207,7 +205,7 @@ class Inputs:
             if held is not None and known is not None and known.of_this_text:
                 self._shared[basis] = self._of_asked(document, known.annotations, known.question_set)
                 return self._shared[basis]
-            path = self.folder.near(document).path / "annotations" / f"{document}.yaml"
+            path = self.folder.path / "annotations" / f"{document}.yaml"
             kept = read_annotations(path) if path.is_file() else None
             if kept is None or (kept.digest != self.manifest.documents[document].digest and (kept.digest or known)):
                 # Where the workspace knows annotations to be about another text, an older run took them over by name.
@@ -247,24 +245,23 @@ class Inputs:
             # Its summary, which may speak of parts, was written in a conversation of its own.
             conversations.append(f"{record.conversation}|(summary)")
         try:
-            near = self.folder.near(record.document)
-            introductions = [found for name in conversations if (found := self._introduction(near, name))]
+            introductions = [found for name in conversations if (found := self._introduction(name))]
             return next(filter(None, (self._spans(found, record.document) for found in introductions)), ())
         except GenaipaError:
             # A damaged file beside the answers: "Part 2" can't be resolved, and the answer can be scored.
             return ()
 
-    def _introduction(self, near: Part, conversation: str) -> str | None:
-        """The digest under which the messages before a conversation's first question are kept."""
-        path = near.conversations_file
-        if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size.get(path):
-            self._begun_size[path] = path.stat().st_size
+    def _introduction(self, conversation: str) -> str | None:
+        """Return the digest under which the messages before a conversation's first question are kept."""
+        path = self.folder.conversations_file
+        if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size:
+            self._begun_size = path.stat().st_size
             self._begun |= {begun.id: begun.introduction for _, begun in journal.read(path, _Begun)}
         return self._begun.get(conversation)
 
     def _find_spans(self, introduction: str, document: str) -> tuple[tuple[int, int], ...]:
         text, end, spans = self.document(document).text, 0, []
-        for message in self.folder.near(document).introduction(introduction):
+        for message in self.folder.introduction(introduction):
             if message.purpose == "part":
                 span = _span(text, end, message.carries or message.content)
                 if span is None:
@@ -303,15 +300,14 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     `offsets` are the byte offsets of the latest record of each key (`folder.seen`): only the texts of this
     conversation are read.
     """
-    near = folder.near(record.document)
-    begun = next((c for c in near.conversations() if c.id == record.conversation), None)
+    begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
     messages = []
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
     making = record.kind == "acknowledgement"
     if begun is not None and not making:
-        messages = near.introduction(begun.introduction)
+        messages = folder.introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
-        plan = find_procedure_plan(folder.outline().spec)
+        plan = find_procedure_plan(folder.manifest().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
         for earlier in _before(folder, record, offsets):
             messages += _turn(earlier, earlier.reply or language_from_name(prompts).no_answer)

@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.manifest import ManifestFolder
-    from genaipa.runs.part import Part
-    from genaipa.runs.records import Manifest, RecordHead
+    from genaipa.runs.records import Manifest, RecordHead, Totals
 
 
 class Damage(NamedTuple):
@@ -64,10 +62,9 @@ def flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) ->
     return "" if digest == r.digest else "its text does not fit its digest"
 
 
-def lacking(answers: Path, name: str, manifest: Manifest, kept: int | None) -> str:
+def lacking(answers: Path, name: str, totals: Totals, kept: int | None) -> str:
     """A sentence about answers that are gone from the file of the run of that name; see `RunFolder.lack`."""
     # The manifest of an imported run does not say how long the file was.
-    totals = manifest.totals
     size = answers.stat().st_size if answers.is_file() else 0
     if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
         return ""
@@ -88,31 +85,14 @@ def damage(folder: RunFolder) -> Iterator[Damage]:
         return  # told by whoever checks the manifest
     if other := folder.sum_differs() or folder.copy_differs():
         yield Damage(folder.path / "manifest.json", "", other)
-    for _, part in folder.parts():
-        yield from _of_part(part)
-    if manifest.shards is not None:
-        # What there is for each document is in the shards.
-        manifest.documents, manifest.digests = {}, replace(manifest.digests, annotations={})
-        yield from _files(folder, manifest)
+    yield from _records(folder, manifest)
+    yield from _documents(folder, manifest)
+    yield from _files(folder, manifest)
 
 
-def _of_part(part: Part) -> Iterator[Damage]:
-    try:
-        manifest = part.outline()
-    except GenaipaError:
-        return
-    if part.whole and (other := part.sum_differs() or part.copy_differs()):
-        yield Damage(part.path / "manifest.json", "", other)
-    yield from _records(part, manifest)
-    yield from _documents(part, manifest)
-    yield from _files(part, manifest)
-
-
-def _files(folder: ManifestFolder, manifest: Manifest) -> Iterator[Damage]:
+def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     for name, digest in _kept_files(folder, manifest).items():
         path = folder.path / name
-        if not path.exists() and folder.holds(name):
-            continue  # it is with the run of which this is a shard
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -122,7 +102,7 @@ def _files(folder: ManifestFolder, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(path, "", "has changed since the run was made; restore the file.")
 
 
-def _records(folder: Part, manifest: Manifest) -> Iterator[Damage]:
+def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers, folder.is_withheld
     kept, of = dict[str, int](), set[str]()
@@ -160,7 +140,7 @@ def _is_as_noted(document: Document, facts: DocumentFacts, *, withheld: bool) ->
     return line == facts
 
 
-def _documents(folder: Part, manifest: Manifest) -> Iterator[Damage]:
+def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     """Lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
     kept = KeptDocuments(folder.path)
     try:
@@ -175,7 +155,7 @@ def _documents(folder: Part, manifest: Manifest) -> Iterator[Damage]:
             yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
-def _kept_files(folder: ManifestFolder, manifest: Manifest) -> dict[str, str]:
+def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
     """Path in the folder → SHA-256 of every file that the folder has to have and whose digest was kept.
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.

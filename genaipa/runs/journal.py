@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from genaipa.runs.part import Part
+    from genaipa.runs.folder import RunFolder
 
 T = TypeVar("T")
 _BYTES = getattr(os, "O_BINARY", 0)
@@ -128,32 +128,32 @@ def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
 
 
 class Followed:
-    """One file of a run's answers, followed as it grows; a run of shards has one for each."""
+    """The file of a run's answers, followed as it grows."""
 
-    def __init__(self, base: int, part: Part) -> None:
-        self.base, self.part = base, part
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
         self.lines = 0
         self._stamp: tuple[int, int, int] | None = None
         self._offset, self._last = 0, (0, b"")
 
     def has_changed(self) -> bool:
         """Whether it has changed since the last call; quick where it hasn't."""
-        before, self._stamp = self._stamp, self.part.stamp() or self._stamp
+        before, self._stamp = self._stamp, self.folder.stamp() or self._stamp
         return self._stamp != before
 
     def goes_on(self) -> bool:
         """Whether the last line read is still in its place; if not, someone has edited or restored the file."""
         place, last = self._last
         try:
-            return not last or next(self.part.lines(place), (0, b""))[1] == last
+            return not last or next(self.folder.lines(place), (0, b""))[1] == last
         except OSError:
             return True
 
     def read_on(self) -> Iterator[tuple[int, bytes]]:
-        """(place in the run, line) of each whole line since the last time."""
-        for place, found in self.part.lines(self._offset):
-            self._offset, self.lines, self._last = place + len(found), self.lines + 1, (place, found)
-            yield self.base + place, found
+        """Yield (place, line) of each whole line since the last time."""
+        for place, line in self.folder.lines(self._offset):
+            self._offset, self.lines, self._last = place + len(line), self.lines + 1, (place, line)
+            yield place, line
 
 
 class Journal:

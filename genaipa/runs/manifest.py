@@ -1,4 +1,4 @@
-"""The manifest of a folder, and the files beside it: of a run, and of each of its parts.
+"""The manifest of a run folder, and the files beside it.
 
 A packed run has `withheld.json`, too: facts about texts that may not be passed on, and that it therefore lacks.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from functools import lru_cache
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,16 @@ import msgspec
 
 from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import replacing
-from genaipa.files.stamps import now
+from genaipa.files.stamps import now, stamp
 from genaipa.files.text import DAMAGE, why
-from genaipa.kinds import kind_of
+from genaipa.kinds import DEFAULT, kind_of
 from genaipa.policies.statistics import Statistics
-from genaipa.runs.records import FORMAT, Manifest
+from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from genaipa.files.stamps import Stamp
     from genaipa.runs.folder import RunFolder
 
 
@@ -55,20 +57,16 @@ def withheld(folder: RunFolder) -> Withheld:
 
 
 ANSWERS = "answers.jsonl"
-SEALED = "answers.parquet"
 CONVERSATIONS = "conversations.jsonl"
 MANIFEST = "manifest.json"
 MANIFEST_COPY = ".manifest.json"
-SHARDS = "shards"
-"""The folder of a run's shards, in the run's."""
 _LASTING = (
     *("format", "name", "created", "spec", "digests", "documents", "orders", "versions", "commit", "dirty", "planned"),
-    *("corpus", "shards"),
+    *("corpus", "slice"),
 )
 """Fields of a manifest that stay as they are for as long as the run goes on."""
 _SUM = b'"sum":'
-_OF_THE_RUN = ("prompts/", "questions/")
-"""Folders that are with the run, for all of its shards."""
+_SHARDS = b'"shards":'
 
 
 def manifest_file(manifest: Manifest) -> bytes:
@@ -91,35 +89,61 @@ def has_other_sum(content: bytes) -> bool:
     return "sum" in fields and fields["sum"] != _sum_of(fields)
 
 
-class _Format(msgspec.Struct):
-    """The part of a manifest that every genaipa can read."""
+class _Head(msgspec.Struct):
+    """The part of a manifest that every genaipa can read; `shards` are of a run as an earlier one kept it."""
 
     format: int
     versions: dict[str, str] = {}
     commit: str | None = None
+    shards: Any = None
+
+    @property
+    def writer(self) -> str:
+        """The version that wrote it, in words."""
+        version = self.versions.get("genaipa", "of an unknown version")
+        commit = f", commit {self.commit[:8]}" if self.commit else ""
+        return f"genaipa {version} (format {self.format}{commit})"
+
+
+class _SpecHead(msgspec.Struct, frozen=True):
+    systems: tuple[str, ...]
+    kind: str = DEFAULT
+    repetitions: int = 1
+
+
+class ManifestHead(msgspec.Struct, frozen=True):
+    """As much of a manifest as tells one slice of a study from another: the rest is megabytes."""
+
+    format: int
+    name: str
+    status: RunStatus
+    created: str
+    spec: _SpecHead
+    slice: Slice | None = None
+    totals: Totals = Totals()
+    max_cost: float | None = None
+
+
+@lru_cache(maxsize=4096)
+def _read_head(path: Path, _stamp: Stamp) -> ManifestHead:
+    return msgspec.json.decode(path.read_bytes(), type=ManifestHead)
 
 
 class ManifestFolder:
-    """A folder with a manifest: a run's, or that of one of its shards, which has `whole`, the folder of its run."""
+    """A folder with a manifest."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.whole = path.parent.parent if path.parent.name == SHARDS else None
 
     @property
     def name(self) -> str:
-        """The folder's name, by which commands call the run; of a shard, the run's name and which one it is."""
-        return f"{self.whole.name}/{SHARDS}/{self.path.name}" if self.whole else self.path.name
-
-    @property
-    def is_sealed(self) -> bool:
-        """Whether it is a shard that is complete for good."""
-        return (self.path / SEALED).is_file()
+        """The folder's name, by which commands call the run."""
+        return self.path.name
 
     @property
     def answers(self) -> Path:
-        """The file of answers: lines, or the sealed ones."""
-        return self.path / (SEALED if self.is_sealed else ANSWERS)
+        """The file of answers."""
+        return self.path / ANSWERS
 
     @property
     def conversations_file(self) -> Path:
@@ -128,14 +152,12 @@ class ManifestFolder:
 
     @property
     def earlier_writer(self) -> str:
-        """Return the version that wrote it in an earlier format, which is not read; empty for one that is read."""
+        """Return the version that wrote it in an earlier form, which is not read; empty for one that is read."""
         try:
-            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Format)
+            head = msgspec.json.decode((self.path / MANIFEST).read_bytes(), type=_Head)
         except (OSError, *DAMAGE):
             return ""
-        version = head.versions.get("genaipa", "of an unknown version")
-        commit = f", commit {head.commit[:8]}" if head.commit else ""
-        return f"genaipa {version} (format {head.format}{commit})" if head.format < FORMAT else ""
+        return head.writer if head.format < FORMAT or head.shards else ""
 
     @property
     def is_withheld(self) -> bool:
@@ -146,12 +168,12 @@ class ManifestFolder:
     def is_judges(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return kind_of(self.outline().spec.kind).on_answers
+            return kind_of(self.manifest().spec.kind).on_answers
         except DataError:
             return False
 
-    def outline(self) -> Manifest:
-        """The manifest as its file has it: of a run of shards, without what there is for each document.
+    def manifest(self) -> Manifest:
+        """Read the manifest.
 
         It is read from its copy where the file is damaged; a DataError if that can't be read either, or if another
         genaipa wrote it in a form that this one does not read.
@@ -170,11 +192,17 @@ class ManifestFolder:
         path = self.path / name
         try:
             content = path.read_bytes()
+            if _SHARDS in content and (head := msgspec.json.decode(content, type=_Head)).shards:
+                raise DataError(
+                    path,
+                    "was asked in shards, which this genaipa no longer reads; "
+                    f"read it with {head.writer}, or ask again in slices.",
+                )
             try:
                 manifest = msgspec.json.decode(content, type=Manifest)
                 written = manifest.format
             except DAMAGE:
-                written = msgspec.json.decode(content, type=_Format).format
+                written = msgspec.json.decode(content, type=_Head).format
                 if written == FORMAT:
                     raise
             if written != FORMAT:
@@ -191,12 +219,26 @@ class ManifestFolder:
         manifest.orders = {place: tuple(map(intern, order)) for place, order in manifest.orders.items()}
         return manifest
 
+    def head(self) -> ManifestHead:
+        """Return the head of the manifest, or else of its copy; the errors of `manifest`."""
+        for name in (MANIFEST, MANIFEST_COPY):
+            path = self.path / name
+            if known := stamp(path):
+                with contextlib.suppress(OSError, *DAMAGE):
+                    head = _read_head(path, known)
+                    if head.format == FORMAT and (head.slice is None or head.slice.is_possible):
+                        return head
+        outline = self.manifest()
+        spec = _SpecHead(outline.spec.systems, outline.spec.kind, outline.spec.repetitions)
+        facts = {name: getattr(outline, name) for name in ("status", "created", "slice", "totals", "max_cost")}
+        return ManifestHead(outline.format, outline.name, spec=spec, **facts)
+
     def manifest_damage(self) -> str:
         """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
         try:
             self._manifest(MANIFEST)
         except DataError as damaged:
-            return f"{damaged.problem.partition(';')[0]}; its copy of {self.outline().updated} is used in its place."
+            return f"{damaged.problem.partition(';')[0]}; its copy of {self.manifest().updated} is used in its place."
         return ""
 
     def sum_differs(self) -> str:
@@ -235,9 +277,8 @@ class ManifestFolder:
             self.write_file(name, content)
 
     def holds(self, name: str) -> bool:
-        """Whether a file of that name is in the folder, or of a shard with its run."""
-        of_run = self.whole is not None and name.startswith(_OF_THE_RUN) and (self.whole / name).exists()
-        return of_run or (self.path / name).exists()
+        """Tell whether a file of that name is in the folder."""
+        return (self.path / name).exists()
 
     def write_file(self, name: str, content: bytes) -> None:
         """A file of the folder, whole or not at all."""

@@ -5,6 +5,7 @@ A pack, an export and the page of a report ask here, so that a text that one lea
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -14,8 +15,11 @@ from genaipa.files.strict_yaml import read_yaml
 from genaipa.kinds import kind_of
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
+from genaipa.runs.documents import KeptDocuments
+from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
+from genaipa.runs.selection import find_siblings
 from genaipa.systems.base import Passage
 from genaipa.systems.provider import find_provider
 
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record
     from genaipa.systems.base import Words
 
@@ -51,8 +54,7 @@ class Permission:
         self._folder, self._manifest, self._whole = folder, manifest, whole
         self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
         stated = dict(_licenses(folder.path, "questions", QuestionSet))
-        for _, part in folder.parts():
-            stated |= _licenses(part.path, "annotations", Annotations)
+        stated |= _licenses(folder.path, "annotations", Annotations)
         every = {*stated.values(), *(facts.license for facts in manifest.documents.values())}
         self.licenses = sorted(filter(may_be_passed_on, every))
         closed = (name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license))
@@ -101,7 +103,21 @@ class Permission:
     def annotated(self, document: str) -> bool:
         """Whether the words of a document's annotated answers may be passed on; False where there are none."""
         file = f"annotations/{document}.yaml"
-        return file not in self.worded and (self._folder.near(document).path / file).is_file()
+        return file not in self.worded and (self._folder.path / file).is_file()
+
+
+def find_withheld(folder: RunFolder) -> dict[str, KeptDocuments]:
+    """Return the documents of a slice's whole study whose text may not be passed on, by name, with what keeps them.
+
+    None of a run that is no slice.
+    """
+    return _find_withheld(tuple(one.path for one in find_siblings(folder))) if folder.head().slice else {}
+
+
+@lru_cache(maxsize=2)
+def _find_withheld(paths: tuple[Path, ...]) -> dict[str, KeptDocuments]:
+    slices = [(folder, Permission(folder, folder.manifest())) for folder in map(RunFolder, paths)]
+    return {name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.documents}
 
 
 def _licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:

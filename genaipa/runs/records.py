@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 from msgspec.structs import force_setattr
 
+from genaipa.errors import clipped
 from genaipa.files.html import short_repr
+from genaipa.files.names import folder_words
 from genaipa.kinds import DEFAULT, as_plan
 from genaipa.runs.procedure import ConversationMode, find_procedure_plan
 from genaipa.systems.base import Passage, Sampling, Usage, Words
@@ -66,6 +68,11 @@ RunStatus = Literal["running", "complete", "partial", "capped", "interrupted", "
 
 MOST_REPETITIONS = 100_000
 """More than any study has."""
+
+MOST_SLICES = 10_000
+"""More than a study has documents to fill them."""
+_STUDY_CHARACTERS = 35
+"""Characters of a study's name in the names of its slices, which a folder's name cuts."""
 
 FORMAT = 5
 """Version of the run folder's format."""
@@ -266,29 +273,54 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
         """Answers that are there."""
         return self.answered + self.refused + self.truncated
 
+    def plus(self, other: Totals) -> Totals:
+        """Return the counts of both together."""
+        counts = ("planned", "answered", "refused", "truncated", "failed", "seconds", "bytes")
+        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
+        usages = [usage for usage in (self.usage, other.usage) if usage is not None]
+        return Totals(
+            usage=sum(usages, Usage()) if usages else None,
+            cost=sum(costs) if costs else None,
+            **{name: getattr(self, name) + getattr(other, name) for name in counts},
+        )
 
-class Shards(msgspec.Struct, frozen=True):
-    """The shards of a run: how many documents each has (the last may have fewer), how many there are, and of what.
 
-    `questions` is the number of questions about all documents, in all repetitions, `digest` the SHA-256 of what is
-    known of the documents, in their order, and `plans` that of `shards.jsonl`.
+class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The slice that a run is: `index`, from 1, of the `number` slices of the study with that name.
+
+    `plan` is the digest of everything that decides what the slices ask, but for systems and repetitions: alike in all.
+    `cap` is the spending cap of the study in US dollars, if any.
     """
 
-    documents_each: int
+    study: str
+    index: int
     number: int
-    documents: int
-    questions: int
-    digest: str
-    plans: str
+    plan: str
+    cap: float | None = None
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there can be such a slice."""
+        return 1 <= self.index <= self.number <= MOST_SLICES and bool(folder_words(self.study))
+
+    @property
+    def in_words(self) -> str:
+        """The slice in words: `slice 3 of 16`."""
+        return f"slice {self.index} of {self.number}"
+
+    @property
+    def run_name(self) -> str:
+        """The name of the run that it is, by which slices sort: `shops-slice-03-of-16`."""
+        suffix = f"-slice-{self.index:0{len(str(self.number))}}-of-{self.number}"
+        return f"{folder_words(self.study, _STUDY_CHARACTERS) or 'study'}{suffix}"
 
 
 class Manifest(msgspec.Struct, omit_defaults=True):
     """`manifest.json`: the spec, the digests and versions of everything that went in, and how far the run is.
 
     `max_cost` is the spending cap in US dollars over the whole run, kept for whenever it goes on; None is no cap.
-    `planned` is how many answers are wanted of each system, for tasks without `orders`. A run with `shards` has no maps
-    by document: they are in `shards.jsonl`, and its spec maps kinds of documents to question sets. `sum` is the SHA-256
-    of all other fields as the file has them; an earlier genaipa wrote none.
+    `planned` is how many answers are wanted of each system, for tasks without `orders`. `sum` is the
+    SHA-256 of all other fields as the file has them; an earlier genaipa wrote none.
     """
 
     format: int
@@ -308,7 +340,7 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     totals: Totals = Totals()
     planned: int = 0
     corpus: CorpusFacts | None = None
-    shards: Shards | None = None
+    slice: Slice | None = None
     sum: str = ""
 
     @property
@@ -322,8 +354,8 @@ class Manifest(msgspec.Struct, omit_defaults=True):
     @property
     def documents_in_words(self) -> str:
         """The names of the documents, or how many they are, and their corpus."""
-        if self.shards and not self.corpus:
-            return f"{self.shards.documents:,} documents"
+        if self.slice and self.corpus:
+            return f"{len(self.documents):,} of {PurePath(self.corpus.file).name}, {self.slice.in_words}"
         return self.corpus.in_words if self.corpus else ", ".join(self.documents)
 
     def complaint(self) -> str:
@@ -337,6 +369,8 @@ class Manifest(msgspec.Struct, omit_defaults=True):
             lost.append("version of genaipa")
         if lost:
             return f"it lacks the {lost[0]}"
+        if self.slice and not self.slice.is_possible:
+            return f"it is {self.slice.in_words} of '{clipped(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
             return f"{spec.repetitions:.3g} repetitions"
         for place in self.orders:

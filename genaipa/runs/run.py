@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from genaipa.errors import UsageError
 from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
-from genaipa.runs.selection import find_run, run_folders
+from genaipa.runs.selection import find_run, find_runs, run_folders
+from genaipa.runs.slices import SlicedStudy, studies_by_slice, study_progress
 from genaipa.workspace import find_workspace, names_of
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import Manifest, Record, RunStatus
+    from genaipa.runs.status import Tally
     from genaipa.workspace import Workspace, WorkspaceLike
 
 _USAGE = {"tokens_in": "input", "tokens_cached": "cached", "tokens_out": "output"}
@@ -29,7 +31,7 @@ _COLUMNS = (
 
 
 class Run:
-    """A run: its spec, every answer, and its status.
+    """A run: its spec, every answer, and its status. A study in slices is read as one run.
 
     Everything is read from its folder when it is asked for, so that a run that goes on elsewhere shows how far it is.
 
@@ -40,16 +42,25 @@ class Run:
     ('extractive', 'careful', 'breezy')
     """
 
-    def __init__(self, workspace: Workspace, folder: RunFolder) -> None:
+    def __init__(self, workspace: Workspace, found: RunFolder | SlicedStudy) -> None:
         self.workspace = workspace
         """The workspace in whose store the scores of its answers are."""
-        self.folder = folder
-        """The folder on disk, with every message and record."""
+        self._found = found
 
     @property
     def name(self) -> str:
-        """The folder's name, by which commands call the run."""
-        return self.folder.name
+        """The name of the folder or the study, by which commands call it."""
+        return self._found.name
+
+    @property
+    def folder(self) -> RunFolder:
+        """The folder on disk, with every message and record; a UsageError for a study, which has one for each slice."""
+        return find_run(self.workspace, self.name)
+
+    @property
+    def slices(self) -> list[Run]:
+        """The slices of a study that are here, each a run; none of any other run."""
+        return [Run(self.workspace, folder) for folder in self._found.folders if folder is not self._found]
 
     @property
     def path(self) -> Path:
@@ -58,13 +69,23 @@ class Run:
 
     @property
     def manifest(self) -> Manifest:
-        """The plan, and everything that went in."""
-        return self.folder.manifest()
+        """The plan, and everything that went in; of a study that of its first slice, with all documents."""
+        first, *others = (folder.manifest() for folder in self._found.folders)
+        for other in others:
+            first.documents |= other.documents
+        return first
 
     @property
     def status(self) -> RunStatus:
         """The run's status: complete, partial, capped, interrupted, waiting (for replies by hand), or running."""
-        return self.folder.state()[0].status
+        return self._progress()[0]
+
+    def _progress(self) -> tuple[RunStatus, Tally]:
+        """Return the status and the counts."""
+        if isinstance(self._found, SlicedStudy):
+            return study_progress(self._found)
+        manifest, tally = self._found.state()
+        return manifest.status, tally
 
     def answers(self) -> list[Record]:
         """The latest answer to each question, in the order in which they came; without failures."""
@@ -75,8 +96,14 @@ class Run:
         return [record for record in self._latest() if record.status == "failed"]
 
     def _latest(self) -> list[Record]:
-        records = {record.key: record for record in self.folder.records() if record.kind == "answer"}
-        return list(records.values())
+        return [record for _, record in self._latest_by_folder()]
+
+    def _latest_by_folder(self) -> list[tuple[str, Record]]:
+        """Return the latest record of each key, behind the name of the folder that keeps it."""
+        latest: dict[str, tuple[str, Record]] = {}
+        for folder in self._found.folders:
+            latest |= {record.key: (folder.name, record) for record in folder.records() if record.kind == "answer"}
+        return list(latest.values())
 
     def to_frame(self) -> pd.DataFrame:
         """A row per question that was asked: the answer, or the failure (`status`, `error`), with its time and cost.
@@ -85,32 +112,32 @@ class Run:
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """
-        plan, records = find_procedure_plan(self.manifest.spec), self._latest()
+        plan, records = find_procedure_plan(self._found.folders[0].manifest().spec), self._latest_by_folder()
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
         if plan is None:
-            columns |= dict.fromkeys((*(name for one in records for name in one.coordinates), "prediction", "score"))
-        return figure_frame((self._row(record, sets) for record in records), list(columns))
+            columns |= dict.fromkeys((*(name for _, one in records for name in one.coordinates), "prediction", "score"))
+        return figure_frame((self._row(run, record, sets) for run, record in records), list(columns))
 
-    def _row(self, record: Record, prompts: str) -> dict[str, object]:
+    def _row(self, run: str, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}
         row["prompts"] = row["prompts"] or prompts
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
         own = {**record.coordinates, "prediction": record.prediction, "score": record.score}
-        return {**own, **row, **usage, "run": self.name, "error": record.error.message if record.error else None}
+        return {**own, **row, **usage, "run": run, "error": record.error.message if record.error else None}
 
     def __repr__(self) -> str:
-        manifest, tally = self.folder.state()
+        status, tally = self._progress()
         totals = tally.totals()
-        return short_repr("Run", self.name, f"{manifest.status}, {totals.kept:,} of {totals.planned:,} answers")
+        return short_repr("Run", self.name, f"{status}, {totals.kept:,} of {totals.planned:,} answers")
 
     def _repr_html_(self) -> str:
-        manifest, tally = self.folder.state()
+        status, tally = self._progress()
         head = ("system", "asked with", "planned", "answered", "refused", "cut off", "failed", "cost ($)")
         rows = (
             (system, way, f"{row.planned:,}", *row.status.values(), f"{row.cost:.4f}" if row.priced else "")
             for (system, way), row in tally.rows.items()
         )
-        return html_table(f"{self.name}: {manifest.status}", rows, head)
+        return html_table(f"{self.name}: {status}", rows, head)
 
 
 Runs = str | Run | Iterable[str | Run]
@@ -127,17 +154,20 @@ def load_run(name: str = "latest", workspace: WorkspaceLike = None) -> Run:
     ('brindlecart', 'answered')
     """
     here = find_workspace(workspace)
-    return Run(here, find_run(here, name))
+    return Run(here, find_runs(here, name))
 
 
 def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
-    """List the runs of the workspace, oldest first; a published study's before all others.
+    """List the runs of the workspace, oldest first; a published study's before all others, and one in slices once.
 
     >>> genaipa.list_runs()
     [<Run ...-demo: complete, 96 of 96 answers>]
     """
     here = find_workspace(workspace)
-    return [Run(here, folder) for folder in run_folders(here)]
+    folders = run_folders(here)
+    studies = studies_by_slice(folders)
+    found = (studies.get(folder.name, folder) for folder in folders)
+    return [Run(here, one) for one in {one.name: one for one in found}.values()]
 
 
 def chosen(runs: Runs, workspace: WorkspaceLike = None) -> tuple[Workspace, tuple[str, ...]]:

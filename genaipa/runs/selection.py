@@ -20,6 +20,7 @@ from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
+from genaipa.runs.slices import SlicedStudy, group_slices, studies_by_slice
 from genaipa.systems.provider import find_provider, find_system
 from genaipa.systems.published import find_datasets
 
@@ -27,9 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from genaipa.runs.records import DocumentFacts, Manifest, RecordHead
+    from genaipa.runs.records import DocumentFacts, Manifest, RecordHead, Slice
     from genaipa.workspace import Workspace
 
+_LONGEST = 1000
+"""Characters of a study's name that are compared: its slices' folders have the first of them."""
 _NEWEST = 5
 """As many runs are offered for a name that means none."""
 
@@ -135,7 +138,7 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
         study = find_datasets().get(name, "NAME")
         raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
     try:
-        folder, end = find_run(workspace, name), ""
+        found, end = find_runs(workspace, name), ""
     except UnknownNameError:
         run, colon, end = name.partition(":")
         unknown = UnknownNameError("system or run here", name, _offer_names(systems, runs), "See: genaipa runs")
@@ -144,31 +147,37 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
         # A misspelt class (`a:Bto`) is no run and its system.
         misspelt = bool(closest(name, [system for system in systems if ":" in system]))
         try:
-            folder = find_run(workspace, run)
+            found = find_runs(workspace, run)
         except UsageError:
             if misspelt:
                 raise unknown from None
             raise
-    run_systems = folder.outline().spec.systems
+    run_systems = found.folders[0].head().spec.systems
     if not end:
-        return Meaning(folder.name, [_Part(folder, run_systems)])
-    if not (system := find_system(end, run_systems, folder.manifest().models)):
-        raise unknown if misspelt else UnknownNameError(f"system of the run {folder.name}", end, run_systems)
-    return Meaning(f"{folder.name}:{system}", [_Part(folder, (system,))])
+        return Meaning(found.name, [_Part(folder, run_systems) for folder in found.folders])
+    models = model_names(folder.manifest() for folder in found.folders[:1])
+    if not (system := find_system(end, run_systems, models)):
+        raise unknown if misspelt else UnknownNameError(f"system of the run {found.name}", end, run_systems)
+    return Meaning(f"{found.name}:{system}", [_Part(folder, (system,)) for folder in found.folders])
 
 
 def _scorable_runs(workspace: Workspace) -> list[_Part]:
-    """Return the runs whose answers can be scored, those whose manifest is damaged left out."""
-    runs = _readable(run_folders(workspace))
+    """Return the runs whose answers can be scored; damaged ones, and slices that only bear a study's name, left out."""
+    folders = run_folders(workspace)
+    foreign = {run.name for study in group_slices(folders).values() for run, _ in study.foreign}
+    runs = _readable(folder for folder in folders if folder.name not in foreign)
     return [_Part(run, manifest.spec.systems) for run, manifest in runs if not kind_of(manifest.spec.kind).on_answers]
 
 
 def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
     """Return the names that an error may offer: systems, and the newest runs as they were called if that is enough."""
-    names = [folder_words(run.folder.outline().name) for run in runs]
+    heads = [(run.folder, run.folder.head()) for run in runs]
+    # A study is offered in place of its slices.
+    calls = {head.slice.study if head.slice else folder.name: head for folder, head in heads}
+    names = [folder_words(head.slice.study if head.slice else head.name) for head in calls.values()]
     called = [
-        words if words and names.count(words) == 1 else run.folder.name
-        for words, run in zip(names[-_NEWEST:], runs[-_NEWEST:], strict=True)
+        words if words and names.count(words) == 1 else call
+        for words, call in zip(names[-_NEWEST:], [*calls][-_NEWEST:], strict=True)
     ]
     return {*systems, *called, *(["latest"] if runs else [])}
 
@@ -193,7 +202,7 @@ def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
     found = []
     for folder in folders:
         try:
-            found.append((folder, folder.outline()))
+            found.append((folder, folder.manifest()))
         except DataError:
             continue
     return found
@@ -206,10 +215,35 @@ def is_run(path: Path) -> bool:
 
 def run_folders(workspace: Workspace) -> list[RunFolder]:
     """The runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
+    return _list_folders(workspace.runs)
+
+
+def _list_folders(runs: Path) -> list[RunFolder]:
     # A manifest that is lost has a copy beside it, which is read in its place.
-    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in workspace.runs.glob(f"*/{name}")}
+    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs.glob(f"*/{name}")}
     folders = [path for path in known if not path.name.startswith(".")]
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
+
+
+def find_slices(workspace: Workspace, study: str) -> SlicedStudy | None:
+    """Find the slices of the study of that name; None if there are none."""
+    return group_slices(run_folders(workspace)).get(study)
+
+
+def find_siblings(folder: RunFolder) -> list[RunFolder]:
+    """Return all slices of the study that a run is a slice of, itself among them; only the run where it is none."""
+    part = folder.head().slice
+    if part is None:
+        return [folder]
+    study = group_slices(_list_folders(folder.path.parent)).get(part.study)
+    return study.folders if study and any(one.path == folder.path for one in study.folders) else [folder]
+
+
+def study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
+    """Return sentences on what is lost of the studies of these slices, and on runs that only bear a study's name."""
+    names = dict.fromkeys(part.study for part in slices if part is not None)
+    studies = group_slices(run_folders(workspace)) if names else {}
+    return [problem for name in names if name in studies for problem in studies[name].problems]
 
 
 def _path_of_run(workspace: Workspace, name: str) -> Path | None:
@@ -218,25 +252,47 @@ def _path_of_run(workspace: Workspace, name: str) -> Path | None:
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
-    """The run of that name, path, or unambiguous part of a name.
+    """Find the one run that `find_runs` finds; a UsageError for a study of several slices."""
+    found = find_runs(workspace, name)
+    if isinstance(found, SlicedStudy):
+        raise UsageError(
+            f"{found.name} is a study in {found.number:,} slices, each a run of its own; name one of them, such as "
+            f"{found.folders[0].name}."
+        )
+    return found
 
-    `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones.
+
+def find_runs(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
+    """Find the run or the study of that name, path, or unambiguous part of a name.
+
+    `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones. A slice is meant
+    by its own name, and its study by the name of all.
     """
     if path := _path_of_run(workspace, name):
         return RunFolder(path)
     runs = run_folders(workspace)
+    study_of = studies_by_slice(runs)
+    studies = {study.name: study for study in study_of.values()}
     if name == "latest" and runs:
-        return next((run for run in reversed(runs) if not run.is_judges), runs[-1])
+        newest = next((run for run in reversed(runs) if not run.is_judges), runs[-1])
+        return study_of.get(newest.name, newest)
     words = folder_words(name) or name
-    matching = [run for run in runs if name in run.name or words in run.name]
+    called = [study for study in studies.values() if words in folder_words(study.name, _LONGEST)]
+    within = {folder.name for study in called for folder in study.folders}
+    matching: list[RunFolder | SlicedStudy] = [
+        run for run in runs if (name in run.name or words in run.name) and run.name not in within
+    ]
+    matching += called
     if len(matching) > 1:
-        matching = [run for run in matching if run.is_called(words)] or matching
+        matching = [found for found in matching if found.is_called(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:
-        newest = ", ".join(run.name for run in reversed(matching[-5:]))
-        raise UsageError(f"'{name}' could be any of {len(matching)} runs, such as {newest}; write more of the name.")
-    known = [*(run.name for run in runs[-5:]), *(["latest"] if runs else [])]
+        some_names = ", ".join(found.name for found in reversed(matching[-5:]))
+        raise UsageError(
+            f"'{name}' could be any of {len(matching)} runs, such as {some_names}; write more of the name."
+        )
+    known = [*(run.name for run in runs[-5:]), *studies, *(["latest"] if runs else [])]
     raise UnknownNameError("run", name, known, "See: genaipa runs")
 
 
@@ -282,24 +338,45 @@ class Occasion:
 def occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
     """System → its occasions, the earliest first, of the plan that it was asked on most days; none with one day alone.
 
-    A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts.
+    A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
+    all slices of a study have one, and the day of the first, once all of them are complete.
     """
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    sources = list(sources)
+    studies = _find_complete_studies(sources)
     for source in sources:
-        manifest = source.manifest
-        if manifest.status != "complete" or not manifest.created:
+        manifest, part = source.manifest, source.manifest.slice
+        if manifest.status != "complete" or not manifest.created or (part and part.study not in studies):
             continue
-        spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
-        digests = manifest.digests
-        plan = digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
+        day, plan = studies[part.study] if part else manifest.created[:10], part.plan if part else _plan_of(manifest)
         for system in source.systems:
-            days = found.setdefault((system, plan), {})
-            days.setdefault(manifest.created[:10], []).append(source.folder.name)
+            found.setdefault((system, plan), {}).setdefault(day, []).append(source.folder.name)
     chosen: dict[str, list[Occasion]] = {}
     for (system, _), days in found.items():
         if len(days) > max(1, len(chosen.get(system, ()))):
             chosen[system] = [Occasion(day, tuple(sorted(days[day]))) for day in sorted(days)]
     return chosen
+
+
+def _plan_of(manifest: Manifest) -> str:
+    """Return the digest of a run's plan."""
+    spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
+    digests = manifest.digests
+    return digest(repr((spec, digests.prompts, digests.documents, digests.questions)))
+
+
+def _find_complete_studies(sources: Iterable[Source]) -> dict[str, str]:
+    """Study → the day of its first slice, of studies whose slices are all among these and complete."""
+    slices: dict[str, dict[int, Manifest]] = {}
+    for source in sources:
+        if (part := source.manifest.slice) and source.manifest.status == "complete":
+            slices.setdefault(part.study, {})[part.index] = source.manifest
+    complete = {}
+    for study, manifests in slices.items():
+        part = next(iter(manifests.values())).slice
+        if part is not None and len(manifests) == part.number:
+            complete[study] = min(manifest.created for manifest in manifests.values())[:10]
+    return complete
 
 
 def days_of(sources: Iterable[Source]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The status of a run, decided in one place, and its counts.
 
-The status is decided when a run is left, when it is read, and of its shards together. Counted are answers, refusals,
+The status is decided when a run is left, and when it is read. Counted are answers, refusals,
 failures, tokens and money, per system and initialization.
 """
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from genaipa.runs.records import Manifest, Record, RunStatus
 
+
 _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", "partial", "complete")
-"""Statuses of shards in the order in which one decides about the whole."""
+"""Statuses of slices in the order in which one decides about the study."""
 
 
 def status_left(
@@ -59,18 +60,9 @@ def status_read(noted: RunStatus, *, left: bool, out: bool, missing: bool) -> Ru
     return "partial" if noted == "complete" and missing else noted
 
 
-def status_together(shards: AbstractSet[RunStatus]) -> RunStatus:
-    """The status of all shards, by theirs."""
-    return next(status for status in _WORST if status in shards)
-
-
-def status_of_whole(noted: RunStatus, shards: RunStatus) -> RunStatus:
-    """The status of a run as it is now: the one noted in its manifest, put right by that of its shards together."""
-    if noted == "complete":
-        return shards
-    if noted != "running" or shards == "running":
-        return noted
-    return shards if shards in ("complete", "waiting") else "interrupted"
+def status_together(slices: AbstractSet[RunStatus]) -> RunStatus:
+    """Return the status of a study by those of its slices."""
+    return next(status for status in _WORST if status in slices)
 
 
 class Counted(msgspec.Struct):
@@ -119,17 +111,17 @@ class Count:
         """Answers still to be had."""
         return max(0, self.planned - self.kept)
 
-    def add(self, other: Count, times: int = 1) -> None:
-        """Add another's counts, but for what it planned; take them away with -1 `times`."""
+    def add(self, other: Count) -> None:
+        """Add another's counts."""
+        self.planned += other.planned
         for status, number in other.status.items():
-            self.status[status] += times * number
-        mine, its = msgspec.structs.astuple(self.usage), msgspec.structs.astuple(other.usage)
-        self.usage = Usage(*(one + times * further for one, further in zip(mine, its, strict=True)))
-        self.cost, self.priced = self.cost + times * other.cost, self.priced or other.priced
-        self.seconds += times * other.seconds
-        self.failed_steps += times * other.failed_steps
-        self.prompt_cut += times * other.prompt_cut
-        self.thoughts_in_text += times * other.thoughts_in_text
+            self.status[status] += number
+        self.usage += other.usage
+        self.cost, self.priced = self.cost + other.cost, self.priced or other.priced
+        self.seconds += other.seconds
+        self.failed_steps += other.failed_steps
+        self.prompt_cut += other.prompt_cut
+        self.thoughts_in_text += other.thoughts_in_text
 
     def spend(self, record: Counted | Record) -> None:
         """Add a record's tokens, money and time."""
@@ -162,14 +154,9 @@ class Tally:
         return row
 
     def include(self, other: Tally) -> None:
-        """Add the counts of a shard, but for what it planned and its keys."""
-        self.exchange({}, other.rows)
-
-    def exchange(self, before: Mapping[tuple[str, str], Count], after: Mapping[tuple[str, str], Count]) -> None:
-        """Replace a shard's earlier rows, which are counted here, by its later ones."""
-        for rows, times in ((before, -1), (after, 1)):
-            for place, count in rows.items():
-                self.row(*place).add(count, times)
+        """Add the counts of another run, whose keys stay its own."""
+        for place, count in other.rows.items():
+            self.row(*place).add(count)
 
     def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""

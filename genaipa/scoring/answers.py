@@ -28,6 +28,7 @@ from genaipa.runs.integrity import flaw
 from genaipa.runs.journal import Followed
 from genaipa.runs.procedure import coordinates_of, procedure_plan
 from genaipa.runs.records import RecordHead, Status, answer_digest
+from genaipa.runs.selection import study_problems
 from genaipa.scoring.evidence.asked import Asked
 from genaipa.scoring.evidence.doubts import find_misplacement
 from genaipa.systems.provider import ADAPTERS, list_providers
@@ -152,7 +153,7 @@ _decode = msgspec.json.Decoder(RecordHead).decode
 
 
 class _RunAnswers:
-    """The answers of one run, read on as its files grow. A DataError if its manifest can't be used."""
+    """The answers of one run, read on as its file grows. A DataError if its manifest can't be used."""
 
     def __init__(self, workspace: Workspace, folder: RunFolder, source: Source | None, *, excluded: bool) -> None:
         self.folder = folder
@@ -171,36 +172,33 @@ class _RunAnswers:
         """Whether nothing that was read before holds."""
         self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
         self._withheld = folder.is_withheld
-        self._files: dict[int, Followed] = {}
-        self._changed: list[Followed] = []
+        self._file = Followed(folder)
+        self._changed = False
 
     def has_changed(self) -> bool:
-        """Whether a file has changed since the last call; quick where none has."""
-        for base, part in self.folder.parts():
-            if base not in self._files:
-                self._files[base] = Followed(base, part)
-        self._changed = [file for file in self._files.values() if file.has_changed()]
-        if not all(file.goes_on() for file in self._changed):
-            self._files = {base: Followed(base, file.part) for base, file in self._files.items()}
-            self._changed = [file for file in self._files.values() if file.has_changed()]
-            self.starts_over = True
-        return bool(self._changed)
+        """Tell whether the file has changed since the last call; quick where it has not."""
+        self._changed = self._file.has_changed()
+        if self._changed and not self._file.goes_on():
+            self._file = Followed(self.folder)
+            self._changed, self.starts_over = self._file.has_changed(), True
+        return self._changed
 
     def read_on(self) -> Iterator[tuple[int, RecordHead]]:
         """(place, record) of each whole line since the last time; damaged and lost lines become problems."""
         if self.starts_over and (lack := self.folder.lack(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
-        for file in self._changed:
-            try:
-                for place, line in file.read_on():
-                    if (record := self._record(file, line)) is not None:
-                        yield place, record
-            except OSError as error:
-                path = file.part.answers
-                self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
+        if not self._changed:
+            return
+        try:
+            for place, line in self._file.read_on():
+                if (record := self._record(line)) is not None:
+                    yield place, record
+        except OSError as error:
+            path = self.folder.answers
+            self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
-    def _record(self, file: Followed, line: bytes) -> RecordHead | None:
+    def _record(self, line: bytes) -> RecordHead | None:
         try:
             record = _decode(line)
         except DAMAGE as error:
@@ -210,8 +208,8 @@ class _RunAnswers:
             if not found:
                 return record
             problem = f"was changed ({found})"
-        path = file.part.answers
-        self.problems.append(f"{path}: line {file.lines} {problem}, so it can't be scored; restore the file.")
+        path = self.folder.answers
+        self.problems.append(f"{path}: line {self._file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 
     def means(self, line: RecordHead) -> bool:
@@ -252,7 +250,7 @@ class _RunAnswers:
                 if record.digest == digest == answer_digest(document, record.asked, record.reply or ""):
                     return record
         raise DataError(
-            self.folder.near(occurrence.document).answers,
+            self.folder.answers,
             f"no longer holds the answer '{occurrence.key}' as it was; restore the file, then open the desk again.",
         )
 
@@ -290,6 +288,7 @@ class Pool:
                 self._runs[folder.name] = _RunAnswers(workspace, folder, meant.get(folder.name), excluded=excluded)
             except GenaipaError as error:
                 self._damaged.append(f"{error} The run is left out.")
+        self._lost = study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
         self.refresh()
 
     @property
@@ -314,13 +313,13 @@ class Pool:
     def problems(self) -> list[str]:
         """Sentences on answers that can't be used, and why."""
         of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
-        return [*self._damaged, *self._aside.values(), *of_runs]
+        return [*self._lost, *self._damaged, *self._aside.values(), *of_runs]
 
     @property
     def blind_problems(self) -> list[str]:
         """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
         aside = list(self._aside.values())
-        count = len(self.problems) - len(aside)
+        count = len(self.problems) - len(aside) - len(self._lost)
         if not count:
             return aside
         what = "1 thing" if count == 1 else f"{count:,} things"

@@ -372,7 +372,7 @@ _SOURCE = ("source", "title", "url")
 
 
 def find_passages(response: object, path: str) -> tuple[tuple[Passage, ...], str]:
-    """Return the passages at a path of a response (`choices.0.message.context.citations`), and a remark if it is odd."""
+    """Return the passages at a path of a response (`choices.0.message.context.citations`), and any remark."""
     value: Any = response
     for step in path.split("."):
         if isinstance(value, dict):

@@ -139,13 +139,16 @@ class ResolvedSystem:
         return find_context(self.provider, self.model) if self.record and self.record.hosted else None
 
     def outgoing_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """Return the messages that the model receives: fewer where passages are retrieved. Tokens are counted by them."""
+        """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
         return messages if self.reader is None else _wrapper_class(self.name).retrieve(messages)[0]
 
-    def make(self, replicas: int | None = None) -> System:
-        """Make the system, with this number of servers if it starts any; a UsageError if the user's own class fails."""
+    def make(self, flags: tuple[str, ...] = ()) -> System:
+        """Make the system, with further flags of its server if it starts one.
+
+        A UsageError if the user's own class fails.
+        """
         if self.reader is not None:
-            wrapper: System = _wrapper_class(self.name)(name=self.name, reader=self.reader.make(replicas))
+            wrapper: System = _wrapper_class(self.name)(name=self.name, reader=self.reader.make(flags))
             return wrapper
         if ":" in self.provider:
             user_system: System = make_instance(self.provider)
@@ -162,7 +165,7 @@ class ResolvedSystem:
             accepts = frozenset(OPTIONS) if self.entry.settings is None else self.entry.settings
             arguments = {"model": self.model, "accepts": accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
-            arguments |= {"replicas": replicas} if record.replicates else {}
+            arguments |= {"flags": flags} if record.takes_flags else {}
         builtin_system: System = load_adapter(self.provider)(name=self.name, **arguments)
         return builtin_system
 

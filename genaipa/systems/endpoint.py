@@ -155,7 +155,7 @@ class Endpoint:
         structured: bool = False,
         location: str | None = None,
     ) -> TransientError | PermanentError:
-        """Return the error for an HTTP status and body (JSON or text); `structured` if a reply by a schema was asked for.
+        """Return the error for an HTTP status and body (JSON or text); `structured` if a schema was asked for.
 
         `location` is where a redirect leads.
         """
@@ -265,7 +265,7 @@ class Endpoint:
         return TransientError(self.one_line(message), kind="connection")
 
     def protocol_error(self, problem: str, *body: object) -> TransientError:
-        """Return the error of an answer that breaks the protocol; of its `body` the kind and the first words are shown."""
+        """Return the error of an answer that breaks the protocol, with the kind and the first words of its `body`."""
         excerpt = f" ({_first_words(body[0])})" if body else ""
         return TransientError(self.one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply")
 
@@ -469,7 +469,7 @@ def _first_words(body: object) -> str:
 
 
 def error_text(body: object) -> str:
-    """Return the message in an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
+    """Return the message in an error's body: a vendor's or FastAPI's JSON, a proxy's page, text."""
     for _ in range(_DEEPEST):
         if isinstance(body, dict):
             body = next((body[name] for name in ("error", "message", "detail", "msg") if body.get(name)), None)

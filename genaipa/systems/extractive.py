@@ -190,7 +190,7 @@ def split_sentences(document: str) -> list[Sentence]:
 
 
 def _split_blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
-    """Return start, end and kind of mark ("-", "1.", "(a)", none) of every paragraph and list item; headings left out."""
+    """Return start, end and mark ("-", "1.", "(a)", none) of every paragraph and list item; headings are left out."""
     blocks: list[tuple[int, int, str]] = []
     goes_on = False
     for line in re.finditer(r"^.*$", document, re.MULTILINE):

@@ -105,8 +105,8 @@ class Provider:
     """Counts a model's tokens without a call: `counter(model, offline=…)`, None if it can't."""
     source: Callable[[str], Path | None] | None = None
     """File of a system's replies, by its full name."""
-    replicates: bool = False
-    """Whether several servers of a model can be started here."""
+    takes_flags: bool = False
+    """Whether a server that is started here takes further flags."""
     program: Callable[[], str | None] | None = None
     """Finds the program that starts a server here; None if not installed; may raise a UsageError."""
     missing_setup: Callable[[str], list[str]] | None = None

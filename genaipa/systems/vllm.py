@@ -41,7 +41,6 @@ _STOP_SECONDS = 15.0
 """Grace period between SIGTERM and SIGKILL."""
 _POLL_SECONDS = 0.25
 _LOG_LINES = 20
-_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _SERVED_NAME = "--served-model-name"
 _OWN_FLAGS = {
     _SERVED_NAME: "the server has to know the model by the name in vllm/MODEL, and not by another alone",
@@ -52,14 +51,12 @@ _OWN_FLAGS = {
 }
 """Flags of `vllm serve` that are genaipa's, with the reason."""
 _SHORTEST = len("--se")
-REPLICAS = "GENAIPA_VLLM_REPLICAS"
-"""Variable with the number of servers to start; `genaipa run --replicas` sets it."""
 
 
 class VllmServer:
     """A server process on a free loopback port, with its log in a file."""
 
-    def __init__(self, command: list[str], flags: list[str], model: str, devices: str = "") -> None:
+    def __init__(self, command: list[str], flags: list[str], model: str) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port: int = probe.getsockname()[1]
@@ -77,7 +74,6 @@ class VllmServer:
                 stdout=handle,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                env=os.environ | ({_VISIBLE: devices} if devices else {}),
             )
         except OSError as error:
             self.log.unlink()
@@ -158,8 +154,7 @@ class VllmSystem(CompatibleSystem):
 
     GENAIPA_VLLM_COMMAND replaces `vllm` (a container, another environment), GENAIPA_VLLM_ARGS are added to
     `vllm serve`, which gets a reasoning parser where the model's chat template tells one, and
-    GENAIPA_VLLM_START_TIMEOUT limits the seconds for loading the model. GENAIPA_VLLM_REPLICAS are as many servers, each
-    with its part of the GPUs; all questions about a document go to one of them, whose cache has it.
+    GENAIPA_VLLM_START_TIMEOUT limits the seconds for loading the model.
     """
 
     provider: ClassVar[Provider] = Provider(
@@ -173,28 +168,15 @@ class VllmSystem(CompatibleSystem):
         key_needed="optional",
         address="VLLM_BASE_URL",
         free=True,
-        replicates=True,
+        takes_flags=True,
         program=lambda: _vllm()[0],
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
-    def __init__(
-        self, *, name: str, model: str, accepts: frozenset[str], replicas: int | None = None, devices: str = ""
-    ) -> None:
+    def __init__(self, *, name: str, model: str, accepts: frozenset[str], flags: tuple[str, ...] = ()) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
         self._server: VllmServer | None = None
-        self._started = False
-        self._number, self._devices = replicas, devices
-        self._replicas: list[VllmSystem] = []
-        self._placed: dict[str, VllmSystem] = {}
-        """The replica of each document."""
-        self._busy = 0
-
-    @property
-    def server_ended(self) -> bool:
-        """Whether a server that was started here ended by itself."""
-        ended = self._server is not None and self._server.ended()
-        return ended or any(replica.server_ended for replica in self._replicas)
+        self._started, self._flags = False, flags
 
     def find_endpoint(self) -> Endpoint:
         """Return the server's address, with or without /v1 in the variable."""
@@ -202,9 +184,7 @@ class VllmSystem(CompatibleSystem):
         return replace(found, address=f"{found.address.removesuffix('/v1')}/v1", url_suffix="")
 
     async def start(self) -> Readiness:
-        """Attach to the server, or start one, or several, and wait until they have loaded the model."""
-        if read_variable("VLLM_BASE_URL") is None and (number := self._number or _number()) > 1:
-            return await self._start_replicas(number)
+        """Attach to the server, or start one and wait until it has loaded the model."""
         self._started, parser = False, ""
         require_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
@@ -219,7 +199,8 @@ class VllmSystem(CompatibleSystem):
             limit = _start_limit()
             if parser := find_reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
-            self._server = VllmServer([program, *words[1:]], flags, self.model, self._devices)
+            flags += self._flags
+            self._server = VllmServer([program, *words[1:]], flags, self.model)
             try:
                 await self._server.wait_until_healthy(limit)
             except BaseException:
@@ -230,39 +211,8 @@ class VllmSystem(CompatibleSystem):
         note = f"{self.name}: vLLM is started with --reasoning-parser {parser}, by the model's chat template"
         return replace(readiness, notes=(*readiness.notes, note)) if parser else readiness
 
-    async def _start_replicas(self, number: int) -> Readiness:
-        """Start N servers side by side; all are stopped again if one can't be."""
-        self._replicas = [
-            VllmSystem(name=self.name, model=self.model, accepts=self.accepts, replicas=1, devices=devices)
-            for devices in _parts(number)
-        ]
-        try:
-            async with asyncio.TaskGroup() as group:
-                started = [group.create_task(replica.start()) for replica in self._replicas]
-        except* (NotReadyError, UsageError) as errors:
-            await self.close()
-            raise errors.exceptions[0] from None
-        except* BaseException:
-            await self.close()
-            raise
-        return started[0].result()
-
-    def _replica(self, settings: Settings) -> VllmSystem:
-        """Return the replica that has a document in its cache; for another document, the one with the fewest calls."""
-        least = min(self._replicas, key=lambda replica: replica._busy)  # noqa: SLF001 - of this class
-        return least if settings.cache_key is None else self._placed.setdefault(settings.cache_key, least)
-
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Reply once; PermanentError with the log's end once a server started here is dead."""
-        if self._replicas:
-            return await self._replica(settings).reply(messages, settings)
-        self._busy += 1
-        try:
-            return await self._reply(messages, settings)
-        finally:
-            self._busy -= 1
-
-    async def _reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         try:
             return await super().reply(messages, settings)
         except TransientError as error:
@@ -275,8 +225,6 @@ class VllmSystem(CompatibleSystem):
 
     async def count_tokens(self, text: str) -> int | None:
         """Count with the server's tokenizer, without a conversation's framing tokens."""
-        if self._replicas:
-            return await self._replicas[0].count_tokens(text)
         if self._client is None:
             return None
         root = self._endpoint.address.removesuffix("/v1")
@@ -293,8 +241,6 @@ class VllmSystem(CompatibleSystem):
 
     async def close(self) -> None:
         """Close the connections and stop what was started here; the log of a server that failed is kept."""
-        replicas, self._replicas = self._replicas, []
-        await asyncio.gather(*(replica.close() for replica in replicas))
         await super().close()
         if self._server is not None:
             server, self._server = self._server, None
@@ -327,27 +273,3 @@ def _start_limit() -> float:
         if (seconds := float(given)) > 0:
             return seconds
     raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{given}'; give a number of seconds above 0.")
-
-
-def _number() -> int:
-    """Return the number of servers to start; a UsageError if it is none."""
-    given = read_variable(REPLICAS) or "1"
-    if not given.isdecimal() or not 1 <= int(given) <= 1000:  # noqa: PLR2004 - more than any machine has
-        raise UsageError(f"{REPLICAS} is '{given}'; give a number of servers from 1.")
-    return int(given)
-
-
-def _parts(number: int) -> list[str]:
-    """The GPUs of this machine in equal parts, as CUDA_VISIBLE_DEVICES names them; empty texts where none are found."""
-    visible = [name for name in (read_variable(_VISIBLE) or "").split(",") if name]
-    if not visible and (program := shutil.which("nvidia-smi")):
-        listed = subprocess.run(  # noqa: S603 - NVIDIA's own list
-            [program, "--query-gpu=index", "--format=csv,noheader"], capture_output=True, text=True, check=False
-        )
-        visible = listed.stdout.split()
-    if not visible:
-        return [""] * number
-    each, rest = divmod(len(visible), number)
-    if rest or not each:
-        raise UsageError(f"{len(visible)} GPUs can't be shared out equally to {number} vLLM servers.")
-    return [",".join(visible[part * each : (part + 1) * each]) for part in range(number)]

@@ -7,27 +7,29 @@ presets are spelled out.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import GenaipaError, UnknownNameError, UsageError
+from genaipa.errors import DataError, GenaipaError, ManyDocumentsError, OptionError, UnknownNameError, UsageError
+from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, variant
-from genaipa.languages.detection import detect_language
 from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
 from genaipa.policies.corpus import Corpus, examine
+from genaipa.policies.corpus_index import INDICES, read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
 from genaipa.runs.experiments import DEFAULT_EXPERIMENT, EXPERIMENTS
-from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan
-from genaipa.runs.records import CorpusFacts
+from genaipa.runs.procedure import INITIALIZATIONS, NEUTRAL, ProcedurePlan, ask_about, procedure_plan
+from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
+from genaipa.runs.slices import check_slice, place_documents
 from genaipa.systems.provider import find_provider
 from genaipa.systems.published import find_question_sets, is_recorded, read_recording
-from genaipa.tasks.prompts import set_names
-from genaipa.tasks.request import parse_slice
+from genaipa.tasks.prompts import load_prompts, set_names
+from genaipa.tasks.request import make_spec, parse_limit
 from genaipa.words import listed, some
 
 if TYPE_CHECKING:
@@ -39,40 +41,30 @@ if TYPE_CHECKING:
 
 MOST_DOCUMENTS = 2000
 """Documents of a corpus that a run has in one folder: in memory with their texts, and in a manifest of 2 MB."""
-EACH = 500
-"""Documents of a shard where nobody says how many: 16,000 answers of a system, which are read in 0.1 seconds."""
 _NAMED = 3
 """Documents that a sentence names."""
 
 
 def resolve_documents(
     workspace: Workspace, request: RunRequest, resources: Resources
-) -> tuple[Workspace, RunRequest, Corpus | None, CorpusFacts | None]:
+) -> tuple[Workspace, RunRequest, CorpusFacts | None]:
     """Return a workspace that holds the documents that a request brings, and the request that names them.
 
-    They are files, addresses or standard input, or a corpus, which is given back with what the run's manifest says of
-    it. One that is too large for a folder stays as it is, to be cut into shards.
+    They are files, addresses or standard input, or a corpus, of which also the facts for the run's manifest are given.
     """
     workspace, request = _resolve_given(workspace, request, resources)
     if request.corpus is None:
-        return workspace, request, None, None
+        return workspace, request, None
     corpus, facts = _open_corpus(request, request.corpus, resources)
-    if request.shard is None and facts.asked > MOST_DOCUMENTS:
-        resources.say(f"more than {MOST_DOCUMENTS:,} documents are asked about: the run is kept in shards of {EACH}.")
-        request = replace(request, shard=EACH)
-    elif request.shard is None:
-        documents = {one.name: one for one in corpus.entries(corpus.chosen(request.limit_documents))}
-        workspace = workspace.holding(documents)
-        request = replace(request, documents=tuple(documents), corpus=None)
-    return workspace, request, corpus, facts
+    if facts.asked > MOST_DOCUMENTS:
+        raise ManyDocumentsError(facts.asked, MOST_DOCUMENTS)
+    documents = {document.name: document for document in corpus.entries(corpus.chosen(request.limit_documents))}
+    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None), facts
 
 
 def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
     """Return the corpus of a request, checked, and its facts; says what is asked about."""
-    if request.documents:
-        raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
-    if request.stratify and request.limit_documents is None:
-        raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
+    _check_sample(request)
     path, by = Path(file), request.stratify or ""
     corpus = examine(path, seed=request.seed, by=by)
     asked = len(corpus.chosen(request.limit_documents))
@@ -80,6 +72,92 @@ def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[
     for sentence in (facts.sentence, *corpus.remarks):
         resources.say(sentence)
     return corpus, facts
+
+
+def _check_sample(request: RunRequest) -> None:
+    """Raise a UsageError for documents beside a corpus, and for strata without a sample."""
+    if request.documents:
+        raise UsageError("a corpus brings its documents; name documents or a corpus, not both.")
+    if request.stratify and request.limit_documents is None:
+        raise UsageError("only a sample is stratified; limit the documents to a number, such as 500.")
+
+
+class PlannedSlice(NamedTuple):
+    """A slice of a study before it is a run: a workspace that holds its documents, its spec, the corpus, its plan."""
+
+    workspace: Workspace
+    spec: RunSpec
+    corpus: CorpusFacts
+    plan: str
+    """The digest of everything that decides what the slices ask, but for systems and repetitions."""
+
+
+def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) -> PlannedSlice:
+    """Plan a slice: everything is decided over all documents that the study asks about, and then its own are taken.
+
+    The corpus is read once for all slices. The errors of `examine` and of `plan_procedure`; an OptionError for no
+    slice, or for slices with more documents than a folder takes.
+    """
+    assert request.slice is not None, "a slice is asked for"
+    index, number = request.slice
+    check_slice(index, number)
+    if request.corpus is None:
+        raise OptionError("slice", " is of a corpus; name its file.")
+    _check_sample(request)
+    corpus = _read_indexed(workspace, request)
+    rows = corpus.chosen(request.limit_documents).tolist()
+    file = Path(request.corpus).resolve()
+    facts = CorpusFacts(str(file), corpus.digest, corpus.documents, corpus.texts, len(rows), request.stratify or "")
+    if len(rows) > MOST_DOCUMENTS * number:
+        least = -(-len(rows) // MOST_DOCUMENTS)
+        raise OptionError(
+            "slice",
+            f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
+            f"{least:,} slices.",
+        )
+    for sentence in (facts.sentence, *corpus.remarks):
+        resources.say(sentence)
+    assert corpus.heads is not None, "they were noted"
+    alike = corpus.heads.find_alike(rows)
+    heads = {corpus.heads.names[row]: corpus.heads.document(row) for row in dict.fromkeys(alike)}
+    whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.holding(heads), resources)
+    places = place_documents(corpus.heads.texts, number)
+    own = [(row, first) for row, first in zip(rows, alike, strict=True) if places[row] == index]
+    documents = _read_slice(workspace, request, corpus, [row for row, _ in own])
+    sets = procedure_plan(whole).questions
+    questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in own}
+    spec = ask_about(whole, documents, questions)
+    return PlannedSlice(workspace.holding(documents), spec, facts, _plan_digest(workspace, whole, facts))
+
+
+def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False) -> Corpus:
+    """Return the corpus of a request, by the workspace's index of it."""
+    assert request.corpus is not None, "it is of a corpus"
+    sampled, by = request.limit_documents is not None, request.stratify or ""
+    folder = workspace.runs / INDICES
+    return read_corpus(Path(request.corpus), folder, seed=request.seed, by=by, sampled=sampled, anew=anew)
+
+
+def _read_slice(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
+    """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
+    assert corpus.heads is not None, "they were noted"
+    documents = list(corpus.entries(rows))
+    if not all(map(corpus.heads.is_of, rows, documents)):
+        # A file that was changed in the middle, and has its old length and time.
+        _read_indexed(workspace, request, anew=True)
+        raise DataError(corpus.path, "was changed while a study was made of it; begin again.")
+    return {document.name: document for document in documents}
+
+
+def _plan_digest(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str:
+    """Return the digest of everything that decides what slices ask, but for systems and repetitions."""
+    plan = procedure_plan(spec)
+    files = workspace.names("questions")
+    questions = {name: digest(read_text(files[name][1])) for name in sorted({*plan.questions.values()})}
+    prompts = {name: sorted(load_prompts(workspace, name).sources.items()) for name in plan.prompts}
+    alike = replace(ask_about(spec, (), {}), systems=(), repetitions=1)
+    sample = facts.digest, facts.asked, facts.stratified
+    return digest(repr((msgspec.to_builtins(alike), sample, sorted(questions.items()), sorted(prompts.items()))))
 
 
 def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
@@ -96,8 +174,6 @@ def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resourc
         raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
     if not sources:
         return workspace, request
-    if request.shard is not None:
-        raise UsageError(f"shards are of a corpus, or of documents by their names, and '{sources[0]}' is no name.")
     texts = _list_run_texts(workspace)
     found: dict[str, Document] = {}
 
@@ -120,7 +196,7 @@ def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
         try:
-            documents = folder.outline().documents
+            documents = folder.manifest().documents
         except GenaipaError:
             continue  # `genaipa runs` names it
         for name, facts in documents.items():
@@ -185,7 +261,7 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         "initializations": initializations,
         "wordings": wordings,
         "prompts": prompts,
-        "limit": parse_slice(given.get("limit")),
+        "limit": parse_limit(given.get("limit")),
     }
     return msgspec.convert(given | resolved, ProcedurePlan)
 
@@ -262,7 +338,18 @@ def _choose_question_sets(
     if named:
         return {name: named[document.kind] for name, document in documents.items()}
     check_one_language(documents.values(), workspace)
-    return {name: default_set(document, workspace) for name, document in documents.items()}
+    return _choose_default_sets(workspace, documents)
+
+
+def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]) -> dict[str, str]:
+    """Document → the set that is asked about it by default, looked up once for all that are alike."""
+    sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
+    for name, document in documents.items():
+        alike = document.kind, document.language, find_published_set(document, workspace)
+        if alike not in sets:
+            sets[alike] = default_set(document, workspace)
+        chosen[name] = sets[alike]
+    return chosen
 
 
 def check_one_language(documents: Iterable[Document], workspace: Workspace) -> None:
@@ -332,7 +419,7 @@ def _tell_languages(
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
-            unknown.setdefault(detect_language(document.text), []).append(name)
+            unknown.setdefault(document.seems, []).append(name)
         elif document.language != ENGLISH.code:
             of.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():

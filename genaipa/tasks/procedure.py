@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import hashlib
 import random
@@ -25,7 +24,6 @@ from genaipa.runs.procedure import (
     Coordinates,
     Initialization,
     ProcedurePlan,
-    ask_about,
     conversation_of,
     procedure_plan,
 )
@@ -35,9 +33,8 @@ from genaipa.tasks.base import Call, Task
 from genaipa.tasks.prompts import Script, Step, load_prompts, opening
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
-    from genaipa.policies.document import Document
     from genaipa.runs.records import RecordKind
     from genaipa.tasks.base import Dialogue, Target
     from genaipa.workspace import Workspace
@@ -153,7 +150,9 @@ class Procedure(Task):
         self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
         self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
         self._texts = index_annotated_texts(workspace) if workspace.held else None
-        self.load_documents()
+        self.documents = {name: load_document(name, workspace) for name in self.plan.documents}
+        self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
+        self._annotated, self._notes = self._find_annotated()
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
 
@@ -166,27 +165,6 @@ class Procedure(Task):
     def part_tokens(self) -> int | None:
         """As the plan has it."""
         return self.plan.part_tokens
-
-    def load_documents(self) -> None:
-        """Load the documents of the spec, and the annotated answers about them."""
-        self.documents = {name: load_document(name, self.workspace) for name in self.plan.documents}
-        self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
-        self._annotated, self._notes = self._find_annotated()
-
-    def about(self, documents: Mapping[str, Document]) -> Procedure:
-        """Return the same procedure about other documents of a corpus; its questions and prompts are not loaded again.
-
-        A KeyError for a document of a kind that this one has none of.
-        """
-        sets = {document.kind: self.plan.questions[name] for name, document in self.documents.items()}
-        questions = {name: sets[document.kind] for name, document in documents.items()}
-        other = copy.copy(self)
-        for known in ("digests", "orders"):
-            other.__dict__.pop(known, None)
-        other.spec = ask_about(self.spec, documents, questions)
-        other.workspace = self.workspace.holding(documents)
-        other.load_documents()
-        return other
 
     @property
     def _of_corpus(self) -> bool:
@@ -252,13 +230,9 @@ class Procedure(Task):
             sources = {DOCUMENTS: kept_lines(every)}
         else:
             sources = {f"documents/{document.digest}.txt": document.text for document in every}
-        return sources | self.shared | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
-
-    @property
-    def shared(self) -> dict[str, str]:
-        """The sources that are the same whatever the documents: prompts and questions."""
-        shared = {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
-        return shared | {f"questions/{name}.yaml": text for name, text in self._asked.items()}
+        sources |= {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
+        sources |= {f"questions/{name}.yaml": text for name, text in self._asked.items()}
+        return sources | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
 
     @property
     def texts(self) -> dict[str, str]:

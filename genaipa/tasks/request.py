@@ -28,8 +28,8 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     documents in place of their names; of a sample of `limit_documents` each group of the column `stratify` has its
     share.
     Without `new`, an unfinished run of the same plan goes on.
-    `offline` forbids fetching missing data. `shard` is the number of documents in each shard of a run that is kept in
-    several folders.
+    `offline` forbids fetching missing data. `slice` is (which, of how many): only the documents of that slice of the
+    corpus are asked about.
     """
 
     systems: tuple[str, ...]
@@ -46,7 +46,7 @@ class RunRequest(Sampling, frozen=True, forbid_unknown_fields=True):
     name: str | None = None
     new: bool = False
     offline: bool = False
-    shard: int | None = None
+    slice: tuple[int, int] | None = None
 
 
 class Resources(NamedTuple):
@@ -65,6 +65,7 @@ _OF_DOCUMENTS = {
     "corpus": "documents",
     "limit_documents": "limit_documents",
     "stratify": "stratify",
+    "slice": "slice",
 }
 """Field of a request that only a kind with documents takes → the option that it is of."""
 _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
@@ -111,7 +112,7 @@ _DIGITS = 9
 """Digits of a number of questions, at most."""
 
 
-def parse_slice(text: str | None) -> tuple[int, int] | None:
+def parse_limit(text: str | None) -> tuple[int, int] | None:
     """Return the first and last of the questions that `N` or `A-B` means, None for all; else raise a UsageError."""
     if text is None:
         return None

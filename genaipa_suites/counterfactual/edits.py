@@ -19,7 +19,7 @@ from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
 from genaipa.policies.sections import find_sections, resolve_citation
 from genaipa_suites.counterfactual.quantities import tokens
-from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find, is_traceable, tokens_of
+from genaipa_suites.counterfactual.values import NO, YES, amounts, denies, find_values, is_traceable, value_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -115,31 +115,31 @@ class Counterfactual:
     changes: tuple[LocatedChange, ...]
 
     def text(self, version: str) -> str:
-        """The text of one of the VERSIONS."""
-        return _changed(self.document.text, self.changes, version)
+        """Return the text of one of the VERSIONS."""
+        return _apply_changes(self.document.text, self.changes, version)
 
 
-def sentence(text: str, words: str) -> str:
-    """The sentence of a text around words that it has; the words alone where it has them not."""
+def surrounding_sentence(text: str, words: str) -> str:
+    """Return the sentence of a text around words that it has; the words alone if it lacks them."""
     start = text.find(words)
     if start < 0:
         return words
-    before = [found.end() for found in _APART.finditer(text, 0, start)]
+    before = [match.end() for match in _APART.finditer(text, 0, start)]
     after = _APART.search(text, start + len(words) - 1)
     return text[before[-1] if before else 0 : after.start() + 1 if after else len(text)].strip(" \t\n*-")
 
 
-def _changed(text: str, changes: Sequence[LocatedChange], version: str) -> str:
+def _apply_changes(text: str, changes: Sequence[LocatedChange], version: str) -> str:
     parts, last = [], 0
-    for one in sorted(changes, key=lambda one: one.start) if version != BEFORE else ():
-        parts += [text[last : one.start], one.becomes if version == AFTER else one.reworded]
-        last = one.end
+    for change in sorted(changes, key=lambda change: change.start) if version != BEFORE else ():
+        parts += [text[last : change.start], change.becomes if version == AFTER else change.reworded]
+        last = change.end
     return "".join([*parts, text[last:]])
 
 
 def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[DataError]]:
-    """A file of edits with its document, and everything that is wrong; None if the two don't belong together."""
-    found: list[Counterfactual] = []
+    """Load a file of edits with its document, and list everything wrong; None if the two don't belong together."""
+    counterfactuals: list[Counterfactual] = []
 
     def rules(edits: Edits) -> Iterator[DataError]:
         try:
@@ -154,15 +154,15 @@ def load(path: Path, workspace: Workspace) -> tuple[Counterfactual | None, list[
             )
             yield DataError(path, problem, "digest")
             return
-        reading = _PlacedEdits(edits, document)
+        reading = _EditChecker(edits, document)
         yield from (DataError(path, problem, entry) for entry, problem in reading.problems())
-        found.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
+        counterfactuals.append(Counterfactual(document, dict(edits.edits), tuple(reading.changes)))
 
     _, errors = read_partly(path, Edits, rules)
-    return (found[0] if found else None), errors
+    return (counterfactuals[0] if counterfactuals else None), errors
 
 
-class _PlacedEdits:
+class _EditChecker:
     """The edits of a file, laid against their document."""
 
     def __init__(self, edits: Edits, document: Document) -> None:
@@ -171,169 +171,180 @@ class _PlacedEdits:
         self.changes: list[LocatedChange] = []
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """Entry and problem of everything that is wrong."""
+        """Yield entry and problem of everything that is wrong."""
         if not self.edits:
             yield "edits", "has no edit; write one at least."
         for name, edit in self.edits.items():
-            yield from self._of_edit(name, edit)
-        yield from self._together()
+            yield from self._check_edit(name, edit)
+        yield from self._check_conflicts()
         for name, edit in self.edits.items():
-            yield from self._left_over(name, edit)
+            yield from self._check_leftovers(name, edit)
 
-    def _of_edit(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_edit(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         entry = f"edits.{clipped(name)}"
         if not _ID.fullmatch(name):
             yield entry, "is no name for an edit: take lower-case letters, digits and hyphens."
         if not edit.question.strip():
             yield f"{entry}.question", "is blank; ask for the value."
-        yield from self._values(entry, edit)
-        for number, place in enumerate(edit.places):
-            where = entry if not number else f"{entry}.also[{number - 1}]"
+        yield from self._check_values(entry, edit)
+        for number, edited_place in enumerate(edit.places):
+            place_entry = entry if not number else f"{entry}.also[{number - 1}]"
             before = len(self.changes)
-            yield from self._place(name, where, place)
+            yield from self._locate_place(name, place_entry, edited_place)
             if len(self.changes) > before:
-                yield from self._fact(where, edit, self.changes[-1])
-                yield from self._in_section(where, edit, self.changes[-1])
+                yield from self._check_fact(place_entry, edit, self.changes[-1])
+                yield from self._check_section(place_entry, edit, self.changes[-1])
         for label in edit.sections:
             if resolve_citation(self.sections, label) is None:
                 yield f"{entry}.sections", f"'{clipped(label)}' is no section of the document."
 
-    def _values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
-        for field, given in (("before", edit.before), ("after", edit.after)):
-            if not given or not all(tokens(one) for one in given):
+    def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
+        for field, values in (("before", edit.before), ("after", edit.after)):
+            if not values or not all(tokens(value) for value in values):
                 yield f"{entry}.{field}", "has no value, or a blank one; write the value as an answer would have it."
-        same = {tokens_of(one) for one in edit.before} & {tokens_of(one) for one in edit.after}
-        if same:
+        shared = {value_key(value) for value in edit.before} & {value_key(value) for value in edit.after}
+        if shared:
             yield f"{entry}.after", "has a value of 'before' in other words; no answer could tell the two apart."
-        asked = tokens(edit.question)
-        for one in (*edit.before, *edit.after):
-            if not edit.is_yes_or_no and find(asked, [one]):
-                yield f"{entry}.question", f"gives the value away ('{clipped(one)}'); ask without it."
+        question_tokens = tokens(edit.question)
+        for value in (*edit.before, *edit.after):
+            if not edit.is_yes_or_no and find_values(question_tokens, [value]):
+                yield f"{entry}.question", f"gives the value away ('{clipped(value)}'); ask without it."
         if edit.kind in _COUNTED:
-            yield from self._factor(entry, edit)
+            yield from self._check_factor(entry, edit)
 
-    def _factor(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
+    def _check_factor(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         old, new = amounts(edit.before[:1]), amounts(edit.after[:1])
-        for (unit, before), (other, after) in zip(old, new, strict=False):
+        for (unit, before), (other_unit, after) in zip(old, new, strict=False):
             low, high = sorted((before, after))
-            if unit == other and high > FACTOR * low:
+            if unit == other_unit and high > FACTOR * low:
                 problem = (
                     f"is more than {FACTOR} times the other value, or less than a quarter: nobody would believe it."
                 )
                 yield f"{entry}.after", problem
 
-    def _place(self, name: str, entry: str, place: EditedPlace) -> Iterator[tuple[str, str]]:
-        """Every fault of a place; a LocatedChange for one that is found."""
+    def _locate_place(self, name: str, entry: str, edited_place: EditedPlace) -> Iterator[tuple[str, str]]:
+        """Yield every fault of a place, and keep a LocatedChange if it is found."""
         start = end = -1
-        if isinstance(place.at, str):
-            times = self.text.count(place.at) if place.at.strip() else 0
+        if isinstance(edited_place.at, str):
+            times = self.text.count(edited_place.at) if edited_place.at.strip() else 0
             if times != 1:
-                said = "is not in the document, word for word" if not times else f"is in the document {times} times"
-                yield f"{entry}.at", f"{said}; write words that it has once."
+                fault = "is not in the document, word for word" if not times else f"is in the document {times} times"
+                yield f"{entry}.at", f"{fault}; write words that it has once."
                 return
-            start = self.text.index(place.at)
-            end = start + len(place.at)
+            start = self.text.index(edited_place.at)
+            end = start + len(edited_place.at)
         else:
-            if not self._is_place(place.at):
+            if not self._is_place(edited_place.at):
                 yield f"{entry}.at", f"is no place of the text: write [first, end] within 0 and {len(self.text)}."
                 return
-            start, end = place.at
-            if digest(self.text[start:end]) != place.sha256:
+            start, end = edited_place.at
+            if digest(self.text[start:end]) != edited_place.sha256:
                 yield f"{entry}.sha256", "is not that of the characters at this place; correct the place or the sum."
                 return
         words = self.text[start:end]
-        for field, text in (("becomes", place.becomes), ("reworded", place.reworded)):
+        for field, text in (("becomes", edited_place.becomes), ("reworded", edited_place.reworded)):
             if not text.strip():
                 yield f"{entry}.{field}", "is blank; write the words that replace `at`."
             elif " ".join(text.split()) == " ".join(words.split()):
                 yield f"{entry}.{field}", "changes nothing; write other words."
-        if any(start < _heading(self.text, one) and one.start < end for one in self.sections):
+        if any(start < _heading_end(self.text, section) and section.start < end for section in self.sections):
             yield f"{entry}.at", "is in a heading; the outline stays as it is."
-        self.changes.append(LocatedChange(name, entry, start, end, words, place.becomes, place.reworded))
+        self.changes.append(LocatedChange(name, entry, start, end, words, edited_place.becomes, edited_place.reworded))
 
     def _is_place(self, at: tuple[int, ...]) -> bool:
         return len(at) == _ENDS and 0 <= at[0] < at[1] <= len(self.text)
 
-    def _fact(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
-        """Faults of the values: the words and the twin have the old one alone, the edit the new one alone."""
+    def _check_fact(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+        """Yield faults of the values: the words and the twin have the old one alone, the edit the new one alone."""
         if edit.kind == INSTRUCTION:
-            yield from self._order(entry, edit, change)
+            yield from self._check_order(entry, edit, change)
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
             if plain and edit.kind == "negation" and denies(change.words) != denies(change.reworded):
                 yield f"{entry}.reworded", "denies what the document doesn't, or no longer what it does; keep the fact."
             return
-        if not _has(change.words, edit.before):
+        if not _has_value(change.words, edit.before):
             yield f"{entry}.at", "has none of the values of 'before'; take more of the sentence, or correct them."
-        if edit.kind != INSTRUCTION and not _has(change.becomes, edit.after):
+        if edit.kind != INSTRUCTION and not _has_value(change.becomes, edit.after):
             yield f"{entry}.becomes", "has none of the values of 'after'."
-        if edit.kind != INSTRUCTION and _has(change.becomes, edit.before, edit.after):
+        if edit.kind != INSTRUCTION and _has_value(change.becomes, edit.before, edit.after):
             yield f"{entry}.becomes", "still has the old value."
-        if not _has(change.reworded, edit.before):
+        if not _has_value(change.reworded, edit.before):
             yield f"{entry}.reworded", "has lost the fact: none of the values of 'before' is in it."
-        if _has(change.reworded, edit.after, edit.before):
+        if _has_value(change.reworded, edit.after, edit.before):
             yield f"{entry}.reworded", "has the new value; a twin keeps the old one."
 
-    def _order(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+    def _check_order(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         if not change.becomes.startswith(change.words):
             yield f"{entry}.becomes", "has to begin with the sentence as it is, and go on with the order to assistants."
-        elif not edit.is_yes_or_no and not _has(change.becomes[len(change.words) :], edit.after):
+        elif not edit.is_yes_or_no and not _has_value(change.becomes[len(change.words) :], edit.after):
             yield f"{entry}.becomes", "orders none of the values of 'after'."
 
-    def _in_section(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
-        known = [found for label in edit.sections if (found := resolve_citation(self.sections, label)) is not None]
-        if edit.sections and not any(one.start <= change.start < one.end for one in known):
-            around = next((one.label for one in self.sections if one.start <= change.start < one.end), "none")
+    def _check_section(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
+        edit_sections = [
+            section for label in edit.sections if (section := resolve_citation(self.sections, label)) is not None
+        ]
+        if edit.sections and not any(candidate.start <= change.start < candidate.end for candidate in edit_sections):
+            around = next(
+                (candidate.label for candidate in self.sections if candidate.start <= change.start < candidate.end),
+                "none",
+            )
             yield f"{entry}.at", f"is in none of the edit's 'sections', but in {around}; add it."
 
-    def _together(self) -> Iterator[tuple[str, str]]:
-        """Edits that get in each other's way: in one sentence, by one question; an outline that is another."""
-        for one, other in pairwise(sorted(self.changes, key=lambda one: one.start)):
-            if other.start < one.end:
-                yield f"{other.entry}.at", f"overlaps an edit, {one.edit}; take other words."
-            elif one.edit != other.edit and not _APART.search(self.text[one.end - 1 : other.start]):
-                yield f"{other.entry}.at", f"is in one sentence with an edit, {one.edit}; one of the two has to go."
-        asked: defaultdict[str, list[str]] = defaultdict(list)
+    def _check_conflicts(self) -> Iterator[tuple[str, str]]:
+        """Yield edits that get in each other's way: in one sentence, by one question; an outline that is another."""
+        for change, next_change in pairwise(sorted(self.changes, key=lambda change: change.start)):
+            if next_change.start < change.end:
+                yield f"{next_change.entry}.at", f"overlaps an edit, {change.edit}; take other words."
+            elif change.edit != next_change.edit and not _APART.search(self.text[change.end - 1 : next_change.start]):
+                yield (
+                    f"{next_change.entry}.at",
+                    f"is in one sentence with an edit, {change.edit}; one of the two has to go.",
+                )
+        names_by_question: defaultdict[str, list[str]] = defaultdict(list)
         for name, edit in self.edits.items():
-            asked[" ".join(edit.question.lower().split())].append(name)
-        for question, names in asked.items():
+            names_by_question[" ".join(edit.question.lower().split())].append(name)
+        for question, names in names_by_question.items():
             if len(names) > 1 and question:
                 yield f"edits.{clipped(names[1])}.question", f"is that of {clipped(names[0])}, too; ask another."
-        outline = [(one.label, one.title) for one in self.sections]
+        outline = [(section.label, section.title) for section in self.sections]
         for version, field in ((AFTER, "becomes"), (TWIN, "reworded")):
-            found = [(one.label, one.title) for one in find_sections(_changed(self.text, self.changes, version))]
-            if found != outline:
+            new_outline = [
+                (section.label, section.title)
+                for section in find_sections(_apply_changes(self.text, self.changes, version))
+            ]
+            if new_outline != outline:
                 yield (
-                    self._moving(version, outline),
+                    self._find_outline_change(version, outline),
                     f"'{field}' moves the outline: its headings are no longer the same.",
                 )
 
-    def _moving(self, version: str, outline: list[tuple[str, str]]) -> str:
-        """The entry of the edit that alone moves the outline; of them all where it takes several."""
+    def _find_outline_change(self, version: str, outline: list[tuple[str, str]]) -> str:
+        """Return the entry of the edit that alone moves the outline; of them all where it takes several."""
         for change in self.changes:
-            found = find_sections(_changed(self.text, [change], version))
-            if [(one.label, one.title) for one in found] != outline:
+            sections = find_sections(_apply_changes(self.text, [change], version))
+            if [(section.label, section.title) for section in sections] != outline:
                 return change.entry
         return "edits"
 
-    def _left_over(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
-        """Places where the old value still stands, that are not named as another fact's."""
-        traced = [one for one in edit.before if is_traceable(one)]
+    def _check_leftovers(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
+        """Yield places where the old value still stands, that are not named as another fact's."""
+        traced = [words for words in edit.before if is_traceable(words)]
         entry = f"edits.{clipped(name)}"
-        named = []
-        for number, one in enumerate(edit.elsewhere):
-            ends = self._found(one)
+        named_spans = []
+        for number, words in enumerate(edit.elsewhere):
+            ends = self._find_spans(words)
             if not ends:
                 yield f"{entry}.elsewhere[{number}]", "is not in the document; write its words, or [first, end]."
-            elif traced and not any(_has(self.text[start:end], traced) for start, end in ends):
+            elif traced and not any(_has_value(self.text[start:end], traced) for start, end in ends):
                 yield f"{entry}.elsewhere[{number}]", "has not the old value; leave it out."
-            named += ends
-        named += [(one.start, one.end) for one in self.changes]
+            named_spans += ends
+        named_spans += [(words.start, words.end) for words in self.changes]
         text = tokens(self.text)
-        for claim in find(text, traced):
-            start, end = text[claim.first].start, text[claim.behind - 1].end
+        for claim in find_values(text, traced):
+            start, end = text[claim.first].start, text[claim.end - 1].end
             bare = text[claim.first].number is not None and not text[claim.first].unit
-            if bare or any(first < end and start < last for first, last in named):
+            if bare or any(first < end and start < last for first, last in named_spans):
                 continue
             around = " ".join(self.text[max(0, start - 40) : end + 20].split())
             problem = (
@@ -342,20 +353,20 @@ class _PlacedEdits:
             )
             yield entry, problem
 
-    def _found(self, words: Words) -> list[tuple[int, int]]:
+    def _find_spans(self, words: Words) -> list[tuple[int, int]]:
         if isinstance(words, str):
-            each = re.finditer(re.escape(words), self.text) if words.strip() else ()
-            return [found.span() for found in each]
+            matches = re.finditer(re.escape(words), self.text) if words.strip() else ()
+            return [match.span() for match in matches]
         return [(words[0], words[1])] if self._is_place(words) else []
 
 
-def _has(text: str, wanted: Sequence[str], others: Sequence[str] = ()) -> bool:
-    """Whether a text has one of these values, where it is not a part of one of the others."""
-    ours = {*map(tokens, wanted)}
-    return any(one.value in ours for one in find(tokens(text), (*wanted, *others)))
+def _has_value(text: str, values: Sequence[str], other_values: Sequence[str] = ()) -> bool:
+    """Tell whether a text has one of these values, where it is not a part of one of the others."""
+    value_tokens = {*map(tokens, values)}
+    return any(match.value in value_tokens for match in find_values(tokens(text), (*values, *other_values)))
 
 
-def _heading(text: str, section: Section) -> int:
-    """The place where a section's heading ends: with its line, or in a text without lines with its title."""
+def _heading_end(text: str, section: Section) -> int:
+    """Return the place where a section's heading ends: with its line, or in a text without lines with its title."""
     line = text[section.start :].partition("\n")[0]
     return section.start + (len(line) if len(line) < _LONG_LINE else len(section.heading))

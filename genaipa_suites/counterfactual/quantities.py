@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-def listed(words: str) -> list[str]:
+def list_words(words: str) -> list[str]:
     """Split words into a list."""
     return re.findall(r"\w+", words)
 
@@ -23,7 +23,7 @@ def listed(words: str) -> list[str]:
 _ONES = {
     word: number
     for number, word in enumerate(
-        listed(
+        list_words(
             "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
             "seventeen eighteen nineteen"
         ),
@@ -31,7 +31,8 @@ _ONES = {
     )
 }
 _TENS = {
-    word: 10 * number for number, word in enumerate(listed("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
+    word: 10 * number
+    for number, word in enumerate(list_words("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
 }
 _MANY = {"dozen": 12, "hundred": 100, "thousand": 1000, "million": 1_000_000}
 MINUTES = {"minute": 1, "min": 1, "hour": 60, "day": 1440, "night": 1440, "week": 10_080, "fortnight": 20_160}
@@ -64,7 +65,7 @@ BASE = {"minute": 1440, "month": 12}
 _MONEY = {"$": "usd", "dollar": "usd", "usd": "usd", "€": "eur", "euro": "eur", "eur": "eur", "£": "gbp", "gbp": "gbp",
           "pound": "gbp"}  # fmt: skip
 _PERCENT = ("%", "percent")
-_NAMES = listed("january february march april may june july august september october november december")
+_NAMES = list_words("january february march april may june july august september october november december")
 NOT = "not"
 _ARTICLES = frozenset(("a", "an", "the"))
 
@@ -110,20 +111,20 @@ def tokens(text: str) -> tuple[Token, ...]:
 
 def _split_words(text: str) -> Iterator[Token]:
     pause = False
-    for found in _TOKEN.finditer(text):
-        start, end = found.span()
-        if found["pause"]:
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        if match["pause"]:
             pause = True
             continue
-        if found["number"]:
-            said = found["number"].replace(",", "")
-            number = float(said) if said.count(".") <= 1 else None
-            yield Token(said, number, pause=pause, start=start, end=end)
-        elif found["mail"] or found["web"]:
-            address = found[0].lower().removeprefix("https://").removeprefix("http://").removeprefix("www.")
+        if match["number"]:
+            digits = match["number"].replace(",", "")
+            number = float(digits) if digits.count(".") <= 1 else None
+            yield Token(digits, number, pause=pause, start=start, end=end)
+        elif match["mail"] or match["web"]:
+            address = match[0].lower().removeprefix("https://").removeprefix("http://").removeprefix("www.")
             yield Token(address.rstrip("/"), pause=pause, start=start, end=end)
         else:
-            for word in _split_parts(found[0].lower()):
+            for word in _split_parts(match[0].lower()):
                 yield Token(word, pause=pause, start=start, end=end)
                 pause = False
         pause = False
@@ -147,73 +148,73 @@ def _split_parts(word: str) -> tuple[str, ...]:
 
 def _join_number_words(words: list[Token]) -> Iterator[Token]:
     """Put the numbers in words together: one hundred and twenty is 120."""
-    place = 0
-    while place < len(words):
-        behind, number = _read_number(words, place)
-        if behind > place:
-            first, last = words[place], words[behind - 1]
+    index = 0
+    while index < len(words):
+        end, number = _read_number(words, index)
+        if end > index:
+            first, last = words[index], words[end - 1]
             yield Token(f"{number:g}", float(number), pause=first.pause, start=first.start, end=last.end)
-            place = behind
+            index = end
         else:
-            yield words[place]
-            place += 1
+            yield words[index]
+            index += 1
 
 
-def _read_number(words: list[Token], place: int) -> tuple[int, int]:
-    """Read a number in words that begins here: (the place behind it, the number); the same place for none."""
-    whole, part, behind = 0, 0, place
-    while behind < len(words):
-        word = words[behind].word
-        if behind > place and words[behind].pause:
+def _read_number(words: list[Token], start: int) -> tuple[int, int]:
+    """Read a number in words from `start` on: (the place behind it, the number); (start, 0) for none."""
+    whole, part, end = 0, 0, start
+    while end < len(words):
+        word = words[end].word
+        if end > start and words[end].pause:
             break
         if word in _TENS and part % 100 == 0:
             part += _TENS[word]
         elif word in _ONES and (part % 10 == 0 if _ONES[word] < 10 and part % 100 != 10 else part % 100 == 0):  # noqa: PLR2004
             part += _ONES[word]
-        elif word in _MANY and (part or _follows_article(words, behind, place)):
+        elif word in _MANY and (part or _follows_article(words, end, start)):
             times = max(part, 1) * _MANY[word]
             whole, part = (whole + times, 0) if _MANY[word] > 100 else (whole, times)  # noqa: PLR2004
-        elif word == "and" and part >= 100 and _continues_number(words, behind + 1):  # noqa: PLR2004
+        elif word == "and" and part >= 100 and _continues_number(words, end + 1):  # noqa: PLR2004
             pass
-        elif not (behind == place and word == "a" and _follows(words, place, _MANY)):
+        elif not (end == start and word == "a" and _has_next_word(words, start, _MANY)):
             break
-        behind += 1
-    return (behind, whole + part) if whole + part else (place, 0)
+        end += 1
+    return (end, whole + part) if whole + part else (start, 0)
 
 
-def _follows_article(words: list[Token], behind: int, place: int) -> bool:
-    return behind == place + 1 and words[place].word == "a"
+def _follows_article(words: list[Token], index: int, start: int) -> bool:
+    return index == start + 1 and words[start].word == "a"
 
 
-def _follows(words: list[Token], place: int, known: Iterable[str]) -> bool:
-    return place + 1 < len(words) and words[place + 1].word in known
+def _has_next_word(words: list[Token], index: int, next_words: Iterable[str]) -> bool:
+    return index + 1 < len(words) and words[index + 1].word in next_words
 
 
-def _continues_number(words: list[Token], place: int) -> bool:
-    return place < len(words) and (words[place].word in _ONES or words[place].word in _TENS)
+def _continues_number(words: list[Token], index: int) -> bool:
+    return index < len(words) and (words[index].word in _ONES or words[index].word in _TENS)
 
 
 def _join_halves(words: list[Token]) -> Iterator[Token]:
-    """Put halves to their numbers ("two and a half", "2½"), and "a couple of" as two."""
-    place = 0
-    while place < len(words):
-        one, after = words[place], [word.word for word in words[place + 1 : place + 4]]
-        if one.number is not None and after[:3] in (["and", "a", "half"], ["and", "1", "half"]):
-            yield _make_token(one, one.number + 0.5, words[place + 3])
-            place += 4
-        elif one.number is not None and after[:1] == ["½"]:
-            yield _make_token(one, one.number + 0.5, words[place + 1])
-            place += 2
-        elif one.word == "½":
-            yield _make_token(one, 0.5, one)
-            place += 1
-        elif one.word == "couple":
-            last = 1 if after[:1] == ["of"] else 0
-            yield _make_token(one, 2.0, words[place + last])
-            place += 1 + last
+    """Join halves to their numbers ("two and a half", "2½"), and read "a couple of" as two."""
+    index = 0
+    while index < len(words):
+        token, next_words = words[index], [word.word for word in words[index + 1 : index + 4]]
+        if token.number is not None and next_words[:3] in (["and", "a", "half"], ["and", "1", "half"]):
+            yield _make_token(token, token.number + 0.5, words[index + 3])
+            index += 4
+        elif token.number is not None and next_words[:1] == ["½"]:
+            yield _make_token(token, token.number + 0.5, words[index + 1])
+            index += 2
+        elif token.word == "½":
+            yield _make_token(token, 0.5, token)
+            index += 1
+        elif token.word == "couple":
+            last = 1 if next_words[:1] == ["of"] else 0
+            yield _make_token(token, 2.0, words[index + last])
+            index += 1 + last
         else:
-            yield one
-            place += 1
+            yield token
+            index += 1
 
 
 def _make_token(first: Token, number: float, last: Token) -> Token:
@@ -222,51 +223,53 @@ def _make_token(first: Token, number: float, last: Token) -> Token:
 
 
 def _add_amounts(words: list[Token]) -> Iterator[Token]:
-    """Put amounts together: "a year and a half" and "one year and six months" are 18 months."""
-    place = 0
-    while place < len(words):
-        one, behind = words[place], place + 1
-        if one.number is not None and one.unit in PERIODS:
-            linked = behind < len(words) and words[behind].word == "and" and not words[behind].pause
-            next_ = behind + linked
-            rest = words[next_] if next_ < len(words) and not words[next_].pause else None
+    """Add up amounts: "a year and a half" and "one year and six months" are 18 months."""
+    index = 0
+    while index < len(words):
+        token, end = words[index], index + 1
+        if token.number is not None and token.unit in PERIODS:
+            linked = end < len(words) and words[end].word == "and" and not words[end].pause
+            next_ = end + linked
+            further = words[next_] if next_ < len(words) and not words[next_].pause else None
             of_more = next_ + 1 < len(words) and _find_unit(words[next_ + 1].word)
-            if rest and linked and rest.word == "half" and not of_more:
-                one, behind = _make_token(one, one.amount / one.scale + 0.5, rest), next_ + 1
-            elif rest and rest.unit == one.unit and rest.scale < one.scale and rest.amount < one.scale:
-                one, behind = _make_token(one, (one.amount + rest.amount) / one.scale, rest), next_ + 1
-        yield one
-        place = behind
+            if further and linked and further.word == "half" and not of_more:
+                token, end = _make_token(token, token.amount / token.scale + 0.5, further), next_ + 1
+            elif (
+                further and further.unit == token.unit and further.scale < token.scale and further.amount < token.scale
+            ):
+                token, end = _make_token(token, (token.amount + further.amount) / token.scale, further), next_ + 1
+        yield token
+        index = end
 
 
 def _join_frequencies(words: list[Token]) -> Iterator[Token]:
-    """Put frequencies together, as times a year or a day: "twice a year" is "every six months"."""
-    place = 0
-    while place < len(words):
-        times, behind = _count_times(words, place)
-        period = _find_period(words, behind, counted=behind > place)
+    """Join frequencies, as times a year or a day: "twice a year" is "every six months"."""
+    index = 0
+    while index < len(words):
+        times, end = _count_times(words, index)
+        period = _find_period(words, end, counted=end > index)
         if period:
-            amount, unit, behind = period
+            amount, unit, end = period
             number = round((times or 1) * BASE[unit] / amount, 9)
-            yield _make_token(words[place], number, words[behind - 1])._replace(unit=f"per {unit}", scale=1.0)
-            place = behind
-        elif times and (behind > place + 1 or words[place].word != "once" or len(words) == 1):
+            yield _make_token(words[index], number, words[end - 1])._replace(unit=f"per {unit}", scale=1.0)
+            index = end
+        elif times and (end > index + 1 or words[index].word != "once" or len(words) == 1):
             # "Once" is often a conjunction.
-            yield _make_token(words[place], times, words[place])
-            place += 1
+            yield _make_token(words[index], times, words[index])
+            index += 1
         else:
-            yield words[place]
-            place += 1
+            yield words[index]
+            index += 1
 
 
-def _count_times(words: Sequence[Token], place: int) -> tuple[float, int]:
-    """Count the times that are said here: (their number, or 0; the place behind them)."""
-    one = words[place]
-    if one.word in _TIMES:
-        return float(_TIMES[one.word]), place + 1
-    if one.number and not one.unit and place + 1 < len(words) and words[place + 1].word in ("time", "x"):
-        return one.number, place + 2
-    return 0.0, place
+def _count_times(words: Sequence[Token], index: int) -> tuple[float, int]:
+    """Count the times that are said at `index`: (their number, or 0; the place behind them)."""
+    token = words[index]
+    if token.word in _TIMES:
+        return float(_TIMES[token.word]), index + 1
+    if token.number and not token.unit and index + 1 < len(words) and words[index + 1].word in ("time", "x"):
+        return token.number, index + 2
+    return 0.0, index
 
 
 class _Period(NamedTuple):
@@ -274,96 +277,102 @@ class _Period(NamedTuple):
 
     amount: float
     unit: str
-    behind: int
+    end: int
 
 
-def _find_period(words: Sequence[Token], place: int, *, counted: bool) -> _Period | None:
+def _find_period(words: Sequence[Token], index: int, *, counted: bool) -> _Period | None:
     """Find the period that begins here: "annually", "every six months"; "a year", "per day" where it is counted."""
-    if place >= len(words) or (counted and words[place].pause):
+    if index >= len(words) or (counted and words[index].pause):
         return None
-    behind = place
-    while behind < min(len(words), place + 2) and words[behind].word in _EACH:  # "in each year"
-        behind += 1
-    if behind == place and not counted:
-        return _find_adverb(words, place)
-    if not counted and not {"every", "each", "interval"} & {word.word for word in words[place:behind]}:
+    end = index
+    while end < min(len(words), index + 2) and words[end].word in _EACH:  # "in each year"
+        end += 1
+    if end == index and not counted:
+        return _find_adverb(words, index)
+    if not counted and not {"every", "each", "interval"} & {word.word for word in words[index:end]}:
         return None
-    several = 1.0
-    if behind > place and behind + 1 < len(words) and words[behind].word in (*_SECOND, *_WHOLE):
-        several, behind = (2.0 if words[behind].word in _SECOND else 1.0), behind + 1
-    if behind < len(words) and not words[behind].pause:
-        last = words[behind]
+    multiple = 1.0
+    if end > index and end + 1 < len(words) and words[end].word in (*_SECOND, *_WHOLE):
+        multiple, end = (2.0 if words[end].word in _SECOND else 1.0), end + 1
+    if end < len(words) and not words[end].pause:
+        last = words[end]
         if last.number and last.unit in PERIODS:
-            return _Period(last.amount, last.unit, behind + 1)
-        unit = _find_unit(last.word) if behind > place else None
+            return _Period(last.amount, last.unit, end + 1)
+        unit = _find_unit(last.word) if end > index else None
         if unit and unit[0] in PERIODS:
-            return _Period(several * unit[1], unit[0], behind + 1)
-    return _find_adverb(words, place)
+            return _Period(multiple * unit[1], unit[0], end + 1)
+    return _find_adverb(words, index)
 
 
-def _find_adverb(words: Sequence[Token], place: int) -> _Period | None:
+def _find_adverb(words: Sequence[Token], index: int) -> _Period | None:
     """Find the period of words such as "annually", "half-yearly" or "12-month intervals" here."""
-    one, first = words[place], words[place].word
-    after = words[place + 1].word if place + 1 < len(words) else ""
-    if one.number and one.unit in PERIODS and after == "interval":
-        return _Period(one.amount, one.unit, place + 2)
-    if first in _HALVED and after in ("annual", "annually", "yearly"):
-        return _Period(6.0, "month", place + 2)
-    if first not in _OFTEN:
+    token, word = words[index], words[index].word
+    next_word = words[index + 1].word if index + 1 < len(words) else ""
+    if token.number and token.unit in PERIODS and next_word == "interval":
+        return _Period(token.amount, token.unit, index + 2)
+    if word in _HALVED and next_word in ("annual", "annually", "yearly"):
+        return _Period(6.0, "month", index + 2)
+    if word not in _OFTEN:
         return None
-    return _Period(*_OFTEN[first], place + 1)
+    return _Period(*_OFTEN[word], index + 1)
 
 
 def _join_units(words: Iterable[Token]) -> Iterator[Token]:
     """Join units to their numbers, days behind their months, and without articles."""
-    known = list(words)
-    place = 0
-    while place < len(known):
-        one = known[place]
-        after = known[place + 1] if place + 1 < len(known) and not known[place + 1].pause else None
-        third = known[place + 2] if after and place + 2 < len(known) and not known[place + 2].pause else None
-        if one.word in ("a", "an") and after and _find_unit(after.word):
-            one = one._replace(word="1", number=1.0)
-        half = _find_half(known, place)
+    tokens_before = list(words)
+    index = 0
+    while index < len(tokens_before):
+        token = tokens_before[index]
+        second = (
+            tokens_before[index + 1] if index + 1 < len(tokens_before) and not tokens_before[index + 1].pause else None
+        )
+        third = (
+            tokens_before[index + 2]
+            if second and index + 2 < len(tokens_before) and not tokens_before[index + 2].pause
+            else None
+        )
+        if token.word in ("a", "an") and second and _find_unit(second.word):
+            token = token._replace(word="1", number=1.0)
+        half = _find_half(tokens_before, index)
         if half:
-            yield _make_amount(one._replace(word="0.5", number=0.5), known[half])
-            place = half + 1
-        elif one.word in _MONEY and after and after.number is not None:
-            yield after._replace(unit=_MONEY[one.word], pause=one.pause, start=one.start)
-            place += 2
+            yield _make_amount(token._replace(word="0.5", number=0.5), tokens_before[half])
+            index = half + 1
+        elif token.word in _MONEY and second and second.number is not None:
+            yield second._replace(unit=_MONEY[token.word], pause=token.pause, start=token.start)
+            index += 2
         elif (
-            one.number is not None
-            and after
-            and after.word in ("calendar", "full", "more", "whole")
+            token.number is not None
+            and second
+            and second.word in ("calendar", "full", "more", "whole")
             and third
             and _find_unit(third.word)
         ):
-            yield _make_amount(one, third)
-            place += 3
-        elif one.number is not None and after and after.word == "per" and third and third.word == "cent":
-            yield one._replace(unit="%", end=third.end)
-            place += 3
-        elif one.number is not None and after and _find_unit(_SHORT.get(after.word, after.word)):
-            yield _make_amount(one, after)
-            place += 2
-        elif one.word in _NAMES and after and after.number is not None and after.number <= 31 and not after.unit:  # noqa: PLR2004
+            yield _make_amount(token, third)
+            index += 3
+        elif token.number is not None and second and second.word == "per" and third and third.word == "cent":
+            yield token._replace(unit="%", end=third.end)
+            index += 3
+        elif token.number is not None and second and _find_unit(_SHORT.get(second.word, second.word)):
+            yield _make_amount(token, second)
+            index += 2
+        elif token.word in _NAMES and second and second.number is not None and second.number <= 31 and not second.unit:  # noqa: PLR2004
             # A date is read as "1 March", however it is written.
-            yield after._replace(pause=one.pause, start=one.start)
-            yield one._replace(pause=False)
-            place += 2
+            yield second._replace(pause=token.pause, start=token.start)
+            yield token._replace(pause=False)
+            index += 2
         else:
-            if one.word not in _ARTICLES:
-                yield one
-            place += 1
+            if token.word not in _ARTICLES:
+                yield token
+            index += 1
 
 
-def _find_half(words: Sequence[Token], place: int) -> int:
-    """Find the place of the unit of which half is said here ("half a year", "a half-year"); 0 for none."""
-    if words[place].word != "half":
+def _find_half(words: Sequence[Token], index: int) -> int:
+    """Find the unit of which half is said at `index` ("half a year", "a half-year"); 0 for none."""
+    if words[index].word != "half":
         return 0
-    behind = place + 1 + (place + 1 < len(words) and words[place + 1].word in ("a", "an"))
-    known = behind < len(words) and not any(word.pause for word in words[place + 1 : behind + 1])
-    return behind if known and _find_unit(words[behind].word) else 0
+    unit_index = index + 1 + (index + 1 < len(words) and words[index + 1].word in ("a", "an"))
+    is_joined = unit_index < len(words) and not any(word.pause for word in words[index + 1 : unit_index + 1])
+    return unit_index if is_joined and _find_unit(words[unit_index].word) else 0
 
 
 def _find_unit(word: str) -> tuple[str, float] | None:
@@ -377,6 +386,6 @@ def _find_unit(word: str) -> tuple[str, float] | None:
 
 
 def _make_amount(number: Token, unit: Token) -> Token:
-    known = _find_unit(_SHORT.get(unit.word, unit.word))
-    assert known, "it is a unit"
-    return number._replace(unit=known[0], scale=known[1], end=unit.end)
+    known_unit = _find_unit(_SHORT.get(unit.word, unit.word))
+    assert known_unit, "it is a unit"
+    return number._replace(unit=known_unit[0], scale=known_unit[1], end=unit.end)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from genaipa_suites.counterfactual.quantities import BASE, MINUTES, NOT, Token, listed, tokens
+from genaipa_suites.counterfactual.quantities import BASE, MINUTES, NOT, Token, list_words, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 YES, NO = "yes", "no"
-Said = Literal["before", "after", "both", "neither", "silent"]
+AnsweredValue = Literal["before", "after", "both", "neither", "silent"]
 
 
 class FoundValue(NamedTuple):
@@ -24,7 +24,7 @@ class FoundValue(NamedTuple):
     """
 
     first: int
-    behind: int
+    end: int
     value: tuple[Token, ...] = ()
     denied: bool = False
     doubtful: bool = False
@@ -40,14 +40,14 @@ _DOUBTFUL = ("was", "were", "from", "usually", "normally", "typically", "often",
              "even though", "longer than", "shorter than", "expected", "you mention", "you read", "have read",
              "you saw", "ask to", "ask assistant", "tell assistant", "instruction")  # fmt: skip
 _BETWEEN = frozenset(
-    listed(
+    list_words(
         "for of by to with in at just exactly be been being kept keep stored store retained retain held hold saved "
         "share shared sold confirm necessarily merely within about on under them it they these this that your data "
         "information"
     )
 )
 _LIMITS = frozenset(
-    listed(
+    list_words(
         "more longer later beyond exceed exceeding after over until before less fewer sooner earlier past than if "
         "unless when only"
     )
@@ -58,75 +58,75 @@ _REACH = 7
 """Words before a value among which one may deny it."""
 
 
-def find(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue]:
-    """The places at which a text has one of these values, in order; of two that overlap the longer."""
-    wanted = sorted(
+def find_values(text: Sequence[Token], values: Iterable[str]) -> list[FoundValue]:
+    """Find the places at which a text has one of these values, in order; of two that overlap the longer."""
+    value_tokens = sorted(
         dict.fromkeys(filter(None, map(tokens, values))),
         key=lambda value: (-len(value), [token.word for token in value]),
     )
-    taken: dict[int, tuple[Token, ...]] = {}
-    for value in wanted:
-        for first in _candidates(value[0], text):
-            behind = first + len(value)
-            if behind > len(text) or not _is_at(value, text, first):
+    starts: dict[int, tuple[Token, ...]] = {}
+    for value in value_tokens:
+        for first in _find_starts(value[0], text):
+            end = first + len(value)
+            if end > len(text) or not _matches_value(value, text, first):
                 continue
-            if all(one + len(other) <= first or behind <= one for one, other in taken.items()):
-                taken[first] = value
+            if all(start + len(other_value) <= first or end <= start for start, other_value in starts.items()):
+                starts[first] = value
     claims: list[FoundValue] = []
-    for first, value in sorted(taken.items()):
+    for first, value in sorted(starts.items()):
         # What denies one value says nothing of the next.
-        claims.append(_claim(text, first, value, claims[-1].behind if claims else 0))
+        claims.append(_read_claim(text, first, value, claims[-1].end if claims else 0))
     return claims
 
 
-def _candidates(begin: Token, text: Sequence[Token]) -> list[int]:
-    """The places at which a value may begin: texts are long, and few of their words are its first."""
+def _find_starts(begin: Token, text: Sequence[Token]) -> list[int]:
+    """Return the places at which a value may begin: texts are long, and few of their words are its first."""
     if begin.number is None:
-        return [place for place, said in enumerate(text) if said.word == begin.word]
-    return [place for place, said in enumerate(text) if said.number is not None or said.word == begin.word]
+        return [index for index, token in enumerate(text) if token.word == begin.word]
+    return [index for index, token in enumerate(text) if token.number is not None or token.word == begin.word]
 
 
-def _is_at(value: Sequence[Token], text: Sequence[Token], first: int) -> bool:
+def _matches_value(value: Sequence[Token], text: Sequence[Token], first: int) -> bool:
     pairs = zip(value, text[first : first + len(value)], strict=True)
-    return all(_same(one, other, text, first + place) for place, (one, other) in enumerate(pairs))
+    return all(_matches_token(wanted, token, text, first + offset) for offset, (wanted, token) in enumerate(pairs))
 
 
-def _same(value: Token, said: Token, text: Sequence[Token], place: int) -> bool:
-    if value.number is None or said.number is None:
-        return value.word == said.word
-    if said.unit == f"per {value.unit}" and said.number:
+def _matches_token(value: Token, token: Token, text: Sequence[Token], index: int) -> bool:
+    if value.number is None or token.number is None:
+        return value.word == token.word
+    if token.unit == f"per {value.unit}" and token.number:
         # "Every 90 days" has the 90 days.
-        return round(BASE[value.unit] / said.number, 6) == value.amount
-    if value.unit and said.unit:
-        return (value.unit, value.amount) == (said.unit, said.amount)
+        return round(BASE[value.unit] / token.number, 6) == value.amount
+    if value.unit and token.unit:
+        return (value.unit, value.amount) == (token.unit, token.amount)
     if value.unit:
         # "90" alone is 90 days, if nothing else is counted.
-        return value.number == said.number and (place + 1 == len(text) or text[place + 1].pause)
-    return value.number == said.number
+        return value.number == token.number and (index + 1 == len(text) or text[index + 1].pause)
+    return value.number == token.number
 
 
-def _claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> FoundValue:
-    behind, number = first + len(value), any(one.number is not None for one in value)
+def _read_claim(text: Sequence[Token], first: int, value: tuple[Token, ...], earliest: int) -> FoundValue:
+    value_end, number = first + len(value), any(token.number is not None for token in value)
     begin = first
     while begin > earliest and first - begin < _REACH and not text[begin].pause and text[begin].word != "but":
         begin -= 1
-    before = [one.word for one in text[begin:first]]
-    end = behind
-    while end < len(text) and end - behind < 4 and not text[end].pause:  # noqa: PLR2004
+    before = [token.word for token in text[begin:first]]
+    end = value_end
+    while end < len(text) and end - value_end < 4 and not text[end].pause:  # noqa: PLR2004
         end += 1
-    after = " ".join(one.word for one in text[behind:end])
+    after = " ".join(token.word for token in text[value_end:end])
     # "It is used to settle disputes" is no "used to".
-    said = _PASSIVE.sub(" ", f" {' '.join(before)} ")
-    denied = any(f" {cue} " in said for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
+    words_before = _PASSIVE.sub(" ", f" {' '.join(before)} ")
+    denied = any(f" {cue} " in words_before for cue in _CLEAR) or any(f" {cue}" in f" {after}" for cue in _AFTERWARDS)
     if not denied:
         denied = _is_negated(before, number=number)
-    return FoundValue(first, behind, value, denied, any(f" {cue} " in said for cue in _DOUBTFUL))
+    return FoundValue(first, value_end, value, denied, any(f" {cue} " in words_before for cue in _DOUBTFUL))
 
 
 def _is_negated(before: Sequence[str], *, number: bool) -> bool:
-    for place in range(len(before) - 1, -1, -1):
-        if before[place] in (NOT, "never", "neither", "nor"):
-            between = before[place + 1 :]
+    for index in range(len(before) - 1, -1, -1):
+        if before[index] in (NOT, "never", "neither", "nor"):
+            between = before[index + 1 :]
             if any(word in _LIMITS for word in between):
                 return False
             return len(between) <= 3 and all(word in _BETWEEN for word in between) if number else len(between) <= 4  # noqa: PLR2004
@@ -159,57 +159,70 @@ _BOTH_WAYS = re.compile(rf" (?:{'|'.join(_NEGATIVE)})(?: \w+){{0,3}}?(?={_EXCLUD
 """A negation of such a verb: what is not left out is in."""
 
 
-def lead(answer: str) -> str:
-    """The yes or no that an answer begins with, or has as a word by itself in its first sentence; empty for none."""
-    found = re.match(rf"\W*(yes|no)\b(?!\s+{_NOTHING}\b)", answer, re.IGNORECASE) or _PLAIN.search(_first(answer))
-    return found[1].lower() if found else ""
+def leading_yes_or_no(answer: str) -> str:
+    """Return the yes or no that an answer begins with, or has by itself in its first sentence; empty for none."""
+    match = re.match(rf"\W*(yes|no)\b(?!\s+{_NOTHING}\b)", answer, re.IGNORECASE) or _PLAIN.search(
+        _first_sentence(answer)
+    )
+    return match[1].lower() if match else ""
 
 
-def _first(answer: str) -> str:
+def _first_sentence(answer: str) -> str:
     return _SENTENCE.split(answer.strip())[0]
 
 
-def _spelt(answer: str) -> str:
-    """An answer with plain apostrophes, and addresses as they are typed."""
+def _normalize_spelling(answer: str) -> str:
+    """Return an answer with plain apostrophes, and addresses as they are typed."""
     return _AT.sub("@", answer.replace("’", "'"))  # noqa: RUF001
 
 
-def said(answer: str, before: Sequence[str], after: Sequence[str]) -> Said:
-    """The outcome of an answer by the two values: silent if it says that nothing is said, neither for anything else.
+def classify_answer(answer: str, before: Sequence[str], after: Sequence[str]) -> AnsweredValue:
+    """Classify an answer by the two values: silent if it says that nothing is said, neither for anything else.
 
     Of a question of yes or no it is the word that the answer begins with, else phrases of the values, else whether
     its first sentence has a negation.
     """
-    answer = _spelt(answer)
-    plain = {YES, NO} & {*before, *after}
-    if plain and (found := lead(answer)):
-        return "before" if found in before else "after"
-    claimed = _claimed(answer, [one for one in before if one not in plain], [one for one in after if one not in plain])
-    if claimed:
-        return claimed
-    if not answer.strip() or _SILENT.search(_first(answer) if plain else answer):
+    answer = _normalize_spelling(answer)
+    yes_or_no = {YES, NO} & {*before, *after}
+    if yes_or_no and (leading := leading_yes_or_no(answer)):
+        return "before" if leading in before else "after"
+    claim = _find_claim(
+        answer,
+        [value for value in before if value not in yes_or_no],
+        [value for value in after if value not in yes_or_no],
+    )
+    if claim:
+        return claim
+    if not answer.strip() or _SILENT.search(_first_sentence(answer) if yes_or_no else answer):
         return "silent"
-    if not plain:
+    if not yes_or_no:
         return "neither"
-    return "before" if (NO if denies(_first(answer)) else YES) in before else "after"
+    return "before" if (NO if denies(_first_sentence(answer)) else YES) in before else "after"
 
 
-def _claimed(answer: str, before: Sequence[str], after: Sequence[str]) -> Literal["before", "after", "both", ""]:
-    text, ours = tokens(answer), {*map(tokens, before)}
-    claims = [(one, one.value in ours) for one in find(text, (*before, *after)) if not one.denied]
+def _find_claim(answer: str, before: Sequence[str], after: Sequence[str]) -> Literal["before", "after", "both", ""]:
+    text, before_values = tokens(answer), {*map(tokens, before)}
+    claims = [
+        (match, match.value in before_values) for match in find_values(text, (*before, *after)) if not match.denied
+    ]
     if len({is_before for _, is_before in claims}) > 1:
-        claims = [one for one in claims if not one[0].doubtful] or claims
-    there = {is_before for _, is_before in claims}
-    if not there and len(text) == 1 and text[0].number is not None:
+        claims = [match for match in claims if not match[0].doubtful] or claims
+    sides = {is_before for _, is_before in claims}
+    if not sides and len(text) == 1 and text[0].number is not None:
         # "Two." is two reminders.
-        numbers = {one.number for value in ours for one in value}, {one.number for a in after for one in tokens(a)}
-        there = {side for side, known in zip((True, False), numbers, strict=True) if text[0].number in known}
-    if not there:
+        numbers = (
+            {match.number for value in before_values for match in value},
+            {match.number for a in after for match in tokens(a)},
+        )
+        sides = {
+            side for side, side_numbers in zip((True, False), numbers, strict=True) if text[0].number in side_numbers
+        }
+    if not sides:
         return ""
-    return "both" if len(there) > 1 else "before" if there.pop() else "after"
+    return "both" if len(sides) > 1 else "before" if sides.pop() else "after"
 
 
-class Found(NamedTuple):
+class ValueEvidence(NamedTuple):
     """The words in which an answer has a value; whether it is that of `before`, and whether the answer denies it."""
 
     words: str
@@ -217,34 +230,39 @@ class Found(NamedTuple):
     denied: bool
 
 
-def evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[Found]:
-    """The words by which `said` reads an answer, in order; empty where it went by none."""
-    answer, plain = _spelt(answer), {YES, NO} & {*before, *after}
-    if plain and (first := lead(answer)):
-        return [Found(first, first in before, denied=False)]
-    text, ours = tokens(answer), {*map(tokens, before)}
-    wanted = [one for one in (*before, *after) if one not in plain]
+def find_evidence(answer: str, before: Sequence[str], after: Sequence[str]) -> list[ValueEvidence]:
+    """Return the words by which `classify_answer` reads an answer, in order; empty where it went by none."""
+    answer, yes_or_no = _normalize_spelling(answer), {YES, NO} & {*before, *after}
+    if yes_or_no and (first := leading_yes_or_no(answer)):
+        return [ValueEvidence(first, first in before, denied=False)]
+    text, before_values = tokens(answer), {*map(tokens, before)}
+    wanted = [value for value in (*before, *after) if value not in yes_or_no]
     return [
-        Found(answer[text[one.first].start : text[one.behind - 1].end], one.value in ours, one.denied)
-        for one in find(text, wanted)
+        ValueEvidence(
+            answer[text[value.first].start : text[value.end - 1].end], value.value in before_values, value.denied
+        )
+        for value in find_values(text, wanted)
     ]
 
 
 def amounts(values: Iterable[str]) -> list[tuple[str, float]]:
-    """(unit, number in its smallest unit) of each amount in some values; months of 30.44 days are minutes too."""
+    """Return (unit, number in its smallest unit) of each amount in some values; months are 30.44 days, in minutes."""
     days = 30.44 * MINUTES["day"]
-    each = [one for value in values for one in tokens(value) if one.number is not None]
-    return [("minute", one.amount * days) if one.unit == "month" else (one.unit, one.amount) for one in each]
+    number_tokens = [token for value in values for token in tokens(value) if token.number is not None]
+    return [
+        ("minute", token.amount * days) if token.unit == "month" else (token.unit, token.amount)
+        for token in number_tokens
+    ]
 
 
-def tokens_of(value: str) -> tuple[tuple[str, float, str], ...]:
-    """A value as it is compared: equal for two spellings of one."""
-    return tuple(("" if one.number is not None else one.word, one.amount, one.unit) for one in tokens(value))
+def value_key(value: str) -> tuple[tuple[str, float, str], ...]:
+    """Return a value as it is compared: equal for two spellings of one."""
+    return tuple(("" if token.number is not None else token.word, token.amount, token.unit) for token in tokens(value))
 
 
 def denies(text: str) -> bool:
-    """Whether a text has a negation, or a verb that denies, such as "leaves out"; both together affirm."""
-    words = " ".join(["", *(one.word for one in tokens(text)), ""])
+    """Tell whether a text has a negation, or a verb that denies, such as "leaves out"; both together affirm."""
+    words = " ".join(["", *(token.word for token in tokens(text)), ""])
     affirmed = _BOTH_WAYS.sub(" ", words)
     if affirmed != words:
         words = _EXCLUDED.sub(" ", affirmed, count=1)
@@ -252,11 +270,13 @@ def denies(text: str) -> bool:
 
 
 def is_traceable(value: str) -> bool:
-    """Whether a value stands out wherever a text has it: an amount with a unit, or an address.
+    """Tell whether a value stands out wherever a text has it: an amount with a unit, or an address.
 
     How often something is done ("every year") is said of much.
     """
     return any(
-        (one.number is not None and one.unit and not one.unit.startswith("per ")) or "@" in one.word or "." in one.word
-        for one in tokens(value)
+        (token.number is not None and token.unit and not token.unit.startswith("per "))
+        or "@" in token.word
+        or "." in token.word
+        for token in tokens(value)
     )

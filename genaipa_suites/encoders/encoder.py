@@ -21,7 +21,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import DAMAGE, digest, read_text, why
 from genaipa.systems.catalog import resolve_system
-from genaipa_suites.data import FOLDER, folders
+from genaipa_suites.data import FOLDER, data_folders
 from genaipa_suites.encoders.system import EncoderSystem
 from genaipa_suites.material import Material, Outcome
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-    from genaipa_suites.encoders.training import Trained
+    from genaipa_suites.encoders.training import TrainingResult
     from genaipa_suites.material import Item
     from genaipa_suites.suite import Suite
 
@@ -58,16 +58,16 @@ class TrainingSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def settings_text(suite: Suite) -> str:
-    """Text of the settings of a run: the run folder's, else the nearest file's; a DataError where it is wrong."""
+    """Return the text of a run's settings: the run folder's, else the nearest file's; a DataError where it is wrong."""
     if suite.folder is not None:
         return read_text(suite.folder.path / SETTINGS)
-    nearest = next(place for folder in folders(suite.workspace) if (place := folder / _FILE).is_file())
+    nearest = next(path for folder in data_folders(suite.workspace) if (path := folder / _FILE).is_file())
     read_settings(nearest)
     return read_text(nearest)
 
 
 def read_settings(path: Path) -> TrainingSettings:
-    """The settings of a file; a DataError for a field that is missing, unknown or out of its range."""
+    """Read the settings of a file; a DataError for a field that is missing, unknown or out of its range."""
     return read_yaml(path, TrainingSettings)
 
 
@@ -79,14 +79,14 @@ FEWEST = 4
 
 
 @dataclass(frozen=True)
-class Asking:
+class EncoderRun:
     """A run while it is asked: its folder, and whether it is over."""
 
     folder: Path
-    over: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
-class Kept(msgspec.Struct, frozen=True):
+class SeedResult(msgspec.Struct, frozen=True):
     """The file of a seed that is done: how it was trained, and its reply to each item."""
 
     model: str
@@ -100,13 +100,13 @@ class Kept(msgspec.Struct, frozen=True):
     replies: dict[str, str]
 
 
-class _Trained(msgspec.Struct, frozen=True):
+class _SeedOrigin(msgspec.Struct, frozen=True):
     trained_on: str
 
 
-def encoder_of(suite: Suite, system: str) -> Encoder | None:
-    """The encoder that a system of a run is; None for any other. A UsageError for a suite that has none."""
-    model = _model(suite, system)
+def find_encoder(suite: Suite, system: str) -> Encoder | None:
+    """Return the encoder that a system of a run is, None for any other; a UsageError for a suite that has none."""
+    model = _encoder_model(suite, system)
     if model is None:
         return None
     if suite.head is None:
@@ -114,7 +114,7 @@ def encoder_of(suite: Suite, system: str) -> Encoder | None:
     return Encoder(suite, system, model, suite.head)
 
 
-def _model(suite: Suite, system: str) -> str | None:
+def _encoder_model(suite: Suite, system: str) -> str | None:
     if system not in suite.spec.systems:
         return None
     try:
@@ -125,39 +125,43 @@ def _model(suite: Suite, system: str) -> str | None:
 
 
 def notes(suite: Suite) -> list[str]:
-    """Sentences on a suite's fine-tuned systems; a UsageError for a way of asking that is for prompts alone."""
-    found = [encoder for name in suite.spec.systems if (encoder := encoder_of(suite, name))]
+    """Return sentences on a suite's fine-tuned systems; a UsageError for options that are for prompts alone."""
+    encoders = [encoder for name in suite.spec.systems if (encoder := find_encoder(suite, name))]
     for option, chosen in (("probe", suite.plan.probe), ("shots", suite.plan.shots)):
-        if found and chosen:
+        if encoders and chosen:
             raise UsageError(
-                f"'{option}' is for systems that are prompted; ask {found[0].name}, which is fine-tuned, without."
+                f"'{option}' is for systems that are prompted; ask {encoders[0].name}, which is fine-tuned, without."
             )
     # A run that goes on has said it, and needs the train split for the seeds that are missing alone.
-    return [f"{suite.title}: {encoder.name} is {encoder.about}" for encoder in found] if suite.folder is None else []
+    return [f"{suite.title}: {encoder.name} is {encoder.about}" for encoder in encoders] if suite.folder is None else []
 
 
 def sources(suite: Suite) -> dict[str, str]:
-    """The settings of training, under their name in the run folder; nothing where no encoder is asked."""
-    asked = any(_model(suite, name) is not None for name in suite.spec.systems)
-    return {SETTINGS: settings_text(suite)} if asked else {}
+    """Return the settings of training, under their name in the run folder; nothing where no encoder is asked."""
+    has_encoder = any(_encoder_model(suite, name) is not None for name in suite.spec.systems)
+    return {SETTINGS: settings_text(suite)} if has_encoder else {}
 
 
-def way(suite: Suite, system: str) -> str:
-    """The way in which a reported system was fine-tuned, in words; empty for one that is no encoder."""
-    encoder = encoder_of(suite, system)
+def training_note(suite: Suite, system: str) -> str:
+    """Describe how a reported system was fine-tuned; empty for one that is no encoder."""
+    encoder = find_encoder(suite, system)
     if encoder is None:
         return ""
     assert suite.folder is not None, "a report is of a run"
-    kept = next(encoder.folder(suite.folder.path).glob(f"seed-*/{_PREDICTIONS}"), None)
+    predictions_path = next(encoder.seeds_folder(suite.folder.path).glob(f"seed-*/{_PREDICTIONS}"), None)
     # What it needs of the file is at its begin, and a run may have been packed without.
-    on = f" on {msgspec.json.decode(kept.read_bytes(), type=_Trained).trained_on}" if kept else ""
-    return f"fine-tuned{on}"
+    training_text = (
+        f" on {msgspec.json.decode(predictions_path.read_bytes(), type=_SeedOrigin).trained_on}"
+        if predictions_path
+        else ""
+    )
+    return f"fine-tuned{training_text}"
 
 
-def warning(suite: Suite, system: str) -> str:
-    """A sentence on a reported encoder that saw the policies that it was asked about; empty for any other system."""
-    encoder = encoder_of(suite, system)
-    return f"{system} is fine-tuned. {encoder.seen}" if encoder and encoder.seen else ""
+def leakage_warning(suite: Suite, system: str) -> str:
+    """Return a sentence on an encoder that saw the policies that it was asked about; empty for any other system."""
+    encoder = find_encoder(suite, system)
+    return f"{system} is fine-tuned. {encoder.leakage_note}" if encoder and encoder.leakage_note else ""
 
 
 class Encoder:
@@ -169,81 +173,90 @@ class Encoder:
 
     @property
     def about(self) -> str:
-        """The split that it learns from, its seeds, and whether it saw the policies that it is asked about."""
+        """A sentence on its training split, its seeds, and whether it saw the policies that it is asked about."""
         suite, seeds = self.suite, self.suite.spec.repetitions
-        each = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
-        said = f"fine-tuned here on {_named(suite)} ({len(suite.training.items):,} items with their labels), {each}"
-        return f"{said}. {self.seen}" if self.seen else said
+        seeds_text = f"once for each of the seeds 0 to {seeds - 1}" if seeds > 1 else "with seed 0"
+        size = f"{len(suite.training.items):,} items with their labels"
+        sentence = f"fine-tuned here on {_describe_training_split(suite)} ({size}), {seeds_text}"
+        return f"{sentence}. {self.leakage_note}" if self.leakage_note else sentence
 
     @property
-    def seen(self) -> str:
+    def leakage_note(self) -> str:
         """The sentence on what it saw of the published splits in training; empty for other items."""
         published = self.suite.plan.split in self.suite.splits and not self.suite.material.own
-        return self.suite.seen if published else ""
+        return self.suite.leakage_note if published else ""
 
-    def folder(self, run: Path) -> Path:
-        """The folder of its seeds in a run folder."""
+    def seeds_folder(self, run: Path) -> Path:
+        """Return the folder of its seeds in a run folder."""
         return run / "encoders" / folder_name(self.model) / self.suite.name
 
     def reply(self, item: Item, repetition: int, say: Callable[[str], None]) -> str:
-        """The reply to an item in a repetition; the first one of a repetition may train for hours."""
+        """Return the reply to an item in a repetition; the first one of a repetition may train for hours."""
         seed = repetition - 1
         if seed not in self._replies:
-            self._replies[seed] = self._of(seed, lambda said: say(f"{self.name}, seed {seed}: {said}"))
+            self._replies[seed] = self._load_or_train(
+                seed, lambda progress: say(f"{self.name}, seed {seed}: {progress}")
+            )
         return self._replies[seed][item.id]
 
-    def _of(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
-        asking = self.suite.asking
-        assert asking is not None, "replies are asked for in a run"
-        folder = self.folder(asking.folder) / f"seed-{seed}"
-        place = folder / _PREDICTIONS
-        if place.is_file():
-            return _read(place, self.suite.items)
-        kept = self._trained(seed, folder / ".checkpoints", say)
+    def _load_or_train(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
+        encoder_run = self.suite.encoder_run
+        assert encoder_run is not None, "replies are asked for in a run"
+        folder = self.seeds_folder(encoder_run.folder) / f"seed-{seed}"
+        path = folder / _PREDICTIONS
+        if path.is_file():
+            return _read_replies(path, self.suite.items)
+        result = self._train_seed(seed, folder / ".checkpoints", say)
         try:
-            with replacing(place, durable=True) as file:
-                file.write(msgspec.json.format(msgspec.json.encode(kept), indent=1))
+            with replacing(path, durable=True) as file:
+                file.write(msgspec.json.format(msgspec.json.encode(result), indent=1))
         except OSError as error:
-            raise RunError(f"{place} can't be written ({error.strerror}); make room and go on with the run.") from None
-        return kept.replies
+            raise RunError(f"{path} can't be written ({error.strerror}); free some space and resume the run.") from None
+        return result.replies
 
-    def _trained(self, seed: int, scratch: Path, say: Callable[[str], None]) -> Kept:
+    def _train_seed(self, seed: int, scratch: Path, say: Callable[[str], None]) -> SeedResult:
         suite = self.suite
-        assert suite.asking is not None, "replies are asked for in a run"
-        settings = read_settings(suite.asking.folder / SETTINGS)
-        learnt, valid = _divided(suite, settings)
-        of = f"{_named(suite)}: {len(learnt.items):,} items, stopped by {len(valid.items):,}"
-        done: dict[str, Trained] = {}
+        assert suite.encoder_run is not None, "replies are asked for in a run"
+        settings = read_settings(suite.encoder_run.folder / SETTINGS)
+        training, valid = _split_validation(suite, settings)
+        description = (
+            f"{_describe_training_split(suite)}: {len(training.items):,} items, stopped by {len(valid.items):,}"
+        )
+        trainings: dict[str, TrainingResult] = {}
         predicted: dict[str, list[list[Any]]] = {}
-        session = _Session(seed, settings, scratch, learnt, valid, say)
+        session = _Session(seed, settings, scratch, training, valid, say)
         for part in self.head.parts:
-            said = f"{part.name}, " if part.name else ""
-            say(f"{said}fine-tuning on {of}")
-            done[part.name] = self._train(part, session)
-            predicted[part.name] = _grouped(done[part.name].predictions, _examples(part, suite.material))
-        last = done[self.head.parts[-1].name]
-        return Kept(
+            prefix = f"{part.name}, " if part.name else ""
+            say(f"{prefix}fine-tuning on {description}")
+            trainings[part.name] = self._train_part(part, session)
+            predicted[part.name] = _group_by_item(
+                trainings[part.name].predictions, _make_examples(part, suite.material)
+            )
+        last = trainings[self.head.parts[-1].name]
+        return SeedResult(
             model=self.model,
             revision=last.revision,
             seed=seed,
             device=last.device,
-            trained_on=of,
-            epochs={name: one.epochs for name, one in done.items()},
-            figures={name: one.figure for name, one in done.items()},
+            trained_on=description,
+            epochs={name: result.epochs for name, result in trainings.items()},
+            figures={name: result.figure for name, result in trainings.items()},
             replies={
-                item.id: self.head.reply(item, {name: found[place] for name, found in predicted.items()})
-                for place, item in enumerate(suite.material.items)
+                item.id: self.head.reply(
+                    item, {name: item_predictions[index] for name, item_predictions in predicted.items()}
+                )
+                for index, item in enumerate(suite.material.items)
             },
         )
 
-    def _train(self, part: EncoderModel, session: _Session) -> Trained:
+    def _train_part(self, part: EncoderModel, session: _Session) -> TrainingResult:
         from genaipa_suites.encoders.training import Job, fine_tune
 
-        suite, valid = self.suite, _examples(part, session.valid)
-        assert suite.asking is not None, "replies are asked for in a run"
+        suite, valid = self.suite, _make_examples(part, session.valid)
+        assert suite.encoder_run is not None, "replies are asked for in a run"
 
-        def figure(found: Sequence[Any]) -> float:
-            return self._figure(part, session.valid, _grouped(found, valid))
+        def figure(predictions: Sequence[Any]) -> float:
+            return self._score_validation(part, session.valid, _group_by_item(predictions, valid))
 
         def say(how_far: str) -> None:
             session.say(f"{part.name}, {how_far}" if part.name else how_far)
@@ -252,14 +265,14 @@ class Encoder:
             model=self.model,
             kind=part.kind,
             seed=session.seed,
-            train=_flat(_examples(part, session.learnt)),
-            valid=_flat(valid),
-            asked=_flat(_examples(part, suite.material)),
+            train=_flatten_examples(_make_examples(part, session.training)),
+            valid=_flatten_examples(valid),
+            items=_flatten_examples(_make_examples(part, suite.material)),
             figure=figure,
             settings=session.settings,
             scratch=session.scratch,
             say=say,
-            over=suite.asking.over,
+            run_ended=suite.encoder_run.ended,
         )
         try:
             return fine_tune(job)
@@ -267,24 +280,27 @@ class Encoder:
             # Torch raises these: too little memory, a full disk, a driver.
             raise RunError(
                 f"{self.name}: fine-tuning with seed {session.seed} failed "
-                f"({clipped(' '.join(str(error).split()), 300)}); seeds that were done are kept. Mend it and go on "
-                "with the run."
+                f"({clipped(' '.join(str(error).split()), 300)}); finished seeds are kept. Fix the cause and "
+                "resume the run."
             ) from error
 
-    def _figure(self, part: EncoderModel, valid: Material, found: Sequence[list[Any]]) -> float:
-        """The suite's own figure of a part's predictions for the validation items, the other parts being right."""
+    def _score_validation(self, part: EncoderModel, valid: Material, predictions: Sequence[list[Any]]) -> float:
+        """Score a part's predictions for the validation items by the suite's measure, all other parts being right."""
         suite = self.suite
-        measure = next((one for one in suite.measures if one.name == part.figure), suite.measures[0])
+        measure = next((candidate for candidate in suite.measures if candidate.name == part.figure), suite.measures[0])
         outcomes = []
-        for item, mine in zip(valid.items, found, strict=True):
-            others = {one.name: [each.target for each in one.examples(item, valid)] for one in self.head.parts}
-            reply = self.head.reply(item, {**others, part.name: mine})
-            outcomes.append(Outcome(item, suite.given(item, reply)))
-        return measure.of(outcomes)
+        for item, item_predictions in zip(valid.items, predictions, strict=True):
+            gold = {
+                candidate.name: [example.target for example in candidate.examples(item, valid)]
+                for candidate in self.head.parts
+            }
+            reply = self.head.reply(item, {**gold, part.name: item_predictions})
+            outcomes.append(Outcome(item, suite.parse_reply(item, reply)))
+        return measure.compute(outcomes)
 
 
-def _named(suite: Suite) -> str:
-    return "the very items asked" if suite.learns_from == suite.plan.split else f"the {suite.learns_from} split"
+def _describe_training_split(suite: Suite) -> str:
+    return "the very items asked" if suite.training_split == suite.plan.split else f"the {suite.training_split} split"
 
 
 class _Session(NamedTuple):
@@ -293,59 +309,61 @@ class _Session(NamedTuple):
     seed: int
     settings: TrainingSettings
     scratch: Path
-    learnt: Material
+    training: Material
     valid: Material
     say: Callable[[str], None]
 
 
 def folder_name(model: str) -> str:
-    """A model's name as that of a folder: two models never share one."""
+    """Return a folder name for a model; two models never share one."""
     plain = re.sub(r"[^\w.-]+", "_", model).strip("._")
     return plain if plain == model else f"{plain[-60:]}-{digest(model)[:8]}"
 
 
-def _read(place: Path, items: Mapping[str, Item]) -> dict[str, str]:
+def _read_replies(path: Path, items: Mapping[str, Item]) -> dict[str, str]:
     try:
-        kept = msgspec.json.decode(place.read_bytes(), type=Kept)
+        result = msgspec.json.decode(path.read_bytes(), type=SeedResult)
     except (OSError, *DAMAGE) as error:
-        raise DataError(place, f"can't be read ({why(error)}); delete it, to have its seed trained again.") from None
-    if lacking := next((name for name in items if name not in kept.replies), None):
-        raise DataError(place, "has no reply to this item; delete it, to have its seed trained again.", lacking)
-    return kept.replies
+        raise DataError(path, f"can't be read ({why(error)}); delete it to train this seed again.") from None
+    if missing_item := next((name for name in items if name not in result.replies), None):
+        raise DataError(path, "has no reply to this item; delete it to train this seed again.", missing_item)
+    return result.replies
 
 
-def _divided(suite: Suite, settings: TrainingSettings) -> tuple[Material, Material]:
-    """Items to learn from, and items to stop by: a validation split, or a share of the train split."""
-    learnt = suite.training
-    known = {item.id for item in learnt.items}
+def _split_validation(suite: Suite, settings: TrainingSettings) -> tuple[Material, Material]:
+    """Return the items to learn from, and the items to stop by: a validation split, or a share of the train split."""
+    training = suite.training
+    training_ids = {item.id for item in training.items}
     for split in suite.splits:
-        if split in VALIDATION and suite.plan.split not in (split, suite.learns_from):
+        if split in VALIDATION and suite.plan.split not in (split, suite.training_split):
             try:
                 valid = suite.load(split)
             except DataError:
                 raise
             except UsageError:
                 break  # it is not here
-            if known.isdisjoint(item.id for item in valid.items):
-                return learnt, valid
-    if len(learnt.items) < FEWEST:
-        raise UsageError(f"{suite.title}: {len(learnt.items)} items are too few to be fine-tuned on.")
-    from genaipa_suites.material import split_off
+            if training_ids.isdisjoint(item.id for item in valid.items):
+                return training, valid
+    if len(training.items) < FEWEST:
+        raise UsageError(
+            f"{suite.title}: fine-tuning needs at least {FEWEST} items, and there are {len(training.items)}."
+        )
+    from genaipa_suites.material import split_validation
 
-    kept, aside = split_off(len(learnt.items), settings.validation_share)
-    parts = (tuple(learnt.items[place] for place in sorted(places)) for places in (kept, aside))
-    return Material(next(parts), learnt.documents), Material(next(parts), learnt.documents)
+    kept_rows, validation_rows = split_validation(len(training.items), settings.validation_share)
+    parts = (tuple(training.items[row] for row in sorted(rows)) for rows in (kept_rows, validation_rows))
+    return Material(next(parts), training.documents), Material(next(parts), training.documents)
 
 
-def _examples(part: EncoderModel, material: Material) -> list[list[Example]]:
+def _make_examples(part: EncoderModel, material: Material) -> list[list[Example]]:
     return [part.examples(item, material) for item in material.items]
 
 
-def _flat(examples: Sequence[list[Example]]) -> list[Example]:
-    return [one for each in examples for one in each]
+def _flatten_examples(examples: Sequence[list[Example]]) -> list[Example]:
+    return [example for item_examples in examples for example in item_examples]
 
 
-def _grouped(found: Sequence[Any], examples: Sequence[list[Example]]) -> list[list[Any]]:
-    """Predictions by item, one for each example of it."""
-    rest = iter(found)
-    return [[next(rest) for _ in each] for each in examples]
+def _group_by_item(predictions: Sequence[Any], examples: Sequence[list[Example]]) -> list[list[Any]]:
+    """Return the predictions by item, one for each example of it."""
+    remaining = iter(predictions)
+    return [[next(remaining) for _ in item_examples] for item_examples in examples]

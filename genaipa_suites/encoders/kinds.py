@@ -47,13 +47,13 @@ class Example:
 class Input:
     """An input of the model, made of an example: all of it, or a window of a long text.
 
-    `fields` are the model's own; `example` is the number of the example; `at` says for every token which word of
+    `fields` are the model's own; `example` is the number of the example; `origins` says for every token which word of
     `first` it begins, or which characters of `second` it is (None for any other token).
     """
 
     fields: dict[str, Any]
     example: int
-    at: list[Any]
+    origins: list[Any]
 
 
 Predicted = Mapping[str, list[Any]]
@@ -89,9 +89,9 @@ class EncoderTask(ABC):
 
     def __init__(self, examples: Sequence[Example], settings: TrainingSettings) -> None:
         self.settings = settings
-        self._learn(examples)
+        self._learn_labels(examples)
 
-    def _learn(self, examples: Sequence[Example]) -> None:  # noqa: B027 - spans have no labels
+    def _learn_labels(self, examples: Sequence[Example]) -> None:  # noqa: B027 - spans have no labels
         pass
 
     @property
@@ -101,17 +101,17 @@ class EncoderTask(ABC):
 
     @abstractmethod
     def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
-        """Inputs of the model, with or without the targets."""
+        """Return the inputs of the model, with or without the targets."""
 
     @abstractmethod
-    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
-        """The prediction for each example from the model's outputs for each input."""
+    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+        """Return the prediction for each example from the model's outputs for each input."""
 
     loss: Callable[..., Any] | None = None
     """A loss in place of the model's own, of its outputs, the labels and the number of items in the batch."""
 
-    def reduced(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
-        """The outputs that are kept of a batch."""
+    def reduce_logits(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
+        """Return the outputs that are kept of a batch."""
         return logits[0] if isinstance(logits, tuple) else logits
 
 
@@ -121,10 +121,10 @@ class Classification(EncoderTask):
     auto = "AutoModelForSequenceClassification"
     problem: ClassVar[str] = "single_label_classification"
 
-    def _learn(self, examples: Sequence[Example]) -> None:
-        self.labels = sorted({label for one in examples for label in self._labels(one)})
+    def _learn_labels(self, examples: Sequence[Example]) -> None:
+        self.labels = sorted({label for example in examples for label in self._target_labels(example)})
 
-    def _labels(self, example: Example) -> list[str]:
+    def _target_labels(self, example: Example) -> list[str]:
         return [example.target]
 
     @property
@@ -134,27 +134,27 @@ class Classification(EncoderTask):
         return {"num_labels": max(2, len(self.labels)), "problem_type": self.problem}
 
     def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
-        """One input for each example, cut off at the longest length."""
-        seconds = [one.second for one in examples]
-        coded = tokenizer(
-            [one.first for one in examples],
+        """Return one input for each example, truncated to the maximum length."""
+        seconds = [example.second for example in examples]
+        encoding = tokenizer(
+            [example.first for example in examples],
             seconds if any(seconds) else None,
             truncation=True,
             max_length=self.settings.max_length,
         )
-        fields = [{name: coded[name][place] for name in coded} for place in range(len(examples))]
+        fields = [{name: encoding[name][index] for name in encoding} for index in range(len(examples))]
         if targets:
-            for one, field in zip(examples, fields, strict=True):
-                field["labels"] = self._coded(one)
-        return [Input(field, place, []) for place, field in enumerate(fields)]
+            for example, field in zip(examples, fields, strict=True):
+                field["labels"] = self._encode_target(example)
+        return [Input(field, index, []) for index, field in enumerate(fields)]
 
-    def _coded(self, example: Example) -> Any:
+    def _encode_target(self, example: Example) -> Any:
         # A label that the train split lacks can't be predicted; in a validation split it counts as the first.
         return self.labels.index(example.target) if example.target in self.labels else 0
 
-    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
-        """The likeliest label."""
-        return [self.labels[place] for place in found[:, : len(self.labels)].argmax(-1).tolist()]
+    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
+        """Return the likeliest label."""
+        return [self.labels[index] for index in outputs[:, : len(self.labels)].argmax(-1).tolist()]
 
 
 class MultiLabel(Classification):
@@ -162,16 +162,18 @@ class MultiLabel(Classification):
 
     problem: ClassVar[str] = "multi_label_classification"
 
-    def _labels(self, example: Example) -> list[str]:
+    def _target_labels(self, example: Example) -> list[str]:
         return list(example.target)
 
-    def _coded(self, example: Example) -> Any:
-        known = self.labels if len(self.labels) > 1 else [*self.labels, ""]
-        return [float(label in example.target) for label in known]
+    def _encode_target(self, example: Example) -> Any:
+        labels = self.labels if len(self.labels) > 1 else [*self.labels, ""]
+        return [float(label in example.target) for label in labels]
 
-    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
-        """The labels, in order of name."""
-        return [[label for label, score in zip(self.labels, row, strict=False) if score >= 0] for row in found.tolist()]
+    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:  # noqa: ARG002
+        """Return the labels of each example, sorted."""
+        return [
+            [label for label, score in zip(self.labels, row, strict=False) if score >= 0] for row in outputs.tolist()
+        ]
 
 
 class Tagging(EncoderTask):
@@ -179,76 +181,80 @@ class Tagging(EncoderTask):
 
     auto = "AutoModelForTokenClassification"
 
-    def _learn(self, examples: Sequence[Example]) -> None:
+    def _learn_labels(self, examples: Sequence[Example]) -> None:
         layers = [
-            {tag for tags in layer for tag in tags} for layer in zip(*(one.target for one in examples), strict=True)
+            {tag for tags in layer for tag in tags}
+            for layer in zip(*(example.target for example in examples), strict=True)
         ]
         # What begins goes on: a word may have several tokens, and every one but the first has I-.
         self.layers = [sorted({"O", *tags, *(f"I-{tag[2:]}" for tag in tags if tag != "O")}) for tags in layers]
 
     @property
     def head(self) -> dict[str, Any]:
-        """All layers' classifiers side by side in one."""
+        """The number of labels of all layers: their classifiers are side by side in one."""
         return {"num_labels": sum(map(len, self.layers))}
 
     def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
-        """One input for each example; of a sentence that is too long, the words after its end are never tagged."""
-        coded = tokenizer(
-            [list(one.first) for one in examples],
+        """Return one input for each example; words after the end of a truncated sentence are never tagged."""
+        encoding = tokenizer(
+            [list(example.first) for example in examples],
             is_split_into_words=True,
             truncation=True,
             max_length=self.settings.max_length,
         )
-        made = []
-        for place, one in enumerate(examples):
-            words = coded.word_ids(place)
+        inputs = []
+        for index, example in enumerate(examples):
+            words = encoding.word_ids(index)
             begins = [word if word != before else None for before, word in zip([None, *words], words, strict=False)]
-            fields = {name: coded[name][place] for name in coded}
+            fields = {name: encoding[name][index] for name in encoding}
             if targets:
                 fields["labels"] = [
-                    [self._coded(one, layer, word, first=begin is not None) for layer in range(len(self.layers))]
+                    [
+                        self._encode_tag(example, layer, word, first=begin is not None)
+                        for layer in range(len(self.layers))
+                    ]
                     for word, begin in zip(words, begins, strict=True)
                 ]
-            made.append(Input(fields, place, begins))
-        return made
+            inputs.append(Input(fields, index, begins))
+        return inputs
 
-    def _coded(self, example: Example, layer: int, word: int | None, *, first: bool) -> int:
+    def _encode_tag(self, example: Example, layer: int, word: int | None, *, first: bool) -> int:
         if word is None:
             return IGNORED
-        tag, known = example.target[layer][word], self.layers[layer]
+        tag, tags = example.target[layer][word], self.layers[layer]
         if tag != "O" and not first:
             tag = f"I-{tag[2:]}"
-        return known.index(tag) if tag in known else IGNORED
+        return tags.index(tag) if tag in tags else IGNORED
 
     def loss(self, outputs: Any, labels: Any, num_items_in_batch: Any = None) -> Any:  # noqa: ARG002 - the Trainer's form
-        """Mean over layers of the cross-entropy of their tokens."""
+        """Return the mean over layers of the cross-entropy of their tokens."""
         from torch.nn.functional import cross_entropy
 
         parts = outputs.logits.split([len(layer) for layer in self.layers], dim=-1)
         losses = [
-            cross_entropy(part.flatten(0, 1), labels[..., place].flatten(), ignore_index=IGNORED)
-            for place, part in enumerate(parts)
+            cross_entropy(part.flatten(0, 1), labels[..., index].flatten(), ignore_index=IGNORED)
+            for index, part in enumerate(parts)
         ]
         return sum(losses) / len(losses)
 
-    def reduced(self, logits: Any, labels: Any) -> Any:
-        """The likeliest tag of each layer: all their probabilities would not fit memory."""
+    def reduce_logits(self, logits: Any, labels: Any) -> Any:
+        """Return the likeliest tag of each layer: all their probabilities would not fit memory."""
         import torch
 
-        parts = super().reduced(logits, labels).split([len(layer) for layer in self.layers], dim=-1)
+        parts = super().reduce_logits(logits, labels).split([len(layer) for layer in self.layers], dim=-1)
         return torch.stack([part.argmax(-1) for part in parts], dim=-1)
 
-    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
-        """The tag of each word's first token; O for words that were cut off."""
-        made = []
-        for one, row in zip(inputs, found, strict=True):
-            tags = [["O"] * len(examples[one.example].first) for _ in self.layers]
-            for token, word in enumerate(one.at):
+    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+        """Return the tag of each word's first token; O for words that were cut off."""
+        predictions = []
+        for model_input, row in zip(inputs, outputs, strict=True):
+            tags = [["O"] * len(examples[model_input.example].first) for _ in self.layers]
+            for token, word in enumerate(model_input.origins):
                 if word is not None:
-                    for layer, known in enumerate(self.layers):
-                        tags[layer][word] = known[int(row[token][layer])]
-            made.append(tags)
-        return made
+                    for layer, layer_tags in enumerate(self.layers):
+                        tags[layer][word] = layer_tags[int(row[token][layer])]
+            predictions.append(tags)
+        return predictions
 
 
 class Spans(EncoderTask):
@@ -257,80 +263,84 @@ class Spans(EncoderTask):
     auto = "AutoModelForQuestionAnswering"
 
     def inputs(self, tokenizer: Any, examples: Sequence[Example], *, targets: bool) -> list[Input]:
-        """One input for each window."""
+        """Return one input for each window."""
         longest = self.settings.max_length
-        coded = tokenizer(
-            [_cut(tokenizer, str(one.first), longest // 2) for one in examples],
-            [one.second for one in examples],
+        encoding = tokenizer(
+            [_truncate_question(tokenizer, str(example.first), longest // 2) for example in examples],
+            [example.second for example in examples],
             truncation="only_second",
             max_length=longest,
             stride=min(self.settings.stride, longest // 8),
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
         )
-        examples_of, offsets = coded.pop("overflow_to_sample_mapping"), coded.pop("offset_mapping")
-        made = []
-        for place, example in enumerate(examples_of):
-            at = [
+        example_numbers, offsets = encoding.pop("overflow_to_sample_mapping"), encoding.pop("offset_mapping")
+        inputs = []
+        for index, number in enumerate(example_numbers):
+            origins = [
                 span if part == 1 else None
-                for part, span in zip(coded.sequence_ids(place), offsets[place], strict=True)
+                for part, span in zip(encoding.sequence_ids(index), offsets[index], strict=True)
             ]
-            fields = {name: coded[name][place] for name in coded}
+            fields = {name: encoding[name][index] for name in encoding}
             if targets:
-                fields["start_positions"], fields["end_positions"] = _tokens(at, examples[example].target)
-            made.append(Input(fields, example, at))
-        _check_windows(tokenizer, examples, made)
-        return made
+                fields["start_positions"], fields["end_positions"] = _find_token_range(origins, examples[number].target)
+            inputs.append(Input(fields, number, origins))
+        _check_windows(tokenizer, examples, inputs)
+        return inputs
 
-    def reduced(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
-        """Scores of every token as start and as end."""
+    def reduce_logits(self, logits: Any, labels: Any) -> Any:  # noqa: ARG002 - the Trainer's form
+        """Return the scores of every token as start and as end."""
         return tuple(logits[:2])
 
-    def predictions(self, found: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
-        """The text between the best pair of a start and an end, in the best window."""
+    def predictions(self, outputs: Any, inputs: Sequence[Input], examples: Sequence[Example]) -> list[Any]:
+        """Return the text between the best pair of a start and an end, in the best window."""
         best: dict[int, tuple[float, str]] = {}
-        for one, starts, ends in zip(inputs, *found, strict=True):
-            for start in _highest(starts, one.at):
-                for end in _highest(ends, one.at):
+        for window, starts, ends in zip(inputs, *outputs, strict=True):
+            for start in _best_tokens(starts, window.origins):
+                for end in _best_tokens(ends, window.origins):
                     score = float(starts[start] + ends[end])
                     if (
                         0 <= end - start < self.settings.longest_answer
-                        and score > best.get(one.example, (-math.inf,))[0]
+                        and score > best.get(window.example, (-math.inf,))[0]
                     ):
-                        text = examples[one.example].second[one.at[start][0] : one.at[end][1]]
-                        best[one.example] = (score, text.strip())
+                        text = examples[window.example].second[window.origins[start][0] : window.origins[end][1]]
+                        best[window.example] = (score, text.strip())
         return [best.get(number, (0.0, ""))[1] for number in range(len(examples))]
 
 
 def _check_windows(tokenizer: Any, examples: Sequence[Example], inputs: Sequence[Input]) -> None:
-    """A UsageError where the longest text's windows end before it does, as of some versions of the tokenizers."""
+    """Raise a UsageError if the longest text's windows end before it does, as with some versions of the tokenizers."""
     longest = max(range(len(examples)), key=lambda number: len(examples[number].second), default=None)
     if longest is None:
         return
     tokens = tokenizer(examples[longest].second, add_special_tokens=False, return_offsets_mapping=True)
     end = max((end for _, end in tokens["offset_mapping"]), default=0)
-    if all(place[1] < end for one in inputs if one.example == longest for place in one.at if place):
+    if all(span[1] < end for window in inputs if window.example == longest for span in window.origins if span):
         raise UsageError(
             f"tokenizers {version('tokenizers')} loses the end of long texts; install another version: "
             "pip install 'genaipa[encoders]'."
         )
 
 
-def _cut(tokenizer: Any, question: str, longest: int) -> str:
-    """The question's first tokens, few enough to leave room for the text."""
+def _truncate_question(tokenizer: Any, question: str, longest: int) -> str:
+    """Return the question's first tokens, few enough to leave room for the text."""
     tokens = tokenizer(question, add_special_tokens=False)["input_ids"]
     return question if len(tokens) <= longest else str(tokenizer.decode(tokens[:longest]))
 
 
-def _tokens(at: Sequence[Any], span: tuple[int, int]) -> tuple[int, int]:
-    """First and last token of a span of characters; the input's first token twice where the window lacks any of it."""
-    inside = [token for token, place in enumerate(at) if place and place[0] < span[1] and place[1] > span[0]]
-    whole = inside and at[inside[0]][0] <= span[0] and at[inside[-1]][1] >= span[1]
+def _find_token_range(origins: Sequence[Any], span: tuple[int, int]) -> tuple[int, int]:
+    """Return the first and last token of a span of characters; the first token twice if the window lacks any of it."""
+    inside = [
+        token
+        for token, characters in enumerate(origins)
+        if characters and characters[0] < span[1] and characters[1] > span[0]
+    ]
+    whole = inside and origins[inside[0]][0] <= span[0] and origins[inside[-1]][1] >= span[1]
     return (inside[0], inside[-1]) if whole else (0, 0)
 
 
-def _highest(scores: Any, at: Sequence[Any]) -> list[int]:
-    inside = [token for token, place in enumerate(at) if place is not None]
+def _best_tokens(scores: Any, origins: Sequence[Any]) -> list[int]:
+    inside = [token for token, characters in enumerate(origins) if characters is not None]
     return sorted(inside, key=lambda token: -scores[token])[:_BEST]
 
 

@@ -44,16 +44,16 @@ class Job:
     seed: int
     train: Sequence[Example]
     valid: Sequence[Example]
-    asked: Sequence[Example]
+    items: Sequence[Example]
     figure: Callable[[Sequence[Any]], float]
     settings: TrainingSettings
     scratch: Path
     say: Callable[[str], None]
-    over: Event
+    run_ended: Event
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainingResult:
     """The end of a training: a prediction for each example asked, and facts for the record."""
 
     predictions: list[Any]
@@ -65,7 +65,7 @@ class Trained:
     device: str
 
 
-def fine_tune(job: Job) -> Trained:
+def fine_tune(job: Job) -> TrainingResult:
     """Fine-tune, take the epoch that was best on the validation examples, and predict with it.
 
     A UsageError for a model that can't be loaded, or that has no tokenizer with offsets. A StoppedError once the run
@@ -76,16 +76,16 @@ def fine_tune(job: Job) -> Trained:
     shutil.rmtree(job.scratch, ignore_errors=True)
     transformers.set_seed(job.seed)
     kind = KINDS[job.kind](job.train, job.settings)
-    tokenizer, model = _load(job, kind)
-    trainer = _trainer(job, kind, tokenizer, model)
+    tokenizer, model = _load_model(job, kind)
+    trainer = _make_trainer(job, kind, tokenizer, model)
     try:
         trainer.train()
-        asked = kind.inputs(tokenizer, job.asked, targets=False)
-        found = trainer.predict([one.fields for one in asked]).predictions
+        inputs = kind.inputs(tokenizer, job.items, targets=False)
+        outputs = trainer.predict([model_input.fields for model_input in inputs]).predictions
     finally:
         shutil.rmtree(job.scratch, ignore_errors=True)
-    return Trained(
-        predictions=kind.predictions(found, asked, job.asked),
+    return TrainingResult(
+        predictions=kind.predictions(outputs, inputs, job.items),
         epochs=trainer.state.epoch or 0.0,
         figure=trainer.state.best_metric or 0.0,
         revision=getattr(model.config, "_commit_hash", None) or "",
@@ -93,7 +93,7 @@ def fine_tune(job: Job) -> Trained:
     )
 
 
-def _load(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
+def _load_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
     try:
         # RoBERTa's tokenizer takes words only where each begins with a blank; others know no such option.
         config = transformers.AutoConfig.from_pretrained(job.model)
@@ -101,20 +101,23 @@ def _load(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(job.model, **blank)
         model = getattr(transformers, kind.auto).from_pretrained(job.model, **kind.head)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        said = clipped(" ".join(str(error).split()), 300)
+        reason = clipped(" ".join(str(error).split()), 300)
         raise UsageError(
-            f"encoder/{job.model} can't be loaded ({said}); name a model of the Hugging Face hub, or a folder that "
+            f"encoder/{job.model} can't be loaded ({reason}); name a model of the Hugging Face hub, or a folder that "
             "holds one with its tokenizer."
         ) from error
     if not tokenizer.is_fast:
-        raise UsageError(f"encoder/{job.model}: its tokenizer is a slow one, which can't say where a token stands.")
+        raise UsageError(
+            f"encoder/{job.model}: its tokenizer is slow (written in Python) and has no offsets; choose a model "
+            "with a fast one."
+        )
     return tokenizer, model
 
 
 _BLANK = ("roberta", "longformer", "bart", "deberta", "camembert")
 
 
-def _trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
+def _make_trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer:
     settings, graphics = job.settings, torch.cuda.is_available()
     valid = kind.inputs(tokenizer, job.valid, targets=True)
     arguments = TrainingArguments(
@@ -146,38 +149,39 @@ def _trainer(job: Job, kind: EncoderTask, tokenizer: Any, model: Any) -> Trainer
     trainer = Trainer(
         model=model,
         args=arguments,
-        train_dataset=[one.fields for one in kind.inputs(tokenizer, job.train, targets=True)],
-        eval_dataset=[one.fields for one in valid],
+        train_dataset=[model_input.fields for model_input in kind.inputs(tokenizer, job.train, targets=True)],
+        eval_dataset=[model_input.fields for model_input in valid],
         processing_class=tokenizer,
-        data_collator=lambda fields: _batch(tokenizer, fields),
+        data_collator=lambda fields: _make_batch(tokenizer, fields),
         compute_loss_func=kind.loss,
-        compute_metrics=lambda found: {"figure": _figure(job, kind, found.predictions, valid)},
-        preprocess_logits_for_metrics=kind.reduced,
-        callbacks=[EarlyStoppingCallback(settings.patience), _Watch(job)],
+        compute_metrics=lambda evaluation: {"figure": _validation_figure(job, kind, evaluation.predictions, valid)},
+        preprocess_logits_for_metrics=kind.reduce_logits,
+        callbacks=[EarlyStoppingCallback(settings.patience), _TrainingWatch(job)],
     )
     # It prints all figures of an epoch to standard output.
     trainer.remove_callback(PrinterCallback)
     return trainer
 
 
-def _figure(job: Job, kind: EncoderTask, found: Any, valid: Sequence[Input]) -> float:
-    figure = job.figure(kind.predictions(found, valid, job.valid))
+def _validation_figure(job: Job, kind: EncoderTask, outputs: Any, valid: Sequence[Input]) -> float:
+    figure = job.figure(kind.predictions(outputs, valid, job.valid))
     return 0.0 if math.isnan(figure) else figure
 
 
-def _batch(tokenizer: Any, fields: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Inputs of one length as tensors, with their targets."""
+def _make_batch(tokenizer: Any, fields: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Pad inputs to one length as tensors, with their targets."""
     targets = ("labels", "start_positions", "end_positions")
     batch = tokenizer.pad(
-        [{name: value for name, value in one.items() if name not in targets} for one in fields], return_tensors="pt"
+        [{name: value for name, value in example.items() if name not in targets} for example in fields],
+        return_tensors="pt",
     )
     for name in targets:
         if name in fields[0]:
-            batch[name] = _target([one[name] for one in fields], batch["input_ids"].shape[1])
+            batch[name] = _target_tensor([example[name] for example in fields], batch["input_ids"].shape[1])
     return dict(batch)
 
 
-def _target(values: list[Any], length: int) -> Any:
+def _target_tensor(values: list[Any], length: int) -> Any:
     if not (isinstance(values[0], list) and isinstance(values[0][0], list)):
         return torch.tensor(values)
     # The labels of a sentence's tokens, in each layer; those of the padding are left out of the loss.
@@ -185,29 +189,29 @@ def _target(values: list[Any], length: int) -> Any:
     return torch.tensor([[*value, *[padding] * (length - len(value))] for value in values])
 
 
-class _Watch(TrainerCallback):  # type: ignore[misc]
+class _TrainingWatch(TrainerCallback):  # type: ignore[misc]
     """Says how far a training is, and breaks it off when the run is over."""
 
     def __init__(self, job: Job) -> None:
-        self._job, self._said = job, time.monotonic()
+        self._job, self._last_note = job, time.monotonic()
 
     def _check(self) -> None:
-        if self._job.over.is_set():
+        if self._job.run_ended.is_set():
             raise StoppedError
 
     def on_step_end(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Say how far the epoch is, now and then."""
         self._check()
-        if time.monotonic() - self._said >= SAY_EVERY:
-            self._said = time.monotonic()
+        if time.monotonic() - self._last_note >= SAY_EVERY:
+            self._last_note = time.monotonic()
             self._job.say(f"step {state.global_step:,} of {state.max_steps:,}")
 
     def on_prediction_step(self, args: Any, state: Any, control: Any, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
-        """Nothing but to stop in time."""
+        """Stop in time."""
         self._check()
 
     def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any = None, **others: Any) -> None:  # noqa: ARG002 - the Trainer's form
         """Say an epoch's figure."""
-        self._said = time.monotonic()
+        self._last_note = time.monotonic()
         figure = (metrics or {}).get("eval_figure", math.nan)
         self._job.say(f"epoch {round(state.epoch or 0)} of {args.num_train_epochs:g}, {100 * figure:.2f} on validation")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa_suites.baseline import words_and_characters
+from genaipa_suites.baseline import word_and_character_features
 from genaipa_suites.data import SuiteSource
-from genaipa_suites.labels import MAJORITY, LabelSuite, trained
+from genaipa_suites.labels import MAJORITY, LabelSuite, make_trained_baseline
 from genaipa_suites.material import Item, Material
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ COUNTS = {
 """Split → counts of the published file."""
 
 
-class Opp115(LabelSuite, labels=LABELS, many=True, things="segments"):
+class Opp115(LabelSuite, labels=LABELS, many=True, noun="segments"):
     """Segments of 115 policies, each with its practices: the Majority edition, split by segment."""
 
     title = SOURCE.title
@@ -65,41 +65,45 @@ class Opp115(LabelSuite, labels=LABELS, many=True, things="segments"):
     )
     data = (SOURCE,)
     splits = ("test", "validation", "train")
-    dependent = (
+    dependence_note = (
         "its files don't name the policy of a segment, so that intervals are by segment and too narrow; 108 of the "
         "policies have segments in both train and test"
     )
-    seen = (
+    leakage_note = (
         "The split is by segment: 108 policies have segments both in train and in test, so that it has seen the "
         "policies that it is tested on."
     )
     baselines = (
         MAJORITY,
-        trained("tfidf", "TF-IDF of words and pairs of words, a linear SVM for each label"),
-        trained("tfidf-balanced", "as tfidf, each label's segments and all others weighed alike", balanced=True),
-        trained(
+        make_trained_baseline("tfidf", "TF-IDF of words and pairs of words, a linear SVM for each label"),
+        make_trained_baseline(
+            "tfidf-balanced", "as tfidf, each label's segments and all others weighed alike", balanced=True
+        ),
+        make_trained_baseline(
             "tfidf-characters",
             "as tfidf-balanced, with two to five characters within words beside the words",
-            words_and_characters,
+            word_and_character_features,
             balanced=True,
         ),
     )
 
     def load(self, split: str) -> Material:
-        """The segments of a split, each with all labels that it has a row for."""
+        """Load the segments of a split, each with all labels that it has a row for."""
         return load(self.files, split)
 
 
 def load(files: DataFiles, split: str) -> Material:
-    """The segments of a split: one text is one item, as in PrivacyGLUE; its id has the number of its first row."""
+    """Load the segments of a split: one text is one item, as in PrivacyGLUE; its id has the number of its first row."""
     path = _FILE.format(split)
     number, first = 0, dict[str, int]()
     labels: dict[str, set[str]] = {}
-    for number, (place, (segment, label)) in enumerate(files.rows(path, ("a text", "a label"), heads=False), start=1):
+    for number, (entry, (segment, label)) in enumerate(
+        files.rows(path, ("a text", "a label"), has_header=False), start=1
+    ):
         if not segment.strip():
-            raise files.fault(path, "has no text", place)
+            raise files.fault(path, "has no text", entry)
         if label not in LABELS:
-            raise files.fault(path, f"the label '{label}' is none of the twelve ({', '.join(LABELS)})", place)
+            raise files.fault(path, f"the label '{label}' is not one of the twelve ({', '.join(LABELS)})", entry)
         first.setdefault(segment, number)
         labels.setdefault(segment, set()).add(label)
     counts = {"rows": number, "texts": len(labels), "labels of texts": sum(map(len, labels.values()))}

@@ -10,12 +10,12 @@ from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa_suites.baseline import Baseline, of_item, tagger
+from genaipa_suites.baseline import Baseline, learn_tagger, make_item_baseline
 from genaipa_suites.data import DataFiles, SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material, split_off
-from genaipa_suites.measure import Measure, by_part, macro_f1, micro_f1
-from genaipa_suites.spans import Span, bio, chunks, counted, placed
+from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply, split_validation
+from genaipa_suites.measure import Measure, macro_f1, micro_f1, part_measures
+from genaipa_suites.spans import Span, bio_tags, count_matches, place_texts, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -78,36 +78,36 @@ class _Layer(NamedTuple):
 
 
 def load(files: DataFiles, split: str) -> Material:
-    """The sentences of a split; `gold` has layer → spans (first token, last + 1), tokens being parted by blanks.
+    """Load the sentences of a split; `gold` has layer → spans (first token, last + 1), tokens being split at blanks.
 
     PrivacyGLUE's splits: its test is the official validation file, its valid is drawn from the official train file. The
     id has the official file and the number of the sentence in it. A DataError for layers whose tokens differ, for tags
     of another layer, or for other counts than the published ones.
     """
     file = _OFFICIAL.get(split, split)
-    layers = {layer: _read(files, _FILE.format(folder, file), layer) for layer, folder in LAYERS.items()}
+    layers = {layer: _read_layer(files, _FILE.format(folder, file), layer) for layer, folder in LAYERS.items()}
     first = layers["COLLECT"]
-    for other in layers.values():
-        if other.tokens != first.tokens:
-            raise files.fault(other.path, f"its tokens are not those of {files.find(first.path)}")
+    for layer_file in layers.values():
+        if layer_file.tokens != first.tokens:
+            raise files.fault(layer_file.path, f"its tokens differ from those of {files.find(first.path)}")
     gold = [
-        {layer: [(start, end) for start, end, _ in chunks(read.tags[place])] for layer, read in layers.items()}
-        for place in range(len(first.tokens))
+        {layer: [(start, end) for start, end, _ in spans_from_tags(read.tags[index])] for layer, read in layers.items()}
+        for index in range(len(first.tokens))
     ]
-    _check(files, file, layers, gold)
+    _check_counts(files, file, layers, gold)
     items = [
-        _item(f"{file}-{number}", tokens, spans)
+        _make_item(f"{file}-{number}", tokens, spans)
         for number, (tokens, spans) in enumerate(zip(first.tokens, gold, strict=True), start=1)
     ]
     if split in ("train", "valid"):
-        kept, aside = split_off(len(items), _VALID)
-        items = [items[place] for place in (kept if split == "train" else aside)]
+        train_rows, valid_rows = split_validation(len(items), _VALID)
+        items = [items[index] for index in (train_rows if split == "train" else valid_rows)]
     return Material(tuple(items))
 
 
-def _read(files: DataFiles, path: str, layer: str) -> _Layer:
+def _read_layer(files: DataFiles, path: str, layer: str) -> _Layer:
     text = files.text(path)
-    known = ("O", f"B-{layer}", f"I-{layer}")
+    allowed_tags = ("O", f"B-{layer}", f"I-{layer}")
     tokens: list[list[str]] = [[]]
     tags: list[list[str]] = [[]]
     for number, line in enumerate(text.split("\n"), start=1):
@@ -117,8 +117,8 @@ def _read(files: DataFiles, path: str, layer: str) -> _Layer:
                 tags.append([])
         elif not line.startswith("-DOCSTART-"):
             token, _, tag = line.rstrip().partition(" _ _ ")
-            if not token or " " in token or tag not in known:
-                expected = f"'token _ _ tag' with a tag out of {', '.join(known)}"
+            if not token or " " in token or tag not in allowed_tags:
+                expected = f"'token _ _ tag' with a tag out of {', '.join(allowed_tags)}"
                 raise files.fault(path, f"is not {expected}", f"line {number}")
             tokens[-1].append(token)
             tags[-1].append(tag)
@@ -128,26 +128,28 @@ def _read(files: DataFiles, path: str, layer: str) -> _Layer:
     return _Layer(path, tokens[:full], tags[:full])
 
 
-def _check(
+def _check_counts(
     files: DataFiles, file: str, layers: Mapping[str, _Layer], gold: Sequence[dict[str, list[tuple[int, int]]]]
 ) -> None:
     """Refuse published files with other counts; one of the user's own may have any."""
-    if any(_FILE.format(folder, file) in files.own for folder in LAYERS.values()):
+    if any(_FILE.format(folder, file) in files.own_files for folder in LAYERS.values()):
         return
     tokens = layers["COLLECT"].tokens
     counts = {"sentences": len(tokens), "tokens": sum(map(len, tokens))}
     counts |= {layer: sum(len(spans[layer]) for spans in gold) for layer in LAYERS}
     # A stray I- opens a span for seqeval; nobody says whether the spans that were counted elsewhere have such.
-    begun = {layer: sum(tag.startswith("B-") for tags in read.tags for tag in tags) for layer, read in layers.items()}
-    for name, known in COUNTS[file].items():
-        if known in (counts[name], begun.get(name)):
+    begin_tags = {
+        layer: sum(tag.startswith("B-") for tags in read.tags for tag in tags) for layer, read in layers.items()
+    }
+    for name, count in COUNTS[file].items():
+        if count in (counts[name], begin_tags.get(name)):
             continue
         path = layers.get(name, layers["COLLECT"]).path
-        things = name if name in ("sentences", "tokens") else f"spans of {name}"
-        raise files.fault(path, f"has {counts[name]} {things}, published are {known}")
+        noun = name if name in ("sentences", "tokens") else f"spans of {name}"
+        raise files.fault(path, f"has {counts[name]} {noun}, but the published file has {count}")
 
 
-def _item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) -> Item:
+def _make_item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) -> Item:
     practices = tuple(layer for layer in LAYERS if spans[layer])
     return Item(
         id=key,
@@ -158,8 +160,8 @@ def _item(key: str, tokens: list[str], spans: dict[str, list[tuple[int, int]]]) 
     )
 
 
-def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> Given:
-    """The spans of the texts named for each layer, as (first token, last + 1).
+def parse_spans(tokens: Sequence[str], texts: Mapping[str, Any]) -> ParsedReply:
+    """Return the spans of the texts named for each layer, as (first token, last + 1).
 
     A text that has no place (left) becomes (-1, -1): a span that is predicted and wrong. One that the sentence does not
     have at all is a fault as well. Texts may come with their first tokens (`at`, by layer), as the baselines' do:
@@ -169,31 +171,34 @@ def found(tokens: Sequence[str], texts: Mapping[str, Any]) -> Given:
     spans: dict[str, list[tuple[int, int]]] = {}
     absent = False
     for layer in LAYERS:
-        own = at.get(layer) if isinstance(at, dict) else None
-        firsts = own if isinstance(own, list) and len(own) == len(texts[layer]) else []
-        each = placed(tokens, texts[layer], firsts)
+        layer_firsts = at.get(layer) if isinstance(at, dict) else None
+        firsts = layer_firsts if isinstance(layer_firsts, list) and len(layer_firsts) == len(texts[layer]) else []
+        placements = place_texts(tokens, texts[layer], firsts)
         absent |= any(
-            place is None and placed(tokens, [text]) == [None] for text, place in zip(texts[layer], each, strict=True)
+            placement is None and place_texts(tokens, [text]) == [None]
+            for text, placement in zip(texts[layer], placements, strict=True)
         )
-        spans[layer] = [place or (-1, -1) for place in each]
-    return Given(spans, NOT_IN_THE_TEXT if absent else "")
+        spans[layer] = [placement or (-1, -1) for placement in placements]
+    return ParsedReply(spans, NOT_IN_THE_TEXT if absent else "")
 
 
-def spans_of(outcome: Outcome, layer: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """(predicted, gold) spans of a layer; a reply without a prediction has none."""
-    predicted: Any = outcome.given.prediction or {}
-    both = predicted.get(layer, []), outcome.item.gold[layer]
-    given, right = ([(start, end) for start, end in each] for each in both)
-    return given, right
+def layer_spans(outcome: Outcome, layer: str) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Return (predicted, gold) spans of a layer; a reply without a prediction has none."""
+    predicted: Any = outcome.parsed.prediction or {}
+    span_lists = predicted.get(layer, []), outcome.item.gold[layer]
+    predicted_spans, gold_spans = ([(start, end) for start, end in spans] for spans in span_lists)
+    return predicted_spans, gold_spans
 
 
-def _counts(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
-    return [float(count) for layer in layers for count in counted(*spans_of(outcome, layer))]
+def _count_spans(outcome: Outcome, layers: Sequence[str] = tuple(LAYERS)) -> list[float]:
+    return [float(count) for layer in layers for count in count_matches(*layer_spans(outcome, layer))]
 
 
-def _exact(outcome: Outcome) -> tuple[float, float]:
-    pairs = (spans_of(outcome, layer) for layer in LAYERS)
-    right = outcome.given.prediction is not None and all(sorted(given) == sorted(gold) for given, gold in pairs)
+def _count_exact(outcome: Outcome) -> tuple[float, float]:
+    pairs = (layer_spans(outcome, layer) for layer in LAYERS)
+    right = outcome.parsed.prediction is not None and all(
+        sorted(predicted) == sorted(gold) for predicted, gold in pairs
+    )
     return float(right), 1.0
 
 
@@ -202,87 +207,107 @@ MEASURES = (
         "f1_layers",
         "F1, mean of layers",
         "Mean of the F1 of the layers that have a span, as seqeval counts spans; layers weigh alike.",
-        _counts,
+        _count_spans,
         macro_f1,
     ),
-    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers together.", _counts, micro_f1),
+    Measure("f1_spans", "F1 of all spans", "F1 of the spans of all layers together.", _count_spans, micro_f1),
     Measure(
         "exact",
         "exact",
         "Share of sentences of which all four layers are right; one without spans is right where none is given.",
-        _exact,
+        _count_exact,
     ),
 )
 EXACT = MEASURES[2]
-PARTS = {"layer": {layer: by_part(partial(_counts, layers=(layer,)), "spans") for layer in LAYERS}}
+PARTS = {"layer": {layer: part_measures(partial(_count_spans, layers=(layer,)), "spans") for layer in LAYERS}}
 
 
-def difference(outcome: Outcome) -> str:
-    """The spans missed and those given wrongly, over all layers, in words; empty where all are right."""
-    counts = [counted(*spans_of(outcome, layer)) for layer in LAYERS]
-    right, given, gold = (sum(each) for each in zip(*counts, strict=True))
-    said = ((gold - right, "missed"), (given - right, "wrong"))
-    return ", ".join(f"{number} {what}" for number, what in said if number)
+def describe_errors(outcome: Outcome) -> str:
+    """Describe the spans missed and those given wrongly, over all layers; empty where all are right."""
+    counts = [count_matches(*layer_spans(outcome, layer)) for layer in LAYERS]
+    right, predicted, gold = (sum(column) for column in zip(*counts, strict=True))
+    error_counts = ((gold - right, "missed"), (predicted - right, "wrong"))
+    return ", ".join(f"{number} {noun}" for number, noun in error_counts if number)
 
 
-def tokens_of(item: Item) -> list[str]:
-    """The tokens of a sentence, which blanks part."""
+def sentence_tokens(item: Item) -> list[str]:
+    """Return the tokens of a sentence, split at blanks."""
     return str(item.shown["text"]).split(" ")
 
 
 def reply(tokens: Sequence[str], spans: Spans, *, places: bool = False) -> str:
-    """The reply that names these spans, in order of appearance; with `places` their first tokens as well."""
-    each = {layer: sorted(spans[layer]) for layer in LAYERS}
-    texts = {layer: [" ".join(tokens[start:end]) for start, end in own] for layer, own in each.items()}
-    at = {"at": {layer: [start for start, _ in own] for layer, own in each.items()}} if places else {}
+    """Return the reply that names these spans, in order of appearance; with `places` their first tokens as well."""
+    sorted_spans = {layer: sorted(spans[layer]) for layer in LAYERS}
+    texts = {
+        layer: [" ".join(tokens[start:end]) for start, end in layer_spans_sorted]
+        for layer, layer_spans_sorted in sorted_spans.items()
+    }
+    at = (
+        {
+            "at": {
+                layer: [start for start, _ in layer_spans_sorted] for layer, layer_spans_sorted in sorted_spans.items()
+            }
+        }
+        if places
+        else {}
+    )
     return json.dumps({**texts, **at}, ensure_ascii=False)
 
 
-def _dictionary(suite: Suite) -> Callable[[Item], str]:
+def _dictionary_baseline(suite: Suite) -> Callable[[Item], str]:
     phrases: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
     for item in suite.training.items:
-        words = [token.lower() for token in tokens_of(item)]
+        words = [token.lower() for token in sentence_tokens(item)]
         for layer in LAYERS:
             phrases[layer].update(tuple(words[start:end]) for start, end in item.gold[layer])
-    longest = {layer: max(map(len, known), default=0) for layer, known in phrases.items()}
+    longest = {layer: max(map(len, layer_phrases), default=0) for layer, layer_phrases in phrases.items()}
 
     def spans(words: Sequence[str], layer: str) -> list[tuple[int, int]]:
-        found, start = [], 0
+        spans, start = [], 0
         while start < len(words):
             ends = range(min(start + longest[layer], len(words)), start, -1)
             end = next((end for end in ends if tuple(words[start:end]) in phrases[layer]), None)
             if end:
-                found.append((start, end))
+                spans.append((start, end))
             start = end or start + 1
-        return found
+        return spans
 
     def answer(item: Item) -> str:
-        words = [token.lower() for token in tokens_of(item)]
-        return reply(tokens_of(item), {layer: spans(words, layer) for layer in LAYERS}, places=True)
+        words = [token.lower() for token in sentence_tokens(item)]
+        return reply(sentence_tokens(item), {layer: spans(words, layer) for layer in LAYERS}, places=True)
 
     return answer
 
 
 def _gold_tags(item: Item, layer: str) -> list[str]:
-    return bio([Span(start, end, layer) for start, end in item.gold[layer]], len(tokens_of(item)))
+    return bio_tags([Span(start, end, layer) for start, end in item.gold[layer]], len(sentence_tokens(item)))
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     items = suite.training.items
-    sentences = [tokens_of(item) for item in items]
-    taggers = {layer: tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
+    sentences = [sentence_tokens(item) for item in items]
+    taggers = {layer: learn_tagger(sentences, [_gold_tags(item, layer) for item in items]) for layer in LAYERS}
 
     def answer(item: Item) -> str:
-        tokens = tokens_of(item)
-        spans = {layer: [(start, end) for start, end, _ in chunks(tags(tokens))] for layer, tags in taggers.items()}
+        tokens = sentence_tokens(item)
+        spans = {
+            layer: [(start, end) for start, end, _ in spans_from_tags(tags(tokens))] for layer, tags in taggers.items()
+        }
         return reply(tokens, spans, places=True)
 
     return answer
 
 
 BASELINES = (
-    Baseline("no-spans", "floor", "no span in any layer", of_item(lambda _item: reply([], dict.fromkeys(LAYERS, ())))),
-    Baseline("dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary),
+    Baseline(
+        "no-spans",
+        "floor",
+        "no span in any layer",
+        make_item_baseline(lambda _item: reply([], dict.fromkeys(LAYERS, ()))),
+    ),
+    Baseline(
+        "dictionary", "trained", "every text that is a span in the train split, the longest first", _dictionary_baseline
+    ),
     Baseline(
         "linear-tagger",
         "trained",
@@ -293,7 +318,7 @@ BASELINES = (
         "ceiling",
         "ceiling",
         "the gold spans, said as texts as every system has to: a text said twice in a sentence may be placed wrongly",
-        of_item(lambda item: reply(tokens_of(item), item.gold)),
+        make_item_baseline(lambda item: reply(sentence_tokens(item), item.gold)),
     ),
 )
 
@@ -306,13 +331,17 @@ SCHEMA: dict[str, Any] = {
 }
 
 
-def _tagged(item: Item, _material: Material) -> list[Example]:
-    return [Example(tuple(tokens_of(item)), target=[_gold_tags(item, layer) for layer in LAYERS])]
+def _encoder_examples(item: Item, _material: Material) -> list[Example]:
+    return [Example(tuple(sentence_tokens(item)), target=[_gold_tags(item, layer) for layer in LAYERS])]
 
 
-def _named(item: Item, found: Predicted) -> str:
-    tags = dict(zip(LAYERS, found[""][0], strict=True))
-    return reply(tokens_of(item), {layer: [span[:2] for span in chunks(tags[layer])] for layer in LAYERS}, places=True)
+def _encoder_reply(item: Item, predictions: Predicted) -> str:
+    tags = dict(zip(LAYERS, predictions[""][0], strict=True))
+    return reply(
+        sentence_tokens(item),
+        {layer: [span[:2] for span in spans_from_tags(tags[layer])] for layer in LAYERS},
+        places=True,
+    )
 
 
 class PiExtract(Suite):
@@ -331,33 +360,33 @@ class PiExtract(Suite):
     splits = SPLITS
     measures = MEASURES
     parts = PARTS
-    dependent = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
+    dependence_note = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("token", "f1_layers", _tagged),), _named)
+    head = EncoderHead((EncoderModel("token", "f1_layers", _encoder_examples),), _encoder_reply)
     schema = SCHEMA
 
     def load(self, split: str) -> Material:
-        """The sentences of a split."""
+        """Load the sentences of a split."""
         return load(self.files, split)
 
-    def parse(self, item: Item, found_json: Any) -> Given:
-        """The spans of the texts named; a text that is not in the sentence is a wrong span, and a fault."""
-        return found(tokens_of(item), found_json)
+    def parse(self, item: Item, answer: Any) -> ParsedReply:
+        """Read the spans of the texts named; a text that is not in the sentence is a wrong span, and a fault."""
+        return parse_spans(sentence_tokens(item), answer)
 
     def gold_reply(self, item: Item) -> str:
-        """The annotated spans as texts."""
-        return reply(tokens_of(item), item.gold)
+        """Return the annotated spans as texts."""
+        return reply(sentence_tokens(item), item.gold)
 
     @property
-    def single(self) -> Measure:
-        """Whether all of a sentence is right: most have no span, so that F1 says nothing of one alone."""
-        return EXACT if EXACT in self.measures else super().single
+    def item_measure(self) -> Measure:
+        """The measure of whether a whole sentence is right: most have no span, so that F1 says nothing of one alone."""
+        return EXACT if EXACT in self.measures else super().item_measure
 
     @property
-    def grouped(self) -> tuple[Measure, ...]:
+    def group_measures(self) -> tuple[Measure, ...]:
         """F1 of all spans and exact: sentences with one kind of spans lack the other layers."""
         return tuple(measure for measure in self.measures if measure.name != "f1_layers")
 
-    def why(self, outcome: Outcome) -> str:
-        """The fault, and the spans missed or given wrongly."""
-        return ": ".join(filter(None, (outcome.given.fault, difference(outcome))))
+    def failure_reason(self, outcome: Outcome) -> str:
+        """Return the fault, and the spans missed or given wrongly."""
+        return ": ".join(filter(None, (outcome.parsed.fault, describe_errors(outcome))))

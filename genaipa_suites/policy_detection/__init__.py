@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.labels import LabelSuite
-from genaipa_suites.material import Item, Material, split_off
+from genaipa_suites.material import Item, Material, split_validation
 
 if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
@@ -36,7 +36,7 @@ SOURCE = SuiteSource(
 )
 
 
-class PolicyDetection(LabelSuite, labels=LABELS, things="pages"):
+class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
     """Texts of web pages that were taken for privacy policies; most are."""
 
     title = SOURCE.title
@@ -53,26 +53,26 @@ class PolicyDetection(LabelSuite, labels=LABELS, things="pages"):
     figures = ("micro_f1", "macro_f1")
 
     @classmethod
-    def given_labels(cls, outcome: Outcome) -> list[Any]:
-        """The label; a faulty reply counts as the wrong one of the two."""
-        return super().given_labels(outcome) or [label for label in LABELS if label != outcome.item.gold]
+    def prediction_labels(cls, outcome: Outcome) -> list[Any]:
+        """Return the label; a faulty reply counts as the wrong one of the two."""
+        return super().prediction_labels(outcome) or [label for label in LABELS if label != outcome.item.gold]
 
     def load(self, split: str) -> Material:
-        """The pages of a split: 30 % of all rows for test, 15 % of the others for valid. An id has the row's number."""
+        """Load the pages of a split: 30 % of all rows for test, 15 % of the others for valid; ids are row numbers."""
         if split not in self.splits:
-            return Material(tuple(self._items(f"data/{split}.csv")))
+            return Material(tuple(self._make_items(f"data/{split}.csv")))
         path = _PLAIN if self.files.find(_PLAIN) and not self.files.find(_PACKED) else _PACKED
-        items = self._items(path)
+        items = self._make_items(path)
         self.files.check(path, {"rows": len(items)}, {"rows": 1301})
-        kept, test = split_off(len(items), 0.3)
-        train, valid = ([kept[place] for place in places] for places in split_off(len(kept), 0.15))
-        return Material(tuple(items[place] for place in {"test": test, "valid": valid, "train": train}[split]))
+        remaining, test = split_validation(len(items), 0.3)
+        train, valid = ([remaining[row] for row in rows] for rows in split_validation(len(remaining), 0.15))
+        return Material(tuple(items[row] for row in {"test": test, "valid": valid, "train": train}[split]))
 
-    def _items(self, path: str) -> list[Item]:
+    def _make_items(self, path: str) -> list[Item]:
         items = []
-        for place, (page, said) in self.files.rows(path, ("policy_text", "is_policy")):
-            label = {"true": POLICY, "false": OTHER}.get(said.lower())
+        for entry, (page, flag) in self.files.rows(path, ("policy_text", "is_policy")):
+            label = {"true": POLICY, "false": OTHER}.get(flag.lower())
             if label is None:
-                raise self.files.fault(path, "its 'is_policy' is neither True nor False", place)
-            items.append(Item(place.replace(" ", "-"), {"text": page.strip()}, label, stratum=label))
+                raise self.files.fault(path, "its 'is_policy' is neither True nor False", entry)
+            items.append(Item(entry.replace(" ", "-"), {"text": page.strip()}, label, stratum=label))
         return items

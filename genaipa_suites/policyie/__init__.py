@@ -9,9 +9,9 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from genaipa_suites.baseline import Baseline, of_item, single_label, tagger
+from genaipa_suites.baseline import Baseline, learn_single_label, learn_tagger, make_item_baseline
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import Given, Item, Material
+from genaipa_suites.material import Item, Material, ParsedReply
 from genaipa_suites.policyie import score
 from genaipa_suites.policyie.data import (
     ATTRIBUTES,
@@ -22,12 +22,12 @@ from genaipa_suites.policyie.data import (
     ROLES,
     SOURCE,
     SPLITS,
-    label_of,
     load,
-    parts_of,
+    make_label,
+    split_label,
 )
 from genaipa_suites.policyie.score import MEASURES, PARTS
-from genaipa_suites.spans import Span, bio, chunks, placed
+from genaipa_suites.spans import Span, bio_tags, place_texts, spans_from_tags
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -38,56 +38,56 @@ if TYPE_CHECKING:
 
 
 def reply(intent: str, spans: Iterable[Span], tokens: list[str], *, places: bool = False, **more: Any) -> str:
-    """A reply with this intent and these slots, in order of appearance.
+    """Return a reply with this intent and these slots, in order of appearance.
 
     With `places` each slot names its first word: of a text that is there twice, that is the one meant.
     """
     slots = []
     for start, end, label in sorted(spans):
-        role, attribute = parts_of(label)
+        role, attribute = split_label(label)
         slot = {"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute}
         slots.append({**slot, "at": start} if places else slot)
     return json.dumps({"intent": intent, "slots": slots, **more}, ensure_ascii=False)
 
 
 def best_row(item: Item) -> dict[str, Any]:
-    """The gold row that answers a sentence best: the first of those with the most frequent intent (ties: the first)."""
+    """Return the gold row that answers a sentence best: the first of those with the most frequent intent."""
     intent = Counter(row["intent"] for row in item.gold).most_common(1)[0][0]
     row: dict[str, Any] = next(row for row in item.gold if row["intent"] == intent)
     return row
 
 
 def best_reply(item: Item) -> str:
-    """The reply with that row's intent and slots, said as texts."""
+    """Return the reply with the best row's intent and slots, the slots as texts."""
     row = best_row(item)
-    spans = [Span(*each) for layer in LAYERS for each in row[layer]]
+    spans = [Span(*slot) for layer in LAYERS for slot in row[layer]]
     return reply(row["intent"], spans, item.shown["text"].split())
 
 
 def _intent_model(suite: Suite) -> Callable[[str], str]:
     rows = [(item.shown["text"], [row["intent"]]) for item in suite.training.items for row in item.gold]
-    intents_of = single_label([text for text, _ in rows], [intents for _, intents in rows])
+    intents_of = learn_single_label([text for text, _ in rows], [intents for _, intents in rows])
     return lambda text: intents_of(text)[0]
 
 
-def _tfidf(suite: Suite) -> Callable[[Item], str]:
+def _tfidf_baseline(suite: Suite) -> Callable[[Item], str]:
     intent = _intent_model(suite)
     return lambda item: reply(intent(item.shown["text"]), (), [])
 
 
 def _gold_tags(tokens: Sequence[str], row: Mapping[str, Any], layer: str) -> list[str]:
-    return bio([Span(*slot) for slot in row[layer]], len(tokens))
+    return bio_tags([Span(*slot) for slot in row[layer]], len(tokens))
 
 
 def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
     intent = _intent_model(suite)
     rows = [(item.shown["text"].split(), row) for item in suite.training.items for row in item.gold]
     sentences = [tokens for tokens, _ in rows]
-    taggers = [tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
+    taggers = [learn_tagger(sentences, [_gold_tags(tokens, row, layer) for tokens, row in rows]) for layer in LAYERS]
 
     def answer(item: Item) -> str:
         tokens = item.shown["text"].split()
-        spans = [span for tags_of in taggers for span in chunks(tags_of(tokens))]
+        spans = [span for tags_of in taggers for span in spans_from_tags(tags_of(tokens))]
         return reply(intent(item.shown["text"]), spans, tokens, places=True)
 
     return answer
@@ -95,22 +95,27 @@ def _linear_tagger(suite: Suite) -> Callable[[Item], str]:
 
 BASELINES = (
     Baseline(
-        "majority", "floor", "the intent Other everywhere, and no slots", of_item(lambda _item: reply(OTHER, (), []))
+        "majority",
+        "floor",
+        "the intent Other everywhere, and no slots",
+        make_item_baseline(lambda _item: reply(OTHER, (), [])),
     ),
     Baseline(
         "gold-intent",
         "ceiling",
         "the gold intent of every row, and no slots",
-        of_item(lambda item: reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])),
+        make_item_baseline(
+            lambda item: reply(best_row(item)["intent"], (), [], intents=[row["intent"] for row in item.gold])
+        ),
     ),
     Baseline(
         "ceiling",
         "ceiling",
         "for each distinct sentence its most frequent gold intent, and the slots of the first row with it, said as "
         "texts as every system has to: a text said twice in a sentence may be placed wrongly",
-        of_item(best_reply),
+        make_item_baseline(best_reply),
     ),
-    Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf),
+    Baseline("tfidf", "trained", "intent: TF-IDF of one and two words, linear SVM (C = 1); no slots", _tfidf_baseline),
     Baseline(
         "linear-tagger",
         "trained",
@@ -120,20 +125,20 @@ BASELINES = (
 )
 
 
-def _intents(item: Item, _material: Material) -> list[Example]:
+def _intent_examples(item: Item, _material: Material) -> list[Example]:
     return [Example(item.shown["text"], target=row["intent"]) for row in item.gold]
 
 
-def _slots(item: Item, _material: Material) -> list[Example]:
-    """Each gold row of the sentence with the tags of both layers."""
+def _slot_examples(item: Item, _material: Material) -> list[Example]:
+    """Return each gold row of the sentence with the tags of both layers."""
     tokens = tuple(item.shown["text"].split())
     return [Example(tokens, target=[_gold_tags(tokens, row, layer) for layer in LAYERS]) for row in item.gold]
 
 
-def _intent_and_slots(item: Item, found: Predicted) -> str:
+def _encoder_reply(item: Item, predictions: Predicted) -> str:
     # All rows of a sentence are the same input.
-    spans = [span for tags in found["slots"][0] for span in chunks(tags)]
-    return reply(found["intent"][0], spans, item.shown["text"].split(), places=True)
+    spans = [span for tags in predictions["slots"][0] for span in spans_from_tags(tags)]
+    return reply(predictions["intent"][0], spans, item.shown["text"].split(), places=True)
 
 
 class PolicyIE(Suite):
@@ -160,12 +165,12 @@ class PolicyIE(Suite):
     baselines = BASELINES
     head = EncoderHead(
         (
-            EncoderModel("sequence", "intent_f1_macro", _intents, "intent"),
-            EncoderModel("token", "slot_f1_macro_privacyglue", _slots, "slots"),
+            EncoderModel("sequence", "intent_f1_macro", _intent_examples, "intent"),
+            EncoderModel("token", "slot_f1_macro_privacyglue", _slot_examples, "slots"),
         ),
-        _intent_and_slots,
+        _encoder_reply,
     )
-    seen = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
+    leakage_note = "70 of the 1,041 rows of test have a sentence that is in train or valid as well."
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
         "properties": {
@@ -189,51 +194,56 @@ class PolicyIE(Suite):
     }
 
     def load(self, split: str) -> Material:
-        """The distinct sentences of a split; DataError and UsageError as `data.load`."""
+        """Load the distinct sentences of a split; DataError and UsageError as `data.load`."""
         return load(self.files, split)
 
-    def parse(self, item: Item, found: Any) -> Given:
-        """The intent, and each slot with its label and its tokens; empty or -1 for a slot that is never right.
+    def parse(self, item: Item, answer: Any) -> ParsedReply:
+        """Read the intent, and each slot with its label and its tokens; empty or -1 for a slot that is never right.
 
         A slot may name its first word (`at`, from 0), as baselines do; that counts where the text begins with it.
         """
         tokens = item.shown["text"].split()
-        slots = [{key: slot[key] for key in ("text", "role", "attribute")} for slot in found["slots"]]
+        slots = [{key: slot[key] for key in ("text", "role", "attribute")} for slot in answer["slots"]]
         for layer in LAYERS:
-            own = [place for place, slot in enumerate(slots) if ROLES[slot["role"]] == layer]
-            firsts = [found["slots"][place].get("at") for place in own]
-            texts = [slots[place]["text"] for place in own]
-            for place, span in zip(own, placed(tokens, texts, firsts), strict=True):
-                slot = slots[place]
+            layer_slots = [index for index, slot in enumerate(slots) if ROLES[slot["role"]] == layer]
+            firsts = [answer["slots"][index].get("at") for index in layer_slots]
+            texts = [slots[index]["text"] for index in layer_slots]
+            for index, span in zip(layer_slots, place_texts(tokens, texts, firsts), strict=True):
+                slot = slots[index]
                 start, end = span or (-1, -1)
-                slots[place] = {**slot, "label": label_of(slot["role"], slot["attribute"]), "start": start, "end": end}
-        prediction = {"intent": found["intent"], "slots": slots}
-        if found.get("intents") == [row["intent"] for row in item.gold]:
+                slots[index] = {
+                    **slot,
+                    "label": make_label(slot["role"], slot["attribute"]),
+                    "start": start,
+                    "end": end,
+                }
+        prediction = {"intent": answer["intent"], "slots": slots}
+        if answer.get("intents") == [row["intent"] for row in item.gold]:
             # Of the baseline that knows the gold intent of every row. Nobody else gains by it: all of them are right.
-            prediction["intents"] = found["intents"]
-        return Given(prediction)
+            prediction["intents"] = answer["intents"]
+        return ParsedReply(prediction)
 
     def gold_reply(self, item: Item) -> str:
-        """The most frequent gold intent, and the slots of the first row that has it."""
+        """Return the most frequent gold intent, and the slots of the first row that has it."""
         return best_reply(item)
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The paper's seven types over the gold rows that are not Other (`mistakes` says what comes first)."""
+        """Count the paper's seven types over the gold rows that are not Other (`score` says what comes first)."""
         tokens = outcome.item.shown["text"].split()
-        said = [span for layer in LAYERS for span in score.spans(outcome, layer)]
-        found: Counter[str] = Counter()
-        for intent, row in score.answered(outcome):
+        predicted = [span for layer in LAYERS for span in score.answer_spans(outcome, layer)]
+        errors: Counter[str] = Counter()
+        for intent, row in score.pair_intents(outcome):
             if row["intent"] != OTHER:
                 gold = [span for layer in LAYERS for span in score.gold_spans(row, layer)]
-                found += score.slot_errors(said, gold, tokens)
-                found[score.WI] += intent != row["intent"]
-        return +found
+                errors += score.slot_errors(predicted, gold, tokens)
+                errors[score.WI] += intent != row["intent"]
+        return +errors
 
-    def why(self, outcome: Outcome) -> str:
-        """A fault; else the types of errors; else slots on Other; empty for all right."""
-        if outcome.given.fault:
-            return outcome.given.fault
+    def failure_reason(self, outcome: Outcome) -> str:
+        """Return the fault; else the types of errors; else slots on Other; empty if all is right."""
+        if outcome.parsed.fault:
+            return outcome.parsed.fault
         errors = self.errors(outcome)
-        named = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
-        right, rows = score.other(outcome)
-        return ", ".join([*named, *(["not Other, or slots on Other"] if right < rows else [])])
+        kinds = [f"{kind} ({errors[kind]})" if errors[kind] > 1 else kind for kind in score.KINDS if errors.get(kind)]
+        right, rows = score.count_other_rows(outcome)
+        return ", ".join([*kinds, *(["not Other, or slots on Other"] if right < rows else [])])

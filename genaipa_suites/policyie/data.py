@@ -22,7 +22,7 @@ from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.material import Item, Material
-from genaipa_suites.spans import chunks
+from genaipa_suites.spans import spans_from_tags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,27 +102,29 @@ ROLES: dict[str, str] = {role: layer for layer, roles in LAYERS.items() for role
 """Role → its layer."""
 
 
-def label_of(role: str, attribute: str) -> str:
-    """The label of a role and an attribute as tags have it; empty for a combination that is no label."""
+def make_label(role: str, attribute: str) -> str:
+    """Return the label of a role and an attribute as tags have it; empty for a combination that is no label."""
     attributes = LAYERS[ROLES[role]][role]
     if not attributes:
         return role if attribute == NONE else ""
     return f"{role}.{attribute}" if attribute in attributes else ""
 
 
-def parts_of(label: str) -> tuple[str, str]:
-    """The role and the attribute of a label, as a reply has them."""
+def split_label(label: str) -> tuple[str, str]:
+    """Split a label into its role and its attribute, as a reply has them."""
     role, _, attribute = label.partition(".")
     return role, attribute or NONE
 
 
 LABELS: dict[str, frozenset[str]] = {
-    layer: frozenset(label_of(role, one) for role, attributes in roles.items() for one in attributes or (NONE,))
+    layer: frozenset(
+        make_label(role, attribute) for role, attributes in roles.items() for attribute in attributes or (NONE,)
+    )
     for layer, roles in LAYERS.items()
 }
 """Layer → its labels: 48 of type I, 16 of type II."""
 ATTRIBUTES = (
-    *dict.fromkeys(one for roles in LAYERS.values() for attributes in roles.values() for one in attributes),
+    *dict.fromkeys(attribute for roles in LAYERS.values() for attributes in roles.values() for attribute in attributes),
     NONE,
 )
 """All attributes, data's first; then "none"."""
@@ -195,102 +197,112 @@ class _Tagged(msgspec.Struct):
 
 
 def load(files: DataFiles, split: str) -> Material:
-    """The distinct sentences of a split, in the files' order; each item's gold are the rows that have it.
+    """Load the distinct sentences of a split, in the files' order; each item's gold are the rows that have it.
 
     A gold row is {"intent", "type-I": [[first token, last + 1, label], …], "type-II": …}. A DataError names the file
     and the line of the first mistake, and pulled files of another size.
     """
-    place, rows, pulled = _read(files, split)
-    if pulled and len(rows) != ROWS[split]:
-        problem = f"has {len(rows):,} rows, the published one {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
-        raise DataError(place, problem)
+    path, rows, is_published = _read_split(files, split)
+    if is_published and len(rows) != ROWS[split]:
+        problem = f"has {len(rows):,} rows, but the published file has {ROWS[split]:,}; run: genaipa get {SOURCE.name}"
+        raise DataError(path, problem)
     if not rows:
-        raise DataError(place, "has no sentences; take the published files.")
-    found: dict[str, list[dict[str, object]]] = {}
+        raise DataError(path, "has no sentences; take the published files.")
+    gold_rows: dict[str, list[dict[str, object]]] = {}
     for number, row in enumerate(rows, 1):
-        if problem := _problem(row):
-            raise DataError(place, f"{problem}; take the published files, or correct it.", f"line {number}")
-        gold: dict[str, object] = {"intent": row.intent, "type-I": chunks(row.type_i), "type-II": chunks(row.type_ii)}
-        found.setdefault(" ".join(row.tokens), []).append(gold)
-    return Material(tuple(_item(sentence, gold) for sentence, gold in found.items()))
+        if problem := _find_problem(row):
+            raise DataError(path, f"{problem}; take the published files, or correct it.", f"line {number}")
+        gold: dict[str, object] = {
+            "intent": row.intent,
+            "type-I": spans_from_tags(row.type_i),
+            "type-II": spans_from_tags(row.type_ii),
+        }
+        gold_rows.setdefault(" ".join(row.tokens), []).append(gold)
+    return Material(tuple(_make_item(sentence, gold) for sentence, gold in gold_rows.items()))
 
 
-def _item(sentence: str, gold: list[dict[str, object]]) -> Item:
-    several = "several gold rows" if len(gold) > 1 else "one gold row"
+def _make_item(sentence: str, gold: list[dict[str, object]]) -> Item:
+    group = "several gold rows" if len(gold) > 1 else "one gold row"
     intents = tuple(str(row["intent"]) for row in gold)
     key = hashlib.sha256(sentence.encode()).hexdigest()[:12]
-    return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (several,)})
+    return Item(key, {"text": sentence}, gold, stratum=intents[0], groups={"gold rows": (group,)})
 
 
-def _read(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
-    """The file to name in messages, the rows, and whether they are published ones and not the user's own."""
+def _read_split(files: DataFiles, split: str) -> tuple[Path, list[TaggedSentence], bool]:
+    """Return the file to name in messages, the rows, and whether they are published and not the user's own."""
     paths = [f"data/bio_format/{split}/{name}" for name in FILES]
-    if (here := files.find(paths[0])) is not None and here.parent.name == split:
+    if (first_path := files.find(paths[0])) is not None and first_path.parent.name == split:
         texts = [(files.find(path) or Path(path), files.text(path)) for path in paths]
-        for place, _ in texts:
-            if place.parent != here.parent:
-                raise DataError(place, f"is not in the folder of {here}; put the four files of a split into one.")
-        return here, _lines(texts), not files.own.keys() & {*paths}
+        for path, _ in texts:
+            if path.parent != first_path.parent:
+                raise DataError(path, f"is not in the folder of {first_path}; put the four files of a split into one.")
+        return first_path, _read_lines(texts), not files.own_files.keys() & {*paths}
     archive = next((path for path in ARCHIVES if files.find(path)), None)
     if archive and files.find(PLUE[0].format(split)) is None:
         content = files.read(archive)
-        place = files.find(archive) or Path(archive)
-        return place, _unpacked(place, content, split), archive not in files.own
-    return _json(files, [path.format(split) for path in PLUE])
+        path = files.find(archive) or Path(archive)
+        return path, _read_archive(path, content, split), archive not in files.own_files
+    return _read_json(files, [path.format(split) for path in PLUE])
 
 
-def _json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSentence], bool]:
-    """The rows in PLUE's form."""
+def _read_json(files: DataFiles, paths: Sequence[str]) -> tuple[Path, list[TaggedSentence], bool]:
+    """Read the rows in PLUE's form."""
     texts = [files.text(path) for path in paths]
-    places = [files.find(path) or Path(path) for path in paths]
-    sentences = _objects(places[0], texts[0], _Sentence)
-    layers = [_objects(place, text, _Tagged) for place, text in zip(places[1:], texts[1:], strict=True)]
-    for place, layer in zip(places[1:], layers, strict=True):
-        _same_length(place, len(layer), places[0], len(sentences))
-        for number, (tagged, one) in enumerate(zip(layer, sentences, strict=True), 1):
-            if " ".join(tagged.tokens).split() != one.sentence.split() or tagged.tokens != layers[0][number - 1].tokens:
-                problem = f"its tokens are not those of the sentence in {places[0].name}; take both from one split."
-                raise DataError(place, problem, f"line {number}")
-    each = zip(sentences, *layers, strict=True)
+    file_paths = [files.find(path) or Path(path) for path in paths]
+    sentences = _read_objects(file_paths[0], texts[0], _Sentence)
+    layers = [_read_objects(path, text, _Tagged) for path, text in zip(file_paths[1:], texts[1:], strict=True)]
+    for path, layer in zip(file_paths[1:], layers, strict=True):
+        _check_length(path, len(layer), file_paths[0], len(sentences))
+        for number, (tagged, sentence) in enumerate(zip(layer, sentences, strict=True), 1):
+            if (
+                " ".join(tagged.tokens).split() != sentence.sentence.split()
+                or tagged.tokens != layers[0][number - 1].tokens
+            ):
+                problem = (
+                    f"its tokens differ from those of the sentence in {file_paths[0].name}; take both from one split."
+                )
+                raise DataError(path, problem, f"line {number}")
+    row_parts = zip(sentences, *layers, strict=True)
     rows = [
         TaggedSentence(
             # Some tokens have blanks in them; without, the sentence made of them is parted as they are.
             ["".join(token.split()) or "_" for token in first.tokens],
-            one.label,
+            sentence.label,
             first.labels,
             second.labels,
         )
-        for one, first, second in each
+        for sentence, first, second in row_parts
     ]
-    return places[0], rows, not files.own.keys() & {*paths}
+    return file_paths[0], rows, not files.own_files.keys() & {*paths}
 
 
-def _objects(place: Path, text: str, kind: type[_S]) -> list[_S]:
+def _read_objects(path: Path, text: str, kind: type[_S]) -> list[_S]:
     decoder = msgspec.json.Decoder(kind)
-    found = []
-    for number, line in enumerate(_split(text), 1):
+    objects = []
+    for number, line in enumerate(_split_lines(text), 1):
         try:
-            found.append(decoder.decode(line))
+            objects.append(decoder.decode(line))
         except DAMAGE as error:
             fields = " and ".join(kind.__struct_fields__)
-            problem = f"is no object with {fields} ({why(error)}); take the published file."
-            raise DataError(place, problem, f"line {number}") from None
-    return found
+            problem = f"is not an object with {fields} ({why(error)}); take the published file."
+            raise DataError(path, problem, f"line {number}") from None
+    return objects
 
 
-def _lines(texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
-    """The rows in the scripts' form, from the four files' places and texts."""
-    (first, sentences), *others = [(place, _split(text)) for place, text in texts]
-    for place, lines in others:
-        _same_length(place, len(lines), first, len(sentences))
-    each = zip(sentences, *(lines for _, lines in others), strict=True)
+def _read_lines(texts: Sequence[tuple[Path, str]]) -> list[TaggedSentence]:
+    """Read the rows in the scripts' form, from the four files' places and texts."""
+    (first, sentences), *tag_files = [(path, _split_lines(text)) for path, text in texts]
+    for path, lines in tag_files:
+        _check_length(path, len(lines), first, len(sentences))
+    row_lines = zip(sentences, *(lines for _, lines in tag_files), strict=True)
     return [
-        TaggedSentence(tokens.split(), intent.strip(), one.split(), two.split()) for tokens, intent, one, two in each
+        TaggedSentence(tokens.split(), intent.strip(), type_i.split(), type_ii.split())
+        for tokens, intent, type_i, type_ii in row_lines
     ]
 
 
-def _unpacked(place: Path, content: bytes, split: str) -> list[TaggedSentence]:
-    """The rows of a split in a zip of the scripts' form."""
+def _read_archive(path: Path, content: bytes, split: str) -> list[TaggedSentence]:
+    """Read the rows of a split in a zip of the scripts' form."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = [name for name in archive.namelist() if f"/{name}".endswith(f"/{split}/{FILES[0]}")]
@@ -299,44 +311,44 @@ def _unpacked(place: Path, content: bytes, split: str) -> list[TaggedSentence]:
                     f"has no {split}/{FILES[0]}; it is made of the annotated policies by the authors' data/prepare.sh: "
                     "pull from its folder bio_format."
                 )
-                raise DataError(place, problem)
+                raise DataError(path, problem)
             folder = names[0].removesuffix(FILES[0])
-            return _lines([(place / folder / one, archive.read(folder + one).decode()) for one in FILES])
+            return _read_lines([(path / folder / name, archive.read(folder + name).decode()) for name in FILES])
     except (zipfile.BadZipFile, KeyError, UnicodeDecodeError) as error:
-        raise DataError(place, f"is no zip of PolicyIE's files ({error}); take the published one.") from None
+        raise DataError(path, f"is not a zip of PolicyIE's files ({error}); take the published one.") from None
 
 
-def _split(text: str) -> list[str]:
-    """The lines, without blank ones at the end."""
+def _split_lines(text: str) -> list[str]:
+    """Split a text into lines, without blank ones at the end."""
     text = text.rstrip()
     return text.split("\n") if text else []
 
 
-def _same_length(place: Path, length: int, other: Path, expected: int) -> None:
+def _check_length(path: Path, length: int, other_path: Path, expected: int) -> None:
     if length != expected:
-        problem = f"has {length:,} lines, {other.name} {expected:,}; take both from one split of one form."
-        raise DataError(place, problem)
+        problem = f"has {length:,} lines, {other_path.name} {expected:,}; take both from one split of one form."
+        raise DataError(path, problem)
 
 
-def _problem(row: TaggedSentence) -> str:
-    """The first mistake in a row, in words; empty for none."""
+def _find_problem(row: TaggedSentence) -> str:
+    """Describe the first mistake in a row; empty for none."""
     if not row.tokens:
         return "it has no words"
     if row.intent not in INTENTS:
-        return f"its intent is '{row.intent}', which is none of PolicyIE's"
+        return f"its intent is '{row.intent}', which PolicyIE does not have"
     layers = (("type-I", row.type_i), ("type-II", row.type_ii))
     if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
         return f"its intent is {OTHER}, and it has slots"
-    return next(filter(None, (_flaw(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
+    return next(filter(None, (_find_tag_problem(layer, tags, len(row.tokens)) for layer, tags in layers)), "")
 
 
-def _flaw(layer: str, tags: Sequence[str], length: int) -> str:
+def _find_tag_problem(layer: str, tags: Sequence[str], length: int) -> str:
     if len(tags) != length:
         return f"it has {length} words and {len(tags)} tags of {layer}"
     for before, tag in pairwise(["O", *tags]):
         form, _, label = tag.partition("-")
         if tag != "O" and (form not in ("B", "I") or label not in LABELS[layer]):
-            return f"'{tag}' is no tag of {layer}"
+            return f"'{tag}' is not a tag of {layer}"
         if form == "I" and before[1:] != tag[1:]:
-            return f"its tag '{tag}' of {layer} goes on with no slot"
+            return f"its tag '{tag}' of {layer} continues no slot"
     return ""

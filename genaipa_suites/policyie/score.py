@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 from genaipa_suites.measure import Measure, f1, micro_f1, ratio, recall
 from genaipa_suites.policyie.data import INTENTS, LAYERS, OTHER, ROLES
-from genaipa_suites.spans import Span, counted, folded
+from genaipa_suites.spans import Span, count_matches, fold_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -55,170 +55,174 @@ NO_LABEL = "?"
 
 
 def gold_rows(outcome: Outcome) -> list[dict[str, Any]]:
-    """The gold rows of the outcome's sentence."""
+    """Return the gold rows of the outcome's sentence."""
     rows: list[dict[str, Any]] = outcome.item.gold
     return rows
 
 
-def answered(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
-    """Each gold row with the intent predicted for it: the one of the sentence, empty for a reply with a fault."""
-    said = outcome.given.prediction or {"intent": ""}
+def pair_intents(outcome: Outcome) -> list[tuple[str, dict[str, Any]]]:
+    """Pair each gold row with the intent predicted for it, which is empty for a reply with a fault."""
+    prediction = outcome.parsed.prediction or {"intent": ""}
     rows = gold_rows(outcome)
-    return list(zip(said.get("intents", [said["intent"]] * len(rows)), rows, strict=True))
+    return list(zip(prediction.get("intents", [prediction["intent"]] * len(rows)), rows, strict=True))
 
 
-def with_slots(outcome: Outcome, intent: str = "") -> list[dict[str, Any]]:
-    """The rows that slots are scored on: all whose gold intent is not Other, or is this one."""
+def slot_rows(outcome: Outcome, intent: str = "") -> list[dict[str, Any]]:
+    """Return the rows that slots are scored on: all whose gold intent is not Other, or is `intent`."""
     return [row for row in gold_rows(outcome) if (row["intent"] == intent if intent else row["intent"] != OTHER)]
 
 
 def gold_spans(row: dict[str, Any], layer: str) -> list[Span]:
-    """The references of a row in a layer."""
-    return [Span(*each) for each in row[layer]]
+    """Return the references of a row in a layer."""
+    return [Span(*slot) for slot in row[layer]]
 
 
-def spans(outcome: Outcome, layer: str) -> list[Span]:
-    """The predicted slots of a layer; one that can't be right has a place before the sentence, which none else has."""
-    found = []
-    for number, slot in enumerate(_slots(outcome, layer)):
-        wrong = not slot["label"] or slot["start"] < 0
+def answer_spans(outcome: Outcome, layer: str) -> list[Span]:
+    """Return the predicted slots of a layer; one that can't be right gets a place of its own before the sentence."""
+    spans = []
+    for number, slot in enumerate(_answer_slots(outcome, layer)):
+        is_wrong = not slot["label"] or slot["start"] < 0
         label = slot["label"] or f"{slot['role']}.{NO_LABEL}"
-        found.append(Span(-1, -1 - number, label) if wrong else Span(slot["start"], slot["end"], label))
-    return found
+        spans.append(Span(-1, -1 - number, label) if is_wrong else Span(slot["start"], slot["end"], label))
+    return spans
 
 
-def _slots(outcome: Outcome, layer: str) -> list[dict[str, Any]]:
-    said = outcome.given.prediction
-    return [slot for slot in said["slots"] if ROLES[slot["role"]] == layer] if said is not None else []
+def _answer_slots(outcome: Outcome, layer: str) -> list[dict[str, Any]]:
+    prediction = outcome.parsed.prediction
+    return [slot for slot in prediction["slots"] if ROLES[slot["role"]] == layer] if prediction is not None else []
 
 
-def intents(outcome: Outcome) -> list[int]:
-    """(true positives, predicted, gold) of every intent over the rows of a sentence, in the order of `INTENTS`."""
-    pairs = [(said, row["intent"]) for said, row in answered(outcome)]
-    found = []
+def count_intents(outcome: Outcome) -> list[int]:
+    """Count (true positives, predicted, gold) of each of `INTENTS` over the rows of a sentence, in their order."""
+    pairs = [(predicted, row["intent"]) for predicted, row in pair_intents(outcome)]
+    counts = []
     for intent in INTENTS:
-        both = pairs.count((intent, intent))
-        found += [both, sum(said == intent for said, _ in pairs), sum(gold == intent for _, gold in pairs)]
-    return found
+        right = pairs.count((intent, intent))
+        counts += [right, sum(predicted == intent for predicted, _ in pairs), sum(gold == intent for _, gold in pairs)]
+    return counts
 
 
-def tagger(outcome: Outcome, layer: str, intent: str = "") -> Counts:
-    """(true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
-    said = spans(outcome, layer)
-    each = [counted(said, gold_spans(row, layer)) for row in with_slots(outcome, intent)]
-    return _added(each)
+def count_slots(outcome: Outcome, layer: str, intent: str = "") -> Counts:
+    """Count (true positives, predicted, gold) slots of a layer, over the rows that slots are scored on."""
+    predicted = answer_spans(outcome, layer)
+    counts = [count_matches(predicted, gold_spans(row, layer)) for row in slot_rows(outcome, intent)]
+    return _sum_counts(counts)
 
 
-def exact(outcome: Outcome, layer: str) -> tuple[int, int]:
-    """(rows with the right intent and all slots of a layer right, rows), over the rows that slots are scored on."""
-    slots = sorted(spans(outcome, layer))
-    rows = [(said, row) for said, row in answered(outcome) if row["intent"] != OTHER]
-    return sum(said == row["intent"] and slots == sorted(gold_spans(row, layer)) for said, row in rows), len(rows)
+def count_exact_rows(outcome: Outcome, layer: str) -> tuple[int, int]:
+    """Return (rows whose intent and slots of a layer are all right, rows), of the rows that slots are scored on."""
+    slots = sorted(answer_spans(outcome, layer))
+    rows = [(predicted, row) for predicted, row in pair_intents(outcome) if row["intent"] != OTHER]
+    return sum(predicted == row["intent"] and slots == sorted(gold_spans(row, layer)) for predicted, row in rows), len(
+        rows
+    )
 
 
-def seq2seq(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
-    """(sum of the F1 of each row by the seq2seq script, rows), over the rows that slots are scored on."""
-    each = [_listed(outcome, row, layer) for row in with_slots(outcome, intent)]
-    return sum(each), len(each)
+def sum_seq2seq_f1(outcome: Outcome, layer: str, intent: str = "") -> tuple[float, int]:
+    """Return (sum of the F1 of each row by the seq2seq script, rows), over the rows that slots are scored on."""
+    row_scores = [_seq2seq_f1(outcome, row, layer) for row in slot_rows(outcome, intent)]
+    return sum(row_scores), len(row_scores)
 
 
-def seq2seq_exact(outcome: Outcome, layer: str) -> tuple[int, int]:
-    """(rows with the right intent and an F1 of 1 by the seq2seq script, rows), as above."""
-    rows = [(said, row) for said, row in answered(outcome) if row["intent"] != OTHER]
-    return sum(said == row["intent"] and _listed(outcome, row, layer) == 1 for said, row in rows), len(rows)
+def count_seq2seq_exact(outcome: Outcome, layer: str) -> tuple[int, int]:
+    """Return (rows with the right intent and an F1 of 1 by the seq2seq script, rows), as above."""
+    rows = [(predicted, row) for predicted, row in pair_intents(outcome) if row["intent"] != OTHER]
+    return sum(predicted == row["intent"] and _seq2seq_f1(outcome, row, layer) == 1 for predicted, row in rows), len(
+        rows
+    )
 
 
-def _listed(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
-    """F1 of the lists of labels with their texts, as the seq2seq script has it: places do not count.
+def _seq2seq_f1(outcome: Outcome, row: dict[str, Any], layer: str) -> float:
+    """Compute the F1 of the lists of labels with their texts, as the seq2seq script has it: places do not count.
 
     Like the script, it asks of each reference whether it is among the predictions, so that one prediction finds a
     reference that is there twice two times.
     """
-    if outcome.given.prediction is None:
+    if outcome.parsed.prediction is None:
         return 0.0
     tokens = outcome.item.shown["text"].split()
-    said = [(slot["label"], folded(slot["text"])) for slot in _slots(outcome, layer)]
-    gold = [(label, folded("".join(tokens[start:end]))) for start, end, label in row[layer]]
-    return f1((sum(one in said for one in gold), len(said), len(gold))) if said or gold else 1.0
+    predicted = [(slot["label"], fold_text(slot["text"])) for slot in _answer_slots(outcome, layer)]
+    gold = [(label, fold_text("".join(tokens[start:end]))) for start, end, label in row[layer]]
+    return f1((sum(slot in predicted for slot in gold), len(predicted), len(gold))) if predicted or gold else 1.0
 
 
 def role_spans(outcome: Outcome, layer: str) -> tuple[list[Span], list[list[Span]]]:
-    """The predicted slots of a layer and each gold row's, their labels cut at the dot."""
-    gold = [[_cut(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
-    return [_cut(span) for span in spans(outcome, layer)], gold
+    """Return the predicted slots of a layer and each gold row's, their labels cut at the dot."""
+    gold = [[_cut_label(span) for span in gold_spans(row, layer)] for row in gold_rows(outcome)]
+    return [_cut_label(span) for span in answer_spans(outcome, layer)], gold
 
 
-def roles(outcome: Outcome) -> list[int]:
-    """(true positives, predicted, gold) of every role over all rows, labels cut at the dot: PrivacyGLUE's PolicyIE-B.
+def count_roles(outcome: Outcome) -> list[int]:
+    """Count (true positives, predicted, gold) of every role over all rows, labels cut at the dot: PolicyIE-B's.
 
     Layer by layer, in the order of `LAYERS`.
     """
-    found: list[int] = []
-    for layer, known in LAYERS.items():
-        said, gold = role_spans(outcome, layer)
-        counts = Counter((1, span.label) for span in said * len(gold))
+    role_counts: list[int] = []
+    for layer, layer_roles in LAYERS.items():
+        predicted, gold = role_spans(outcome, layer)
+        counts = Counter((1, span.label) for span in predicted * len(gold))
         for row in gold:
             counts.update((2, span.label) for span in row)
-            counts.update((0, span.label) for span in (Counter(said) & Counter(row)).elements())
-        found += [counts[which, role] for role in known for which in range(3)]
-    return found
+            counts.update((0, span.label) for span in (Counter(predicted) & Counter(row)).elements())
+        role_counts += [counts[number, role] for role in layer_roles for number in range(3)]
+    return role_counts
 
 
-def _cut(span: Span) -> Span:
-    return Span(span.start, span.end, _role(span.label))
+def _cut_label(span: Span) -> Span:
+    return Span(span.start, span.end, _role_name(span.label))
 
 
-def by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
-    """The counts of `roles`, one layer after the other."""
+def split_by_layer(counts: Sequence[float]) -> Iterator[Sequence[float]]:
+    """Yield the counts of `count_roles`, one layer after the other."""
     begin = 0
-    for known in LAYERS.values():
-        yield counts[begin : begin + 3 * len(known)]
-        begin += 3 * len(known)
+    for layer_roles in LAYERS.values():
+        yield counts[begin : begin + 3 * len(layer_roles)]
+        begin += 3 * len(layer_roles)
 
 
-def role(outcome: Outcome, which: str) -> Counts:
-    """(true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
-    layer = ROLES[which]
-    said = [span for span in spans(outcome, layer) if _role(span.label) == which]
-    gold = [[Span(*each) for each in row[layer] if _role(each[2]) == which] for row in with_slots(outcome)]
-    return _added([counted(said, row) for row in gold]) if said or any(gold) else (0, 0, 0)
+def count_role_slots(outcome: Outcome, role: str) -> Counts:
+    """Count (true positives, predicted, gold) slots of one role by their full labels, over the rows with slots."""
+    layer = ROLES[role]
+    predicted = [span for span in answer_spans(outcome, layer) if _role_name(span.label) == role]
+    gold = [[Span(*slot) for slot in row[layer] if _role_name(slot[2]) == role] for row in slot_rows(outcome)]
+    return _sum_counts([count_matches(predicted, row) for row in gold]) if predicted or any(gold) else (0, 0, 0)
 
 
-def _role(label: str) -> str:
+def _role_name(label: str) -> str:
     return label.partition(".")[0]
 
 
-def other(outcome: Outcome) -> tuple[int, int]:
-    """(gold-Other rows that are answered Other without slots, gold-Other rows)."""
-    rows = [intent for intent, row in answered(outcome) if row["intent"] == OTHER]
-    said = outcome.given.prediction
-    return rows.count(OTHER) if said is not None and not said["slots"] else 0, len(rows)
+def count_other_rows(outcome: Outcome) -> tuple[int, int]:
+    """Return (gold-Other rows that are answered Other without slots, gold-Other rows)."""
+    rows = [intent for intent, row in pair_intents(outcome) if row["intent"] == OTHER]
+    prediction = outcome.parsed.prediction
+    return rows.count(OTHER) if prediction is not None and not prediction["slots"] else 0, len(rows)
 
 
-def faulty(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
-    """(predicted slots with no valid label, or else with a text that is not in the sentence; predicted slots)."""
-    said = outcome.given.prediction
-    slots = said["slots"] if said is not None else []
+def count_faulty_slots(outcome: Outcome, *, unlabelled: bool) -> tuple[int, int]:
+    """Return (predicted slots without a valid label, or whose text is not in the sentence; predicted slots)."""
+    prediction = outcome.parsed.prediction
+    slots = prediction["slots"] if prediction is not None else []
     return sum(not slot["label"] if unlabelled else slot["start"] < 0 for slot in slots), len(slots)
 
 
-def _added(each: Sequence[Counts]) -> Counts:
-    right, predicted, gold = (sum(column) for column in zip(*each, strict=True)) if each else (0, 0, 0)
+def _sum_counts(row_counts: Sequence[Counts]) -> Counts:
+    right, predicted, gold = (sum(column) for column in zip(*row_counts, strict=True)) if row_counts else (0, 0, 0)
     return right, predicted, gold
 
 
 def present_macro_f1(counts: Sequence[float]) -> float:
-    """Mean of the F1 of those labels that are gold or predicted at all, as scikit-learn and seqeval take it."""
-    three = [counts[place : place + 3] for place in range(0, len(counts), 3)]
-    each = [f1(one) for one in three if one[1] or one[2]]
-    return sum(each) / len(each) if each else math.nan
+    """Return the mean F1 of those labels that are gold or predicted at all, as scikit-learn and seqeval take it."""
+    label_counts = [counts[index : index + 3] for index in range(0, len(counts), 3)]
+    label_scores = [f1(counts_of_label) for counts_of_label in label_counts if counts_of_label[1] or counts_of_label[2]]
+    return sum(label_scores) / len(label_scores) if label_scores else math.nan
 
 
 _NAMES = {"type-I": "type_i", "type-II": "type_ii"}
 _ROWS = "over the rows whose gold intent is not Other"
 
 
-def _rows(intent: str) -> str:
+def _describe_rows(intent: str) -> str:
     return "over the rows of the intent" if intent else _ROWS
 
 
@@ -226,39 +230,40 @@ def _slot_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_tagger_{_NAMES[layer]}",
         f"{layer} F1 (tagger)",
-        f"Micro F1 of {layer} slots by label and tokens (conlleval), {_rows(intent)}; slots on others are free.",
-        partial(tagger, layer=layer, intent=intent),
+        f"Micro F1 of {layer} slots by label and tokens (conlleval), {_describe_rows(intent)}; "
+        "slots on others are free.",
+        partial(count_slots, layer=layer, intent=intent),
         f1,
     )
 
 
-def _listed_measure(layer: str, intent: str = "") -> Measure:
+def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
         f"{layer} F1 (seq2seq)",
-        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_rows(intent)}. Places do not count; a "
+        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_describe_rows(intent)}. Places do not count; a "
         "reference that is there twice is found twice by one prediction; nothing where nothing is to be found is 1, "
         "but not for a faulty reply.",
-        partial(seq2seq, layer=layer, intent=intent),
+        partial(sum_seq2seq_f1, layer=layer, intent=intent),
     )
 
 
-def _exact(layer: str) -> Measure:
+def _exact_measure(layer: str) -> Measure:
     return Measure(
         f"em_tagger_{_NAMES[layer]}",
         f"{layer} EM (tagger)",
         f"Share of rows with the right intent and every tag of {layer} right, {_ROWS}; those without {layer} slots are "
         "right if none is given.",
-        partial(exact, layer=layer),
+        partial(count_exact_rows, layer=layer),
     )
 
 
-def _listed_exact(layer: str) -> Measure:
+def _seq2seq_exact_measure(layer: str) -> Measure:
     return Measure(
         f"em_seq2seq_{_NAMES[layer]}",
         f"{layer} EM (seq2seq)",
         f"Share of rows with the right intent and an F1 of 1 by the seq2seq script in {layer}, {_ROWS}.",
-        partial(seq2seq_exact, layer=layer),
+        partial(count_seq2seq_exact, layer=layer),
     )
 
 
@@ -271,71 +276,71 @@ MEASURES = (
         "intent_accuracy",
         "intent accuracy",
         "Share of rows with the right intent: its micro F1.",
-        intents,
+        count_intents,
         lambda counts: ratio((sum(counts[0::3]), sum(counts[2::3]))),
     ),
-    *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact(layer))),
+    *(measure for layer in LAYERS for measure in (_slot_measure(layer), _exact_measure(layer))),
     Measure(
         "intent_f1_macro",
         "intent macro F1",
         "Mean of the F1 of the intents that are gold or predicted, over all rows (PrivacyGLUE's PolicyIE-A).",
-        intents,
+        count_intents,
         present_macro_f1,
     ),
-    *(measure for layer in LAYERS for measure in (_listed_measure(layer), _listed_exact(layer))),
+    *(measure for layer in LAYERS for measure in (_seq2seq_measure(layer), _seq2seq_exact_measure(layer))),
     Measure(
         "slot_f1_macro_privacyglue",
         "slot macro F1 (PrivacyGLUE)",
         f"Macro F1 over the roles that are gold or predicted, by tokens, {_WORDS}",
-        roles,
-        lambda counts: sum(map(present_macro_f1, by_layer(counts))) / len(LAYERS),
+        count_roles,
+        lambda counts: sum(map(present_macro_f1, split_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "slot_f1_micro_privacyglue",
         "slot micro F1 (PrivacyGLUE)",
         f"Micro F1 of roles, by tokens, {_WORDS}",
-        roles,
-        lambda counts: sum(map(micro_f1, by_layer(counts))) / len(LAYERS),
+        count_roles,
+        lambda counts: sum(map(micro_f1, split_by_layer(counts))) / len(LAYERS),
     ),
     Measure(
         "other_exact",
         "Other right",
         "Share of the rows with gold intent Other that are answered Other, and without slots.",
-        other,
+        count_other_rows,
     ),
     Measure(
         "slots_not_in_text",
         "slots not in the text",
         "Share of the slots given whose text is not in the sentence (any more: no token is used twice in a layer).",
-        partial(faulty, unlabelled=False),
+        partial(count_faulty_slots, unlabelled=False),
     ),
     Measure(
         "slots_without_label",
         "slots without a label",
         "Share of the slots given whose role and attribute together are no label of PolicyIE.",
-        partial(faulty, unlabelled=True),
+        partial(count_faulty_slots, unlabelled=True),
     ),
 )
 
 
-def _intent(place: int) -> tuple[Measure, ...]:
-    """The measures of one intent (Table 6)."""
-    intent = INTENTS[place]
-    own = Measure(
+def _intent_measures(index: int) -> tuple[Measure, ...]:
+    """Return the measures of one intent (Table 6)."""
+    intent = INTENTS[index]
+    intent_measure = Measure(
         "intent_f1",
         "intent F1",
         "F1 of this intent over all rows.",
-        intents,
-        lambda counts: f1(counts[3 * place : 3 * place + 3]),
+        count_intents,
+        lambda counts: f1(counts[3 * index : 3 * index + 3]),
     )
     if intent == OTHER:
-        return (own,)
-    slots = [measure for layer in LAYERS for measure in (_slot_measure(layer, intent), _listed_measure(layer, intent))]
-    return (own, *slots)
+        return (intent_measure,)
+    slots = [measure for layer in LAYERS for measure in (_slot_measure(layer, intent), _seq2seq_measure(layer, intent))]
+    return (intent_measure, *slots)
 
 
-def _role_measures(which: str) -> tuple[Measure, ...]:
-    counts = partial(role, which=which)
+def _role_measures(role: str) -> tuple[Measure, ...]:
+    counts = partial(count_role_slots, role=role)
     return (
         Measure(
             "slot_recall",
@@ -348,28 +353,28 @@ def _role_measures(which: str) -> tuple[Measure, ...]:
     )
 
 
-def _nth_layer(counts: Sequence[float], place: int, *, macro: bool) -> float:
-    own = list(by_layer(counts))[place]
-    return present_macro_f1(own) if macro else micro_f1(own)
+def _layer_f1(counts: Sequence[float], index: int, *, macro: bool) -> float:
+    layer_counts = list(split_by_layer(counts))[index]
+    return present_macro_f1(layer_counts) if macro else micro_f1(layer_counts)
 
 
-def _layer(place: int) -> tuple[Measure, ...]:
+def _layer_measures(index: int) -> tuple[Measure, ...]:
     return tuple(
         Measure(
             f"slot_f1_{name}_privacyglue",
             f"{name} F1 (PrivacyGLUE)",
             f"{name.capitalize()} F1 of this layer alone, over all rows, labels cut at the dot.",
-            roles,
-            partial(_nth_layer, place=place, macro=name == "macro"),
+            count_roles,
+            partial(_layer_f1, index=index, macro=name == "macro"),
         )
         for name in ("macro", "micro")
     )
 
 
 PARTS = {
-    "intent": {intent: _intent(place) for place, intent in enumerate(INTENTS)},
-    "slot": {which: _role_measures(which) for which in ROLES},
-    "layer": {layer: _layer(place) for place, layer in enumerate(LAYERS)},
+    "intent": {intent: _intent_measures(index) for index, intent in enumerate(INTENTS)},
+    "slot": {role: _role_measures(role) for role in ROLES},
+    "layer": {layer: _layer_measures(index) for index, layer in enumerate(LAYERS)},
 }
 """Breakdowns: by gold intent (Table 6), by role (Figure 1), by layer (PrivacyGLUE's sub-tasks)."""
 
@@ -390,61 +395,69 @@ ABOUT = (
     "wrong label, else a wrong slot; a reference is missing where no prediction is right about it and no other type "
     "explains it."
 )
-_STOPPED = (
+_STOP_WORD_LIST = (
     "a an and any are as at be by can for from has have if in is it its may of on or our such that the their them \
 they this to us was we were which who will with you your"
 )
-STOP_WORDS = frozenset(_STOPPED.split())
+STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
 
 def slot_errors(predicted: Sequence[Span], gold: Sequence[Span], tokens: Sequence[str]) -> Counter[str]:
-    """Type of error → how many of it the slots of a sentence have, all types but the intent's."""
-    rest = Counter(predicted) - Counter(gold)
-    wrong, left = list(rest.elements()), list((Counter(gold) - Counter(predicted)).elements())
+    """Count the slot errors of a sentence by type, all types but the intent's."""
+    unmatched = Counter(predicted) - Counter(gold)
+    wrong, missed = list(unmatched.elements()), list((Counter(gold) - Counter(predicted)).elements())
     labels = {span.label for span in gold}
-    found = Counter({SS: sum(span.label not in labels for span in wrong)})
+    errors = Counter({SS: sum(span.label not in labels for span in wrong)})
     wrong = [span for span in wrong if span.label in labels]
     explained: set[Span] = set()
-    for span in left:
-        if parts := _parts(span, wrong, tokens):
+    for span in missed:
+        if parts := _find_parts(span, wrong, tokens):
             explained.add(span)
-            found[WSP] += len(parts)
-            wrong = [one for one in wrong if one not in parts]
-    others = []
+            errors[WSP] += len(parts)
+            wrong = [candidate for candidate in wrong if candidate not in parts]
+    unexplained = []
     for span in wrong:
-        near = [one for one in left if one.label == span.label and _nested(one, span)]
-        same = [one for one in left if one[:2] == span[:2]]
-        explained.update(_first(near or same, explained))
-        if near or same:
-            found[WB if near else WL] += 1
+        nested = [candidate for candidate in missed if candidate.label == span.label and _is_nested(candidate, span)]
+        relabelled = [candidate for candidate in missed if candidate[:2] == span[:2]]
+        explained.update(_first_unexplained(nested or relabelled, explained))
+        if nested or relabelled:
+            errors[WB if nested else WL] += 1
         else:
-            others.append(span)
-    for span in others:
-        found[WS] += 1
-        explained.update(_first([one for one in left if one.label == span.label], explained))
-    found[MS] = sum(span not in explained for span in left)
-    return +found
+            unexplained.append(span)
+    for span in unexplained:
+        errors[WS] += 1
+        explained.update(
+            _first_unexplained([candidate for candidate in missed if candidate.label == span.label], explained)
+        )
+    errors[MS] = sum(span not in explained for span in missed)
+    return +errors
 
 
-def _first(references: Sequence[Span], explained: Collection[Span]) -> list[Span]:
-    """The first of the references that nothing explains yet, if there is one."""
-    return [one for one in references if one not in explained][:1]
+def _first_unexplained(references: Sequence[Span], explained: Collection[Span]) -> list[Span]:
+    """Return the first of the references that nothing explains yet, if there is one."""
+    return [reference for reference in references if reference not in explained][:1]
 
 
-def _parts(reference: Span, wrong: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
-    """The predictions that make up a reference together; none if fewer than two do."""
-    whole = _content(reference, tokens)
+def _find_parts(reference: Span, wrong: Sequence[Span], tokens: Sequence[str]) -> list[Span]:
+    """Return the predictions that make up a reference together; none if fewer than two do."""
+    whole = _content_words(reference, tokens)
     inside = [
-        span for span in wrong if span.label == reference.label and (own := _content(span, tokens)) and own <= whole
+        span
+        for span in wrong
+        if span.label == reference.label and (span_words := _content_words(span, tokens)) and span_words <= whole
     ]
-    return inside if len(inside) > 1 and set().union(*(_content(span, tokens) for span in inside)) == whole else []
+    return (
+        inside if len(inside) > 1 and set().union(*(_content_words(span, tokens) for span in inside)) == whole else []
+    )
 
 
-def _content(span: Span, tokens: Sequence[str]) -> set[int]:
-    """The places of a span's words that are neither punctuation nor stop words."""
+def _content_words(span: Span, tokens: Sequence[str]) -> set[int]:
+    """Return the places of a span's words that are neither punctuation nor stop words."""
     places = range(span.start, span.end)
     return {at for at in places if tokens[at].lower() not in STOP_WORDS and tokens[at].strip(string.punctuation)}
 
 
-def _nested(one: Span, other: Span) -> bool:
-    return (one.start <= other.start and other.end <= one.end) or (other.start <= one.start and one.end <= other.end)
+def _is_nested(first: Span, second: Span) -> bool:
+    return (first.start <= second.start and second.end <= first.end) or (
+        second.start <= first.start and first.end <= second.end
+    )

@@ -19,10 +19,10 @@ import msgspec
 
 from genaipa.errors import DataError
 from genaipa.files.text import DAMAGE, why
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.data import SuiteSource
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import NOT_IN_THE_TEXT, Given, Item, Material
+from genaipa_suites.material import NOT_IN_THE_TEXT, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure
 from genaipa_suites.suite import Suite
 
@@ -92,34 +92,36 @@ class _SquadFile(msgspec.Struct):
 
 
 def load(files: DataFiles, split: str) -> Material:
-    """The examples of a split, in the file's order: shown `text` and `question`, gold the list of references.
+    """Load the examples of a split, in the file's order: shown `text` and `question`, gold the list of references.
 
     A DataError names the first example whose offsets, category or id are wrong, and a pulled file of another size.
     """
     path = f"data/{split}.json"
     content = files.text(path)
-    place = files.find(path) or Path(path)
+    found_path = files.find(path) or Path(path)
     try:
-        found = msgspec.json.decode(content, type=_SquadFile)
+        file = msgspec.json.decode(content, type=_SquadFile)
     except DAMAGE as error:
-        problem = f"is no file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
-        raise DataError(place, problem) from None
-    items = tuple(_items(found.data, place))
-    twice = [one for one, times in Counter(item.id for item in items).items() if times > 1]
-    if twice:
-        raise DataError(place, "this id is there twice; take the published file, or give each its own.", twice[0])
+        problem = f"is not a file of PolicyQA ({why(error)}); take the published one, or keep to SQuAD's form."
+        raise DataError(found_path, problem) from None
+    items = tuple(_make_items(file.data, found_path))
+    repeated = [item_id for item_id, times in Counter(item.id for item in items).items() if times > 1]
+    if repeated:
+        raise DataError(
+            found_path, "this id appears twice; use the published file, or give each item its own id.", repeated[0]
+        )
     files.check(path, {"examples": len(items)}, {"examples": EXAMPLES.get(path, 0)})
     if not items:
-        raise DataError(place, "has no examples; take the published file.")
+        raise DataError(found_path, "has no examples; take the published file.")
     return Material(items)
 
 
-def _items(policies: Sequence[_Policy], place: Path) -> Iterator[Item]:
+def _make_items(policies: Sequence[_Policy], path: Path) -> Iterator[Item]:
     for policy in policies:
         for paragraph in policy.paragraphs:
             for example in paragraph.qas:
-                if problem := _problem(example, paragraph.context):
-                    raise DataError(place, f"{problem}; take the published file, or correct it.", example.id)
+                if problem := _find_problem(example, paragraph.context):
+                    raise DataError(path, f"{problem}; take the published file, or correct it.", example.id)
                 category = example.type.partition("|||")[0]
                 references = [reference.text for reference in example.answers]
                 # Groups are by the words of the shortest reference.
@@ -135,10 +137,10 @@ def _items(policies: Sequence[_Policy], place: Path) -> Iterator[Item]:
                 )
 
 
-def _problem(example: _Example, context: str) -> str:
-    """The first mistake in an example, in words; empty for none."""
+def _find_problem(example: _Example, context: str) -> str:
+    """Describe the first mistake in an example; empty for none."""
     if (category := example.type.partition("|||")[0]) not in CATEGORIES:
-        return f"its type begins with '{category}', which is no category of PolicyQA"
+        return f"its type begins with '{category}', which is not a category of PolicyQA"
     if not example.answers:
         return "it has no answer"
     for reference in example.answers:
@@ -149,51 +151,54 @@ def _problem(example: _Example, context: str) -> str:
 
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-MISPLACED = ("too long", "too short", "overlapping", "elsewhere")
+MISPLACEMENTS = ("too long", "too short", "overlapping", "elsewhere")
 """Errors of an answer that is in its segment, as it lies to the nearest reference."""
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 
 
-def words_of(text: str) -> list[str]:
-    """Words as SQuAD v1.1 compares them: lower case, then no ASCII punctuation, then no articles, then no blanks.
+def squad_words(text: str) -> list[str]:
+    """Split a text into words as SQuAD v1.1 does: lower case, then no ASCII punctuation, no articles, no blanks.
 
-    >>> words_of("The opt-out, or “an option”")
+    >>> squad_words("The opt-out, or “an option”")
     ['optout', 'or', '“', 'option”']
     """
     return _ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split()
 
 
 @lru_cache(maxsize=1 << 15)
-def squad(answer: str, reference: str) -> tuple[float, float]:
-    """(exact match, F1) of an answer and one reference, each 0 to 1, as the official script has them.
+def squad_scores(answer: str, reference: str) -> tuple[float, float]:
+    """Return (exact match, F1) of an answer and one reference, each 0 to 1, as the official script has them.
 
     Of two texts without a word, as it compares words, the match is 1 and F1 is 0.
     """
-    said, gold = words_of(answer), words_of(reference)
-    common = sum((Counter(said) & Counter(gold)).values())
-    return float(said == gold), 2 * common / (len(said) + len(gold)) if common else 0.0
+    predicted, gold = squad_words(answer), squad_words(reference)
+    common = sum((Counter(predicted) & Counter(gold)).values())
+    return float(predicted == gold), 2 * common / (len(predicted) + len(gold)) if common else 0.0
 
 
-def best(answer: str, references: Sequence[str]) -> tuple[float, float]:
-    """(exact match, F1) of an answer, each its maximum over the references."""
-    each = [squad(answer, reference) for reference in references]
-    return max(match for match, _ in each), max(f1 for _, f1 in each)
+def best_scores(answer: str, references: Sequence[str]) -> tuple[float, float]:
+    """Return (exact match, F1) of an answer, each its maximum over the references."""
+    scores = [squad_scores(answer, reference) for reference in references]
+    return max(match for match, _ in scores), max(f1 for _, f1 in scores)
 
 
-def between_people(references: Sequence[str]) -> tuple[float, float]:
-    """(exact match, F1) of a reference against the others, as a mean over each of the two or more references."""
-    each = [best(one, [*references[:place], *references[place + 1 :]]) for place, one in enumerate(references)]
-    return sum(match for match, _ in each) / len(each), sum(f1 for _, f1 in each) / len(each)
+def human_agreement(references: Sequence[str]) -> tuple[float, float]:
+    """Return the mean (exact match, F1) of each of two or more references against the others."""
+    scores = [
+        best_scores(reference, [*references[:index], *references[index + 1 :]])
+        for index, reference in enumerate(references)
+    ]
+    return sum(match for match, _ in scores) / len(scores), sum(f1 for _, f1 in scores) / len(scores)
 
 
-def misplaced(answer: str, references: Sequence[str]) -> str:
-    """The error of an answer (one of MISPLACED) by the reference with the highest F1; empty for an exact match."""
-    match, f1 = best(answer, references)
+def classify_misplacement(answer: str, references: Sequence[str]) -> str:
+    """Return the error of an answer (one of MISPLACEMENTS) by the reference with the highest F1; empty for a match."""
+    match, f1 = best_scores(answer, references)
     if match or not f1:
         return "" if match else "elsewhere"
-    nearest = max(references, key=lambda reference: squad(answer, reference)[1])
-    said, gold = (f" {' '.join(words_of(text))} " for text in (answer, nearest))
-    return "too long" if gold in said else "too short" if said in gold else "overlapping"
+    nearest = max(references, key=lambda reference: squad_scores(answer, reference)[1])
+    predicted, gold = (f" {' '.join(squad_words(text))} " for text in (answer, nearest))
+    return "too long" if gold in predicted else "too short" if predicted in gold else "overlapping"
 
 
 VERBATIM, FOLDED, FUZZY, ABSENT, EMPTY = "verbatim", "folded", "fuzzy", "absent", "empty"
@@ -210,62 +215,62 @@ _SIGNS = str.maketrans(
 class FoundSpan(NamedTuple):
     """A stretch of a segment, and how an answer was found to be it (one of RUNGS). No text for ABSENT and EMPTY."""
 
-    found: str
+    rung: str
     text: str
 
 
-def find(answer: str, segment: str) -> FoundSpan:
-    """The stretch of the segment that an answer repeats.
+def find_span(answer: str, segment: str) -> FoundSpan:
+    """Find the stretch of the segment that an answer repeats.
 
     VERBATIM: as it stands, but for blanks around it. FOLDED: but for case, blanks, and the typography of quotation
     marks, dashes and letters. FUZZY: but for punctuation and articles, as SQuAD's metric compares, and for one word in
     five that is put in, left out or another. EMPTY is an answer without a word.
     """
     answer = answer.strip()
-    wanted = _folded(answer)[0].strip()
+    wanted = _fold_text(answer)[0].strip()
     # Of signs that nobody sees nothing is left, which would be found anywhere.
-    if not words_of(answer) or not wanted:
+    if not squad_words(answer) or not wanted:
         return FoundSpan(EMPTY, "")
     if answer in segment:
         return FoundSpan(VERBATIM, answer)
-    letters, places = _folded(segment)
+    letters, places = _fold_text(segment)
     begin = letters.find(wanted)
     if begin >= 0:
         return FoundSpan(FOLDED, segment[places[begin] : places[begin + len(wanted) - 1] + 1])
     # A curly quotation mark is a word to SQuAD's metric, and none once it is folded.
-    nearest = _nearest(words_of(wanted), _words(segment)) if words_of(wanted) else None
+    nearest = _find_nearest(squad_words(wanted), _list_words(segment)) if squad_words(wanted) else None
     return FoundSpan(FUZZY, segment[nearest[0] : nearest[1]]) if nearest else FoundSpan(ABSENT, "")
 
 
 @lru_cache(maxsize=4096)
-def _letters(character: str) -> str:
+def _fold_character(character: str) -> str:
     return unicodedata.normalize("NFKC", character.translate(_SIGNS)).casefold()
 
 
 @lru_cache(maxsize=256)
-def _folded(text: str) -> tuple[str, list[int]]:
-    """The folded text, and for each of its characters the place that it comes from."""
+def _fold_text(text: str) -> tuple[str, list[int]]:
+    """Fold a text, and return for each of its characters the place that it comes from."""
     letters: list[str] = []
-    places: list[int] = []
-    for place, character in enumerate(text):
-        for letter in _letters(character):
+    positions: list[int] = []
+    for index, character in enumerate(text):
+        for letter in _fold_character(character):
             blank = letter.isspace()
             if blank and letters and letters[-1] == " ":
                 continue
             letters.append(" " if blank else letter)
-            places.append(place)
-    return "".join(letters), places
+            positions.append(index)
+    return "".join(letters), positions
 
 
 @lru_cache(maxsize=256)
-def _words(segment: str) -> list[tuple[str, int, int]]:
-    """The words of a segment as they are compared, each with its begin and end."""
-    found = ((words_of(_folded(word[0])[0]), *word.span()) for word in re.finditer(r"\S+", segment))
-    return [("".join(words), begin, end) for words, begin, end in found if words]
+def _list_words(segment: str) -> list[tuple[str, int, int]]:
+    """Return the words of a segment as they are compared, each with its begin and end."""
+    folded = ((squad_words(_fold_text(word[0])[0]), *word.span()) for word in re.finditer(r"\S+", segment))
+    return [("".join(words), begin, end) for words, begin, end in folded if words]
 
 
-def _nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int, int] | None:
-    """Begin and end of the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
+def _find_nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int, int] | None:
+    """Return the stretch with the fewest edits by whole words (Sellers 1980); None if these are too many."""
     allowed = len(wanted) // ONE_IN
     if sum((Counter(wanted) & Counter(word for word, _, _ in words)).values()) < len(wanted) - allowed:
         return None
@@ -276,48 +281,52 @@ def _nearest(wanted: list[str], words: list[tuple[str, int, int]]) -> tuple[int,
     row, low, high = [-begin for begin in range(len(words) + 1)], 0, len(words)
     for word in wanted:
         above, row = row, [limit + edit] * len(row)
-        for place in range(low, len(row)):
-            left = row[place - 1] if place > low else limit + edit
-            if place > high + 1 and left > limit:
+        for index in range(low, len(row)):
+            left_cell = row[index - 1] if index > low else limit + edit
+            if index > high + 1 and left_cell > limit:
                 break
-            same = match if place and word == words[place - 1][0] else edit
-            row[place] = min(above[place] + edit, left + edit, above[place - 1] + same if place else limit + edit)
-        alive = [place for place, cell in enumerate(row) if cell <= limit]
+            match_cost = match if index and word == words[index - 1][0] else edit
+            row[index] = min(
+                above[index] + edit, left_cell + edit, above[index - 1] + match_cost if index else limit + edit
+            )
+        alive = [index for index, cell in enumerate(row) if cell <= limit]
         if not alive:
             return None
         low, high = alive[0], alive[-1]
-    rest = min(row)
-    begin = -rest % unit
-    return words[begin][1], words[row.index(rest) - 1][2]
+    best_cell = min(row)
+    begin = -best_cell % unit
+    return words[begin][1], words[row.index(best_cell) - 1][2]
 
 
 _EM, _F1 = 0, 1
 
 
-def _as_said(outcome: Outcome, which: int) -> tuple[float, float]:
-    """(score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
-    said = outcome.given.prediction
-    return best(said["answer"], outcome.item.gold)[which] if said is not None else 0.0, 1.0
+def _score_answer(outcome: Outcome, score_index: int) -> tuple[float, float]:
+    """Return (score, 1) of an answer as it was said, in the segment or not; (0, 1) without one."""
+    prediction = outcome.parsed.prediction
+    return best_scores(prediction["answer"], outcome.item.gold)[score_index] if prediction is not None else 0.0, 1.0
 
 
-def _found(outcome: Outcome, which: int, rungs: Sequence[str]) -> tuple[float, float]:
-    """(score, 1) of the stretch of the segment that an answer was found to be on one of the rungs, (0, 1) of others."""
-    said = outcome.given.prediction
-    right = said is not None and said["found"] in rungs
-    return best(said["span"], outcome.item.gold)[which] if right else 0.0, 1.0
+def _score_span(outcome: Outcome, score_index: int, rungs: Sequence[str]) -> tuple[float, float]:
+    """Return (score, 1) of the stretch of the segment that an answer was found to be on one of `rungs`, else (0, 1)."""
+    prediction = outcome.parsed.prediction
+    right = prediction is not None and prediction["found"] in rungs
+    return best_scores(prediction["span"], outcome.item.gold)[score_index] if right else 0.0, 1.0
 
 
-def _share(outcome: Outcome, rung: str) -> tuple[float, float]:
-    said = outcome.given.prediction
-    return float(said is not None and said["found"] == rung), 1.0
+def _rung_counts(outcome: Outcome, rung: str) -> tuple[float, float]:
+    prediction = outcome.parsed.prediction
+    return float(prediction is not None and prediction["found"] == rung), 1.0
 
 
-def _pair(
+def _make_pair(
     ending: str, heading: str, counts: Callable[..., Sequence[float]], definition: str
 ) -> tuple[Measure, Measure]:
     return (
-        Measure(f"f1_{ending}", f"F1 {heading}", f"SQuAD v1.1 F1 {definition}", partial(counts, which=_F1)),
-        Measure(f"em_{ending}", f"EM {heading}", f"SQuAD v1.1 exact match {definition}", partial(counts, which=_EM)),
+        Measure(f"f1_{ending}", f"F1 {heading}", f"SQuAD v1.1 F1 {definition}", partial(counts, score_index=_F1)),
+        Measure(
+            f"em_{ending}", f"EM {heading}", f"SQuAD v1.1 exact match {definition}", partial(counts, score_index=_EM)
+        ),
     )
 
 
@@ -326,13 +335,13 @@ _VERBATIM = "of answers that are in the segment word for word; any other scores 
 _FOLDED = "also of the stretch of the segment that an answer is but for case, blanks and typography."
 _FUZZY = "also of the stretch that an answer is but for punctuation, articles and one word in five."
 MEASURES = (
-    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_as_said, which=_F1)),
-    Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_as_said, which=_EM)),
-    *_pair("verbatim", "verbatim", partial(_found, rungs=(VERBATIM,)), _VERBATIM),
-    *_pair("folded", "folded", partial(_found, rungs=(VERBATIM, FOLDED)), _FOLDED),
-    *_pair("fuzzy", "fuzzy", partial(_found, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY),
+    Measure("f1_squad", "F1 (SQuAD)", f"SQuAD v1.1 F1 {_OFFICIAL}", partial(_score_answer, score_index=_F1)),
+    Measure("em", "EM (SQuAD)", f"SQuAD v1.1 exact match {_OFFICIAL}", partial(_score_answer, score_index=_EM)),
+    *_make_pair("verbatim", "verbatim", partial(_score_span, rungs=(VERBATIM,)), _VERBATIM),
+    *_make_pair("folded", "folded", partial(_score_span, rungs=(VERBATIM, FOLDED)), _FOLDED),
+    *_make_pair("fuzzy", "fuzzy", partial(_score_span, rungs=(VERBATIM, FOLDED, FUZZY)), _FUZZY),
     *(
-        Measure(f"share_{rung}", heading, definition, partial(_share, rung=rung))
+        Measure(f"share_{rung}", heading, definition, partial(_rung_counts, rung=rung))
         for rung, heading, definition in (
             (VERBATIM, "verbatim", "Share of replies whose answer is in the segment word for word."),
             (FOLDED, "folded", "Share of replies whose answer is in the segment but for case, blanks and typography."),
@@ -346,59 +355,64 @@ MEASURES = (
 _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?;:])\s+|\n+")
 
 
-def sentences(segment: str) -> list[str]:
-    """Sentences of a segment: parted after one of `.!?;:` and a blank, or at newlines.
+def split_sentences(segment: str) -> list[str]:
+    """Split a segment into sentences: after one of `.!?;:` and a blank, or at newlines.
 
-    >>> sentences("We collect: your name. See below")
+    >>> split_sentences("We collect: your name. See below")
     ['We collect:', 'your name.', 'See below']
     """
     return [sentence for sentence in _BETWEEN_SENTENCES.split(segment) if sentence.strip()]
 
 
 def reply(answer: str) -> str:
-    """A reply with this answer."""
+    """Return a reply with this answer."""
     return json.dumps({"answer": answer}, ensure_ascii=False)
 
 
-def _overlap(item: Item) -> str:
-    asked = Counter(words_of(item.shown["question"]))
+def _overlap_reply(item: Item) -> str:
+    question_words = Counter(squad_words(item.shown["question"]))
 
-    def common(sentence: str) -> int:
-        return sum((Counter(words_of(sentence)) & asked).values())
+    def count_common(sentence: str) -> int:
+        return sum((Counter(squad_words(sentence)) & question_words).values())
 
-    return reply(max(sentences(item.shown["text"]), key=common, default=""))
+    return reply(max(split_sentences(item.shown["text"]), key=count_common, default=""))
 
 
-def _ceiling(suite: Suite) -> Callable[[Item], str]:
-    """For items that show the same, the one reference of all of theirs with the highest F1 on average."""
-    alike: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
+def _ceiling_baseline(suite: Suite) -> Callable[[Item], str]:
+    """Answer items that show the same by the one reference of all of theirs with the highest F1 on average."""
+    items_by_text: defaultdict[tuple[str, str], list[Item]] = defaultdict(list)
     for item in suite.material.items:
-        alike[item.shown["text"], item.shown["question"]].append(item)
+        items_by_text[item.shown["text"], item.shown["question"]].append(item)
     answers: dict[str, str] = {}
-    for items in alike.values():
+    for items in items_by_text.values():
         references = list(dict.fromkeys(reference for item in items for reference in item.gold))
-        answer = max(references, key=lambda one: sum(best(one, item.gold)[1] for item in items))
+        answer = max(references, key=lambda candidate: sum(best_scores(candidate, item.gold)[1] for item in items))
         answers |= dict.fromkeys((item.id for item in items), answer)
     return lambda item: reply(answers[item.id])
 
 
 BASELINES = (
-    Baseline("empty", "floor", "no answer", of_item(lambda _item: reply(""))),
-    Baseline("whole-segment", "floor", "the whole segment", of_item(lambda item: reply(item.shown["text"]))),
+    Baseline("empty", "floor", "no answer", make_item_baseline(lambda _item: reply(""))),
+    Baseline("whole-segment", "floor", "the whole segment", make_item_baseline(lambda item: reply(item.shown["text"]))),
     Baseline(
         "first-sentence",
         "floor",
         "the segment's first sentence",
-        of_item(lambda item: reply(next(iter(sentences(item.shown["text"])), ""))),
+        make_item_baseline(lambda item: reply(next(iter(split_sentences(item.shown["text"])), ""))),
     ),
     Baseline(
         "longest-sentence",
         "floor",
         "the segment's longest sentence, by characters",
-        of_item(lambda item: reply(max(sentences(item.shown["text"]), key=len, default=""))),
+        make_item_baseline(lambda item: reply(max(split_sentences(item.shown["text"]), key=len, default=""))),
     ),
-    Baseline("best-overlap", "rule", "the first sentence that shares most words with the question", of_item(_overlap)),
-    Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling),
+    Baseline(
+        "best-overlap",
+        "rule",
+        "the first sentence that shares most words with the question",
+        make_item_baseline(_overlap_reply),
+    ),
+    Baseline("ceiling", "ceiling", "a right answer, the same wherever segment and question are", _ceiling_baseline),
 )
 
 
@@ -406,7 +420,7 @@ EMPTY_ANSWER, NOT_VERBATIM = "empty answer", "not word for word"
 _BY_RUNG = {EMPTY: EMPTY_ANSWER, ABSENT: NOT_IN_THE_TEXT, FOLDED: NOT_VERBATIM, FUZZY: NOT_VERBATIM}
 
 
-def _answer(item: Item, _material: Material) -> list[Example]:
+def _encoder_examples(item: Item, _material: Material) -> list[Example]:
     # The first reference, at its first place in the text.
     text, answer = item.shown["text"], item.gold[0]
     start = text.find(answer)
@@ -427,8 +441,10 @@ class PolicyQA(Suite):
     splits = ("test", "dev", "train")
     measures = MEASURES
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("span", "f1_squad", _answer),), lambda _item, found: reply(found[""][0]))
-    error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACED)
+    head = EncoderHead(
+        (EncoderModel("span", "f1_squad", _encoder_examples),), lambda _item, predictions: reply(predictions[""][0])
+    )
+    error_kinds = (EMPTY_ANSWER, NOT_IN_THE_TEXT, NOT_VERBATIM, *MISPLACEMENTS)
     about_errors = (
         "Too long: the nearest reference is in the answer; too short: the answer is in it; overlapping: they share "
         "words; elsewhere: it shares none with any reference."
@@ -441,51 +457,54 @@ class PolicyQA(Suite):
     }
 
     def load(self, split: str) -> Material:
-        """The examples of a split; DataError and UsageError as `data.load`."""
+        """Load the examples of a split; DataError and UsageError as `load`."""
         return load(self.files, split)
 
     @property
-    def learns_from(self) -> str:
-        """The train split, or for test the dev split where no train split is here."""
+    def training_split(self) -> str:
+        """The train split; for test the dev split if the train split is not here."""
         without = self.plan.split == "test" and self.files.find("data/train.json") is None
-        return "dev" if without else super().learns_from
+        return "dev" if without else super().training_split
 
-    def parse(self, item: Item, found: Any) -> Given:
-        """The answer as it was said, the span of the segment that it is, and how that was found.
+    def parse(self, item: Item, answer: Any) -> ParsedReply:
+        """Return the answer as it was said, the span of the segment that it is, and how that was found.
 
         One that is not in the segment is no fault: the official figures score it as it was said.
         """
-        span = find(found["answer"], item.shown["text"])
-        return Given({"answer": found["answer"], "span": span.text, "found": span.found})
+        span = find_span(answer["answer"], item.shown["text"])
+        return ParsedReply({"answer": answer["answer"], "span": span.text, "found": span.rung})
 
     def gold_reply(self, item: Item) -> str:
-        """The first reference."""
+        """Return the first reference."""
         return reply(item.gold[0])
 
-    def people_about(self, outcomes: Sequence[Outcome]) -> str:
-        """The number of these examples that have several references."""
-        several = sum(len(one.item.gold) > 1 for one in outcomes)
+    def human_note(self, outcomes: Sequence[Outcome]) -> str:
+        """Say how many of these examples have several references."""
+        several = sum(len(outcome.item.gold) > 1 for outcome in outcomes)
         return (
             "each reference against the others of its example, where it has several "
             f"({several:,} of {len(outcomes):,} examples)"
         )
 
-    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
-        """F1 and EM of one reference against the others, over items with two references or more."""
-        several = {one.item.id: one.item.gold for one in outcomes if len(one.item.gold) > 1}
-        each = [between_people(references) for references in several.values()]
-        if not each:
+    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+        """Return F1 and EM of one reference against the others, over items with two references or more."""
+        several = {outcome.item.id: outcome.item.gold for outcome in outcomes if len(outcome.item.gold) > 1}
+        agreements = [human_agreement(references) for references in several.values()]
+        if not agreements:
             return {}
-        return {"f1_squad": sum(f1 for _, f1 in each) / len(each), "em": sum(match for match, _ in each) / len(each)}
+        return {
+            "f1_squad": sum(f1 for _, f1 in agreements) / len(agreements),
+            "em": sum(match for match, _ in agreements) / len(agreements),
+        }
 
     def errors(self, outcome: Outcome) -> Mapping[str, int]:
-        """The error of an answer that is no reference as SQuAD compares: its rung, or how it lies to the nearest."""
-        said = outcome.given.prediction
-        if outcome.given.fault or said is None or best(said["answer"], outcome.item.gold)[0]:
+        """Count the error of an answer that SQuAD's metric does not match: its rung, or how it lies to the nearest."""
+        prediction = outcome.parsed.prediction
+        if outcome.parsed.fault or prediction is None or best_scores(prediction["answer"], outcome.item.gold)[0]:
             return {}
-        error = _BY_RUNG.get(said["found"]) or misplaced(said["span"], outcome.item.gold)
+        error = _BY_RUNG.get(prediction["found"]) or classify_misplacement(prediction["span"], outcome.item.gold)
         return {error: 1} if error else {}
 
-    def why(self, outcome: Outcome) -> str:
-        """A fault, or the type of error; empty for a reference."""
-        return outcome.given.fault or next(iter(self.errors(outcome)), "")
+    def failure_reason(self, outcome: Outcome) -> str:
+        """Return a fault, or the type of error; empty for a reference."""
+        return outcome.parsed.fault or next(iter(self.errors(outcome)), "")

@@ -111,7 +111,7 @@ ROWS: tuple[GlueRow, ...] = tuple(row for task in TASKS for row in task.rows)
 
 LEVELS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 """Levels of significance and their stars (paper, Figure 3)."""
-_MOST_WAYS = 20_000
+_MAX_ARRANGEMENTS = 20_000
 """Ways to deal the values out that are tried one by one: all of eight against eight, and some more."""
 _NAMED = 3
 """Rows that a note names."""
@@ -132,31 +132,31 @@ class Means:
 
     @property
     def whole(self) -> bool:
-        """Whether these are the paper's: over all 14 rows."""
+        """Whether they are over all 14 rows, as the paper's."""
         return set(self.rows) == set(ROWS)
 
     @property
     def name(self) -> str:
-        """The figure's name: only that over all rows is PrivacyGLUE's."""
+        """The figure's name; only a mean over all rows is PrivacyGLUE's."""
         return "PrivacyGLUE (14 rows)" if self.whole else f"mean of {len(self.rows)} of the 14 rows"
 
 
 def means(values: Mapping[GlueRow, float]) -> Means:
-    """The means of a system's rows, all of them or the part that is there (paper, Table 3).
+    """Return the means of a system's rows, all of them or those available (paper, Table 3).
 
     A zero leaves no geometric and no harmonic mean: both would be 0, whatever the other rows are. NaN is no value.
     """
-    there = {row: values[row] for row in ROWS if row in values and not math.isnan(values[row])}
-    figures = list(there.values())
+    available = {row: values[row] for row in ROWS if row in values and not math.isnan(values[row])}
+    figures = list(available.values())
     if not figures:
         return Means((), math.nan, math.nan, math.nan, "No row is there.")
     arithmetic = math.fsum(figures) / len(figures)
-    zeros = [row.heading for row, value in there.items() if value <= 0]
+    zeros = [row.heading for row, value in available.items() if value <= 0]
     if zeros:
         are = "is" if len(zeros) == 1 else "are"
         note = f"Geometric and harmonic mean are not defined: {some(zeros, _NAMED)} {are} 0."
-        return Means(tuple(there), arithmetic, math.nan, math.nan, note)
-    return Means(tuple(there), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
+        return Means(tuple(available), arithmetic, math.nan, math.nan, note)
+    return Means(tuple(available), arithmetic, statistics.geometric_mean(figures), statistics.harmonic_mean(figures))
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Spread:
 
 
 def spread(samples: Sequence[float]) -> Spread:
-    """Mean and spread of one row over repetitions; NaN over none, or where one is not defined (F1 of nothing)."""
+    """Return mean and spread of one row over repetitions; NaN over none, or where one is undefined (F1 of nothing)."""
     if not samples or any(map(math.isnan, samples)):
         return Spread(math.nan, math.nan, math.nan, len(samples))
     sample = statistics.stdev(samples) if len(samples) > 1 else math.nan
@@ -181,57 +181,59 @@ def spread(samples: Sequence[float]) -> Spread:
 
 
 @dataclass(frozen=True)
-class Beaten:
-    """The one-sided Mann-Whitney test of one row: whether `system` is better than `other`, over repetitions.
+class RowComparison:
+    """The one-sided Mann-Whitney test of one row: whether `system` is better than `rival`, over repetitions.
 
     `smallest` is the smallest p that these repetitions can give at all. `meaningless` says why p says nothing.
     """
 
     row: GlueRow
     system: str
-    other: str
+    rival: str
     p: float
     smallest: float
     meaningless: str = ""
 
 
-def smallest_p(number: int, others: int) -> float:
-    """The smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
-    return _p(range(others, others + number), range(others))
+def smallest_p(number: int, rivals: int) -> float:
+    """Return the smallest p of the one-sided Mann-Whitney test with N repetitions per side: all of one side above."""
+    return _mann_whitney_p(range(rivals, rivals + number), range(rivals))
 
 
-def beaten(row: GlueRow, system: str, samples: Sequence[float], other: str, others: Sequence[float]) -> Beaten:
+def compare_row(
+    row: GlueRow, system: str, samples: Sequence[float], rival: str, rival_samples: Sequence[float]
+) -> RowComparison:
     """Test whether the system's repetitions are greater than the other's, with no correction for many tests."""
-    smallest = smallest_p(len(samples), len(others))
-    single = min(len(samples), len(others)) < 2  # noqa: PLR2004 - a pair
-    tied = len(set(samples)) == 1 or len(set(others)) == 1
-    why = ""
+    smallest = smallest_p(len(samples), len(rival_samples))
+    single = min(len(samples), len(rival_samples)) < 2  # noqa: PLR2004 - a pair
+    tied = len(set(samples)) == 1 or len(set(rival_samples)) == 1
+    reason = ""
     if single:
-        why = "a single repetition has no spread"
+        reason = "a single repetition has no spread"
     elif tied:
-        why = "repetitions are all equal, as at temperature 0: they are one observation, counted several times"
-    return Beaten(row, system, other, max(smallest, _p(samples, others)), smallest, why)
+        reason = "repetitions are all equal, as at temperature 0: they are one observation, counted several times"
+    return RowComparison(row, system, rival, max(smallest, _mann_whitney_p(samples, rival_samples)), smallest, reason)
 
 
-def stars(tests: Sequence[Beaten]) -> str:
-    """Stars of a system in one row: the level at which every other is beaten; none if a test is meaningless."""
+def stars(tests: Sequence[RowComparison]) -> str:
+    """Return a system's stars in one row: the level at which every rival is beaten; none if a test is meaningless."""
     if not tests or any(test.meaningless for test in tests):
         return ""
     worst = max(test.p for test in tests)
     return next((mark for level, mark in LEVELS if worst <= level), "")
 
 
-def _p(samples: Sequence[float], others: Sequence[float]) -> float:
-    """The p by scipy's choice of method; by all ways for few values with ties, where it is not exact."""
+def _mann_whitney_p(samples: Sequence[float], rival_samples: Sequence[float]) -> float:
+    """Return the p by scipy's choice of method; by all arrangements for few values with ties, where it is not exact."""
     from scipy.stats import PermutationMethod, mannwhitneyu
 
-    ways = math.comb(len(samples) + len(others), len(samples))
-    tied = len({*samples, *others}) < len(samples) + len(others)
-    method = PermutationMethod(n_resamples=ways) if tied and ways <= _MOST_WAYS else "auto"
-    return float(mannwhitneyu(samples, others, alternative="greater", method=method).pvalue)
+    arrangements = math.comb(len(samples) + len(rival_samples), len(samples))
+    tied = len({*samples, *rival_samples}) < len(samples) + len(rival_samples)
+    method = PermutationMethod(n_resamples=arrangements) if tied and arrangements <= _MAX_ARRANGEMENTS else "auto"
+    return float(mannwhitneyu(samples, rival_samples, alternative="greater", method=method).pvalue)
 
 
-class Pair(IntEnum):
+class PairCategory(IntEnum):
     """Category of an example: which of two systems are right; B, P, O and N in the paper."""
 
     BOTH = 0
@@ -240,31 +242,39 @@ class Pair(IntEnum):
     NEITHER = 3
 
 
-def agreement(first: Any, second: Any) -> list[Pair]:
-    """The category of each example: the most frequent over all pairs of repetitions, ties to the one seen first.
+def classify_agreement(first: Any, second: Any) -> list[PairCategory]:
+    """Return the category of each example: the most frequent over all pairs of repetitions, ties to the one seen first.
 
     `first` and `second` say which examples are right, repetitions by examples (booleans); pairs are seen with the first
     system's repetitions in the outer loop (paper, section 6.2).
     """
     import numpy as np
 
-    one, two = np.atleast_2d(np.asarray(first, dtype=bool)), np.atleast_2d(np.asarray(second, dtype=bool))
-    if one.shape[1] != two.shape[1]:
-        msg = f"the systems have {one.shape[1]} and {two.shape[1]} examples"
+    first_right, second_right = (
+        np.atleast_2d(np.asarray(first, dtype=bool)),
+        np.atleast_2d(np.asarray(second, dtype=bool)),
+    )
+    if first_right.shape[1] != second_right.shape[1]:
+        msg = f"the systems have {first_right.shape[1]} and {second_right.shape[1]} examples"
         raise ValueError(msg)
-    if not one.shape[1]:
+    if not first_right.shape[1]:
         return []
-    pairs = len(one) * len(two)
+    pairs = len(first_right) * len(second_right)
     rank = []
-    for mine, theirs in ((one, two), (one, ~two), (~one, two), (~one, ~two)):
-        seen = mine.argmax(axis=0) * len(two) + theirs.argmax(axis=0)
-        rank.append(mine.sum(axis=0) * theirs.sum(axis=0) * (pairs + 1) - seen)
-    return [Pair(int(place)) for place in np.stack(rank).argmax(axis=0)]
+    for first_side, second_side in (
+        (first_right, second_right),
+        (first_right, ~second_right),
+        (~first_right, second_right),
+        (~first_right, ~second_right),
+    ):
+        first_seen = first_side.argmax(axis=0) * len(second_right) + second_side.argmax(axis=0)
+        rank.append(first_side.sum(axis=0) * second_side.sum(axis=0) * (pairs + 1) - first_seen)
+    return [PairCategory(int(category)) for category in np.stack(rank).argmax(axis=0)]
 
 
-def shares(categories: Sequence[Pair]) -> dict[Pair, float]:
-    """Share of examples of each category, from 0 to 1; NaN over none."""
-    return {pair: categories.count(pair) / len(categories) if categories else math.nan for pair in Pair}
+def category_shares(categories: Sequence[PairCategory]) -> dict[PairCategory, float]:
+    """Return the share of examples of each category, from 0 to 1; NaN over none."""
+    return {pair: categories.count(pair) / len(categories) if categories else math.nan for pair in PairCategory}
 
 
 PUBLISHED = Path(__file__).with_name("published.yaml")
@@ -299,14 +309,14 @@ class PublishedEncoder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Row → mean in percent."""
         return {row: self.values[row.name] for row in ROWS}
 
-    def over(self, rows: Collection[GlueRow]) -> Means:
-        """Its means over these rows alone, so that it is compared with a system over what that system has."""
+    def compute_means(self, rows: Collection[GlueRow]) -> Means:
+        """Return its means over these rows alone, to compare it with a system over what that system has."""
         return means({row: value for row, value in self.rows.items() if row in rows})
 
 
 @cache
 def encoders() -> tuple[PublishedEncoder, ...]:
-    """The five encoders, in the paper's order."""
+    """Return the five encoders, in the paper's order."""
     return tuple(read_yaml(PUBLISHED, list[PublishedEncoder]))
 
 
@@ -328,32 +338,32 @@ class PrivacyGLUE(Task):
 
     @cached_property
     def plan(self) -> SuitePlan:
-        """The part of the spec that all parts share; a limit is of each of them."""
+        """The part of the spec that all parts share; a limit holds for each of them."""
         assert isinstance(self.spec.plan, SuitePlan), "it is a suite's run"
         return self.spec.plan
 
     @cached_property
     def parts(self) -> dict[str, Suite]:
-        """Name → suite of every part that is asked; a UsageError where none can be."""
-        if not self._found[0]:
-            why = " ".join(f"{reason.rstrip('.')}." for reason in self._found[1].values())
+        """Name → suite of every part that is asked; a UsageError if none can be asked."""
+        if not self._parts_and_missing[0]:
+            reasons = " ".join(f"{reason.rstrip('.')}." for reason in self._parts_and_missing[1].values())
             raise UsageError(
-                f"no suite of PrivacyGLUE can be asked. {why} Made-up items of all are in the split sample."
+                f"no suite of PrivacyGLUE can be asked. {reasons} The split sample has made-up items of all of them."
             )
-        return self._found[0]
+        return self._parts_and_missing[0]
 
     @property
     def missing(self) -> dict[str, str]:
-        """Name → what to do, of every suite that is left out for want of its data, or since it has no such probe."""
-        return self._found[1]
+        """Name → remedy, of every suite that is left out because it lacks data or the probe."""
+        return self._parts_and_missing[1]
 
     @cached_property
-    def _found(self) -> tuple[dict[str, Suite], dict[str, str]]:
+    def _parts_and_missing(self) -> tuple[dict[str, Suite], dict[str, str]]:
         if self.plan.split not in (*self.splits, SAMPLE):
             raise UnknownNameError("split of privacyglue", self.plan.split, (*self.splits, SAMPLE))
         parts: dict[str, Suite] = {}
         missing: dict[str, str] = {}
-        for name, kind in self._kinds().items():
+        for name, kind in self._select_kinds().items():
             spec = msgspec.structs.replace(self.spec, task=name)
             if self.folder is not None:
                 # As the run was begun, whatever data came since.
@@ -373,84 +383,92 @@ class PrivacyGLUE(Task):
                 parts[name] = part
         return parts, missing
 
-    def _kinds(self) -> dict[str, type[Suite]]:
-        """The suites whose baselines are asked; all, where other systems are."""
+    def _select_kinds(self) -> dict[str, type[Suite]]:
+        """Return the suites whose baselines are asked; all, where other systems are."""
         kinds: dict[str, type[Suite]] = {name: load(SUITES[name]) for name in self.joins if name in SUITES}
-        asked = {}
+        suites_by_system = {}
         for system in self.spec.systems:
-            own = system.removeprefix(PREFIX) if system.startswith(PREFIX) else ""
-            has = tuple(name for name, kind in kinds.items() if not own or own in [one.name for one in kind.baselines])
-            if not has:
-                known = dict.fromkeys(PREFIX + one.name for kind in kinds.values() for one in kind.baselines)
-                raise UnknownNameError("baseline of privacyglue", system, known)
-            asked[system] = has
-        if len(set(asked.values())) > 1:
-            system = min(asked, key=lambda name: len(asked[name]))
-            raise UsageError(f"{system} is of {', '.join(asked[system])} alone; ask it in a run of its own.")
-        return {name: kinds[name] for names in asked.values() for name in names}
+            baseline_name = system.removeprefix(PREFIX) if system.startswith(PREFIX) else ""
+            names_with_baseline = tuple(
+                name
+                for name, kind in kinds.items()
+                if not baseline_name or baseline_name in [baseline.name for baseline in kind.baselines]
+            )
+            if not names_with_baseline:
+                baseline_names = dict.fromkeys(
+                    PREFIX + baseline.name for kind in kinds.values() for baseline in kind.baselines
+                )
+                raise UnknownNameError("baseline of privacyglue", system, baseline_names)
+            suites_by_system[system] = names_with_baseline
+        if len(set(suites_by_system.values())) > 1:
+            system = min(suites_by_system, key=lambda name: len(suites_by_system[name]))
+            raise UsageError(
+                f"{system} belongs only to {', '.join(suites_by_system[system])}; ask it in a run of its own."
+            )
+        return {name: kinds[name] for names in suites_by_system.values() for name in names}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes of all parts, and which are missing."""
-        said = [note for part in self.parts.values() for note in part.notes]
+        """The notes of all parts, and sentences on the missing ones."""
+        notes = [note for part in self.parts.values() for note in part.notes]
         if self.plan.limit:
-            said.append(f"PrivacyGLUE: {self.plan.limit} items of each of its {len(self.parts)} suites")
-        said += [f"PrivacyGLUE: without {name}: {remedy}" for name, remedy in self.missing.items()]
-        return tuple(said)
+            notes.append(f"PrivacyGLUE: {self.plan.limit} items of each of its {len(self.parts)} suites")
+        notes += [f"PrivacyGLUE: without {name}: {remedy}" for name, remedy in self.missing.items()]
+        return tuple(notes)
 
     @property
     def digests(self) -> Digests:
         """Digests of all parts."""
-        return Digests({}, {}, {}, {}, task=_united(part.digests.task for part in self.parts.values()))
+        return Digests({}, {}, {}, {}, task=_merge_dicts(part.digests.task for part in self.parts.values()))
 
     @property
     def sources(self) -> dict[str, str]:
         """Sources of all parts."""
-        return _united(dict(part.sources) for part in self.parts.values())
+        return _merge_dicts(dict(part.sources) for part in self.parts.values())
 
     @property
     def texts(self) -> dict[str, str]:
         """Long texts of all parts."""
-        return _united(dict(part.texts) for part in self.parts.values())
+        return _merge_dicts(dict(part.texts) for part in self.parts.values())
 
     def planned(self) -> int:
-        """The answers wanted of each system, over all parts."""
+        """Return the number of answers wanted of each system, over all parts."""
         return sum(part.planned() for part in self.parts.values())
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """The dialogues of one part after another."""
+        """Yield the dialogues of one part after another."""
         return chain.from_iterable(
-            (_of_part(name, dialogue) for dialogue in part.dialogues(target)) for name, part in self.parts.items()
+            (_mark_part(name, dialogue) for dialogue in part.dialogues(target)) for name, part in self.parts.items()
         )
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """The samples of all parts, where each is the whole of it; else everything."""
+        """Return the samples of all parts, if each is the whole of its part; else everything."""
         samples = {name: part.sample(target) for name, part in self.parts.items()}
         if any(times != 1 for _, times in samples.values()):
             return super().sample(target)
         return chain.from_iterable(
-            (_of_part(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
+            (_mark_part(name, dialogue) for dialogue in dialogues) for name, (dialogues, _) in samples.items()
         ), 1
 
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
-        """All parts are asked."""
-        with ExitStack() as asked:
+        """Keep what every part keeps while a run is asked."""
+        with ExitStack() as stack:
             for part in self.parts.values():
-                asked.enter_context(part.keeping(folder))
+                stack.enter_context(part.keeping(folder))
             yield lambda _record: None
 
     def read_status(self, call: Call, reply: str, status: Status) -> Reading:
-        """The reading of the call's part."""
+        """Read a reply as the call's part does."""
         return self.parts[call.coordinates[PART]].read_status(call, reply, status)
 
     def flaw(self, call: Call, reply: Reply) -> str:
-        """The flaw by the call's part."""
+        """Return the flaw that the call's part finds."""
         return self.parts[call.coordinates[PART]].flaw(call, reply)
 
 
 def _has_data(part: Suite) -> bool:
-    """Whether the items of a part are here, so that it is something else that it lacks."""
+    """Tell whether the items of a part are here, so that it is something else that it lacks."""
     try:
         part.load(part.plan.split)
     except UsageError:
@@ -458,20 +476,20 @@ def _has_data(part: Suite) -> bool:
     return True
 
 
-def _united(some: Any) -> dict[str, str]:
-    return {name: text for one in some for name, text in one.items()}
+def _merge_dicts(dicts: Any) -> dict[str, str]:
+    return {name: text for mapping in dicts for name, text in mapping.items()}
 
 
-def _of_part(name: str, dialogue: Dialogue) -> Dialogue:
-    """A part's dialogue, its calls under the part's name."""
+def _mark_part(name: str, dialogue: Dialogue) -> Dialogue:
+    """Yield a part's dialogue, its calls under the part's name."""
     try:
         step = next(dialogue)
         while True:
             if isinstance(step, tuple):
-                said = yield tuple(_of_part(name, branch) for branch in step)
+                answer = yield tuple(_mark_part(name, branch) for branch in step)
             else:
-                said = yield replace(step, coordinates={PART: name, **step.coordinates})
-            step = dialogue.send(said)
+                answer = yield replace(step, coordinates={PART: name, **step.coordinates})
+            step = dialogue.send(answer)
     except StopIteration:
         return
     finally:

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from genaipa_suites.material import Outcome
     from genaipa_suites.suite import Suite
 
-    Found = Iterator["ComparedExample"]
-
 
 class ComparedExample(NamedTuple):
     """An example: the name by which a reader finds it, its key, and whether it is right in full."""
@@ -23,80 +21,80 @@ class ComparedExample(NamedTuple):
 
 
 def example_key(*parts: str) -> str:
-    """The key of an example: its sub-task, its question, its text, as far as it has them, blanks squeezed.
+    """Join the key of an example: its sub-task, its question, its text, as far as it has them, blanks squeezed.
 
     PolicyIE-A's has the gold label in place of a sub-task: a sentence is there once for each of its labels.
     """
     return " | ".join(" ".join(part.split()) for part in parts if part)
 
 
-def numbered(keys: Iterable[str]) -> list[str]:
-    """The keys, made distinct by a number where they come again."""
-    seen: Counter[str] = Counter()
-    found = []
+def number_repeats(keys: Iterable[str]) -> list[str]:
+    """Return the keys, made distinct by a number where they come again."""
+    counts: Counter[str] = Counter()
+    numbered_keys = []
     for key in keys:
-        seen[key] += 1
-        found.append(f"{key} ({seen[key]})" if seen[key] > 1 else key)
-    return found
+        counts[key] += 1
+        numbered_keys.append(f"{key} ({counts[key]})" if counts[key] > 1 else key)
+    return numbered_keys
 
 
-def examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[ComparedExample]:
-    """The examples of one repetition; right is what has the label, all labels, or all spans of a layer."""
-    found = [example for outcome in outcomes for example in _OF[task](suite, outcome)]
-    keys = numbered(example.key for example in found)
-    return [example._replace(key=key) for key, example in zip(keys, found, strict=True)]
+def make_examples(task: str, suite: Suite, outcomes: Iterable[Outcome]) -> list[ComparedExample]:
+    """Return the examples of one repetition; right is what has the label, all labels, or all spans of a layer."""
+    examples = [example for outcome in outcomes for example in _EXAMPLE_MAKERS[task](suite, outcome)]
+    keys = number_repeats(example.key for example in examples)
+    return [example._replace(key=key) for key, example in zip(keys, examples, strict=True)]
 
 
-def _opp_115(_suite: Suite, outcome: Outcome) -> Found:
-    said = outcome.given.prediction
-    right = said is not None and sorted(said) == sorted(outcome.item.gold)
+def _opp115_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+    prediction = outcome.parsed.prediction
+    right = prediction is not None and sorted(prediction) == sorted(outcome.item.gold)
     yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
-def _label(_suite: Suite, outcome: Outcome) -> Found:
-    right = outcome.given.prediction == outcome.item.gold
+def _label_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+    right = outcome.parsed.prediction == outcome.item.gold
     yield ComparedExample(outcome.item.id, example_key(outcome.item.shown["text"]), right)
 
 
-def _piextract(_suite: Suite, outcome: Outcome) -> Found:
-    from genaipa_suites.piextract import LAYERS, spans_of
+def _piextract_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+    from genaipa_suites.piextract import LAYERS, layer_spans
 
     for layer in LAYERS:
-        predicted, gold = spans_of(outcome, layer)
-        right = outcome.given.prediction is not None and sorted(predicted) == sorted(gold)
+        predicted, gold = layer_spans(outcome, layer)
+        right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(gold)
         yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
-def _policy_ie_a(_suite: Suite, outcome: Outcome) -> Found:
-    from genaipa_suites.policyie.score import answered
+def _policyie_a_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+    from genaipa_suites.policyie.score import pair_intents
 
     # A sentence is there once for each of its gold rows, in no order that can be relied on.
-    for intent, row in answered(outcome):
+    for intent, row in pair_intents(outcome):
         right = intent == row["intent"]
         yield ComparedExample(outcome.item.id, example_key(row["intent"], outcome.item.shown["text"]), right)
 
 
-def _policy_ie_b(_suite: Suite, outcome: Outcome) -> Found:
+def _policyie_b_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     from genaipa_suites.policyie.score import role_spans
 
     for layer in ("type-I", "type-II"):
-        said, gold = role_spans(outcome, layer)
+        predicted, gold = role_spans(outcome, layer)
         for row in gold:
-            right = outcome.given.prediction is not None and sorted(said) == sorted(row)
+            right = outcome.parsed.prediction is not None and sorted(predicted) == sorted(row)
             yield ComparedExample(f"{outcome.item.id}, {layer}", example_key(layer, outcome.item.shown["text"]), right)
 
 
-def _policy_qa(_suite: Suite, outcome: Outcome) -> Found:
-    said = outcome.given.prediction
-    right = said is not None and not outcome.given.fault and said["span"] in outcome.item.gold
+def _policyqa_examples(_suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
+    prediction = outcome.parsed.prediction
+    right = prediction is not None and not outcome.parsed.fault and prediction["span"] in outcome.item.gold
     yield ComparedExample(outcome.item.id, outcome.item.id, right)
 
 
-def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
+def _privacyqa_examples(suite: Suite, outcome: Outcome) -> Iterator[ComparedExample]:
     sentences = suite.material.documents[outcome.item.document]
-    gold, said = {*outcome.item.gold["relevant"]}, outcome.given.prediction
-    faulty = said is None or outcome.given.fault
-    chosen = {*(said or ())}
+    gold, prediction = {*outcome.item.gold["relevant"]}, outcome.parsed.prediction
+    faulty = prediction is None or outcome.parsed.fault
+    chosen = {*(prediction or ())}
     for number, sentence in enumerate(sentences, start=1):
         right = not faulty and (number in gold) == (number in chosen)
         yield ComparedExample(
@@ -104,12 +102,12 @@ def _privacy_qa(suite: Suite, outcome: Outcome) -> Found:
         )
 
 
-_OF: dict[str, Callable[[Suite, Outcome], Found]] = {
-    "opp_115": _opp_115,
-    "piextract": _piextract,
-    "policy_detection": _label,
-    "policy_ie_a": _policy_ie_a,
-    "policy_ie_b": _policy_ie_b,
-    "policy_qa": _policy_qa,
-    "privacy_qa": _privacy_qa,
+_EXAMPLE_MAKERS: dict[str, Callable[[Suite, Outcome], Iterator[ComparedExample]]] = {
+    "opp_115": _opp115_examples,
+    "piextract": _piextract_examples,
+    "policy_detection": _label_examples,
+    "policy_ie_a": _policyie_a_examples,
+    "policy_ie_b": _policyie_b_examples,
+    "policy_qa": _policyqa_examples,
+    "privacy_qa": _privacyqa_examples,
 }

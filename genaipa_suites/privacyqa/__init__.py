@@ -25,9 +25,9 @@ import msgspec
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.systems.base import Message
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.encoders.kinds import EncoderHead, EncoderModel, Example
-from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Given, Item, Material
+from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Item, Material, ParsedReply
 from genaipa_suites.measure import Measure, f1_of_means, macro_f1
 from genaipa_suites.privacyqa.table import (
     CORPUS,
@@ -42,14 +42,14 @@ from genaipa_suites.privacyqa.table import (
     SUBSET_QUESTIONS,
     PolicyQuestion,
     Split,
-    empty,
-    plain,
+    choose_rule,
+    count_empty,
+    normalize_question,
+    policy_file_name,
     read_categories,
     read_table,
-    rule_for,
     rule_note,
     silence_measures,
-    stored,
 )
 from genaipa_suites.probes import CONTINUATION
 from genaipa_suites.suite import Suite
@@ -87,7 +87,7 @@ class _SubsetFile(msgspec.Struct):
 
 
 def read_subset(files: DataFiles) -> Split:
-    """The questions and policies that are here; a DataError where evidence is not what its span says."""
+    """Read the questions and policies that are here; a DataError where evidence is not what its span says."""
     content = files.read(SUBSET_FILE)
     path = files.find(SUBSET_FILE)
     assert path is not None, "it was just read"
@@ -98,9 +98,9 @@ def read_subset(files: DataFiles) -> Split:
     questions: list[PolicyQuestion] = []
     texts: dict[str, _Text] = {}
     for number, test in enumerate(tests, 1):
-        question = _question(path, f"test {number}", test, files, texts)
+        question = _make_question(path, f"test {number}", test, files, texts)
         # A number, so that a question that is there twice is two items.
-        question.id = f"{question.policy}_{sum(one.policy == question.policy for one in questions)}"
+        question.id = f"{question.policy}_{sum(earlier.policy == question.policy for earlier in questions)}"
         questions.append(question)
     files.check(SUBSET_FILE, {"questions": len(questions)}, {"questions": SUBSET_QUESTIONS})
     policies = {policy: [sentence.strip() for sentence in text.sentences] for policy, text in texts.items()}
@@ -120,12 +120,12 @@ class _Text:
         self.ends |= {end: number for number, end in enumerate(ends, 1)}
 
 
-def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> PolicyQuestion:
-    asked = _ASKED.fullmatch(test.query)
+def _make_question(path: Path, entry: str, test: _Test, files: DataFiles, texts: dict[str, _Text]) -> PolicyQuestion:
+    match = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
-    if asked is None or len(policies) != 1:
+    if match is None or len(policies) != 1:
         problem = "has to ask 'Consider \"NAME\"'s privacy policy; …', with evidence from one file alone."
-        raise DataError(path, problem, where)
+        raise DataError(path, problem, entry)
     (policy,) = policies
     if policy not in texts:
         texts[policy] = _read_policy(files, policy)
@@ -133,19 +133,18 @@ def _question(path: Path, where: str, test: _Test, files: DataFiles, texts: dict
     for snippet in test.snippets:
         begin, end = snippet.span
         if text.text[begin:end] != snippet.answer or begin not in text.begins or end not in text.ends:
-            problem = (
-                f"its evidence {begin} to {end} is not those whole lines of {stored(policy)}; take both as published."
-            )
-            raise DataError(path, problem, where)
+            name = policy_file_name(policy)
+            problem = f"its evidence {begin} to {end} is not whole lines of {name}; take both as published."
+            raise DataError(path, problem, entry)
         evidence.update(range(text.begins[begin], text.ends[end] + 1))
-    return PolicyQuestion("", policy, asked["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
+    return PolicyQuestion("", policy, match["question"].strip(), {CONSENSUS: sorted(evidence)}, sorted(evidence))
 
 
 def _read_policy(files: DataFiles, policy: str) -> _Text:
-    """The text of a policy, wherever it is: beside the JSON as in the repository, or in a folder `corpus`."""
-    names = dict.fromkeys((stored(policy), f"{policy}.txt"))
-    places = [folder + name for folder in (CORPUS, "corpus/") for name in names]
-    path = next((place for place in places if files.find(place)), places[0])
+    """Read the text of a policy, wherever it is: beside the JSON as in the repository, or in a folder `corpus`."""
+    names = dict.fromkeys((policy_file_name(policy), f"{policy}.txt"))
+    candidates = [folder + name for folder in (CORPUS, "corpus/") for name in names]
+    path = next((candidate for candidate in candidates if files.find(candidate)), candidates[0])
     text = files.text(path)
     lines = len(text.removesuffix("\n").split("\n"))
     files.check(path, {"lines": lines}, {"lines": SENTENCES.get(policy, lines)})
@@ -158,7 +157,7 @@ SUBSET = "subset"
 
 
 def load(files: DataFiles, split: str) -> Material:
-    """All questions of a split, about their policies.
+    """Load all questions of a split, about their policies.
 
     Shown are the question as `text` and the policy's name as `company`. Gold are the annotators'
     sets of sentences by their numbers (`references`), the ones the file says are relevant, the number of sentences,
@@ -166,11 +165,11 @@ def load(files: DataFiles, split: str) -> Material:
     """
     table = read_subset(files) if split == SUBSET else read_table(files, split)
     categories = read_categories(files, split)
-    rule = RULES[rule_for(table.questions, split)]
+    rule = RULES[choose_rule(table.questions, split)]
 
     def item(question: PolicyQuestion) -> Item:
         policy = question.policy
-        marked_nothing, annotators = empty(question), len(question.references)
+        marked_nothing, annotators = count_empty(question), len(question.references)
         gold: dict[str, Any] = {
             "unanswerable": rule(marked_nothing, annotators),
             "empty": marked_nothing,
@@ -179,8 +178,8 @@ def load(files: DataFiles, split: str) -> Material:
             "relevant": question.relevant,
             "sentences": len(table.policies[policy]),
         }
-        known = (policy, question.id), (policy, plain(question.text))
-        groups = next((categories[key] for key in known if key in categories), ())
+        keys = (policy, question.id), (policy, normalize_question(question.text))
+        groups = next((categories[key] for key in keys if key in categories), ())
         return Item(
             question.id,
             {"text": question.text, "company": policy},
@@ -205,12 +204,12 @@ class Scores(NamedTuple):
 NOTHING = Scores(0.0, 0.0, 0.0)
 
 
-def overlap(predicted: Collection[int], reference: Collection[int]) -> Scores:
-    """Scores of a set of sentences against one reference.
+def overlap_scores(predicted: Collection[int], reference: Collection[int]) -> Scores:
+    """Score a set of sentences against one reference.
 
-    >>> overlap([1, 2, 3, 4], [1, 9])
+    >>> overlap_scores([1, 2, 3, 4], [1, 9])
     Scores(precision=0.25, recall=0.5, f1=0.3333333333333333)
-    >>> overlap([], [])
+    >>> overlap_scores([], [])
     Scores(precision=1.0, recall=1.0, f1=1.0)
     """
     if not predicted and not reference:
@@ -222,97 +221,110 @@ def overlap(predicted: Collection[int], reference: Collection[int]) -> Scores:
     return Scores(precision, recall, 2 * precision * recall / (precision + recall))
 
 
-def each_best(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
-    """The best precision, the best recall and the best F1, each over all references, which may be different ones."""
-    every = [overlap(predicted, reference) for reference in references]
-    return Scores(*map(max, zip(*every, strict=True)))
+def best_per_metric(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+    """Return the best precision, the best recall and the best F1, each over all references, maybe different ones."""
+    scores = [overlap_scores(predicted, reference) for reference in references]
+    return Scores(*map(max, zip(*scores, strict=True)))
 
 
-def best(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
-    """The scores against the reference with the best F1, as PLUE has them; of equals the first."""
-    return max((overlap(predicted, reference) for reference in references), key=lambda scores: scores.f1)
+def best_by_f1(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
+    """Return the scores against the reference with the best F1, as PLUE has them; of equals the first."""
+    return max((overlap_scores(predicted, reference) for reference in references), key=lambda scores: scores.f1)
 
 
 def leave_one_out(predicted: Collection[int], references: Sequence[Collection[int]]) -> Scores:
-    """The mean of `each_best` over all ways to leave out one of the references: the paper's, of two or more."""
-    return _mean([each_best(predicted, others) for others in _others(references)])
+    """Return the mean of `best_per_metric` over all ways to leave out one of two or more references: the paper's."""
+    return _mean_scores(
+        [best_per_metric(predicted, other_references) for other_references in _leave_one_out_sets(references)]
+    )
 
 
-def between_people(references: Sequence[Collection[int]]) -> Scores:
-    """The mean over annotators of each one's scores against the others, the paper's human row; of two or more."""
-    return _mean([each_best(own, others) for own, others in zip(references, _others(references), strict=True)])
+def human_agreement(references: Sequence[Collection[int]]) -> Scores:
+    """Return the mean over two or more annotators of each one's scores against the others, the paper's human row."""
+    return _mean_scores(
+        [
+            best_per_metric(reference, other_references)
+            for reference, other_references in zip(references, _leave_one_out_sets(references), strict=True)
+        ]
+    )
 
 
-def agreed(references: Sequence[Collection[int]]) -> Collection[int]:
-    """The reference that agrees best with all: highest mean F1; of equals the first."""
-    return max(references, key=lambda own: sum(overlap(own, other).f1 for other in references))
+def best_reference(references: Sequence[Collection[int]]) -> Collection[int]:
+    """Return the reference that agrees best with all: highest mean F1; of equals the first."""
+    return max(
+        references, key=lambda candidate: sum(overlap_scores(candidate, reference).f1 for reference in references)
+    )
 
 
-def _others(references: Sequence[Collection[int]]) -> list[list[Collection[int]]]:
-    return [[*references[:place], *references[place + 1 :]] for place in range(len(references))]
+def _leave_one_out_sets(references: Sequence[Collection[int]]) -> list[list[Collection[int]]]:
+    return [[*references[:index], *references[index + 1 :]] for index in range(len(references))]
 
 
-def _mean(every: Sequence[Scores]) -> Scores:
-    return Scores(*(sum(values) / len(every) for values in zip(*every, strict=True)))
+def _mean_scores(scores: Sequence[Scores]) -> Scores:
+    return Scores(*(sum(values) / len(scores) for values in zip(*scores, strict=True)))
 
 
 def references(item: Item) -> list[list[int]]:
-    """The annotators' sets of sentences."""
+    """Return the annotators' sets of sentences."""
     return list(item.gold["references"].values())
 
 
-def _scores(outcome: Outcome, scorer: Scorer, least: int) -> Scores | None:
-    known = references(outcome.item)
-    if len(known) < least:
+def _score_outcome(outcome: Outcome, scorer: Scorer, min_references: int) -> Scores | None:
+    references_of_item = references(outcome.item)
+    if len(references_of_item) < min_references:
         return None
-    said = outcome.given.prediction
-    return NOTHING if said is None or outcome.given.fault else scorer(said, known)
+    prediction = outcome.parsed.prediction
+    return NOTHING if prediction is None or outcome.parsed.fault else scorer(prediction, references_of_item)
 
 
-def _one(outcome: Outcome, scorer: Scorer, least: int, which: str) -> tuple[float, float]:
-    scores = _scores(outcome, scorer, least)
-    return (0.0, 0.0) if scores is None else (getattr(scores, which), 1.0)
+def _metric_counts(outcome: Outcome, scorer: Scorer, min_references: int, metric: str) -> tuple[float, float]:
+    scores = _score_outcome(outcome, scorer, min_references)
+    return (0.0, 0.0) if scores is None else (getattr(scores, metric), 1.0)
 
 
-def _both(outcome: Outcome, scorer: Scorer, least: int) -> tuple[float, float, float]:
-    scores = _scores(outcome, scorer, least)
+def _precision_recall_counts(outcome: Outcome, scorer: Scorer, min_references: int) -> tuple[float, float, float]:
+    scores = _score_outcome(outcome, scorer, min_references)
     return (0.0, 0.0, 0.0) if scores is None else (scores.precision, scores.recall, 1.0)
 
 
-def _scored(name: str, heading: str, definition: str, scorer: Scorer, least: int = 1) -> tuple[Measure, ...]:
-    """F1 of means, mean F1, P and R by one scorer, over items with at least N references."""
-    one = partial(_one, scorer=scorer, least=least)
+def _make_measures(
+    name: str, heading: str, definition: str, scorer: Scorer, min_references: int = 1
+) -> tuple[Measure, ...]:
+    """Make F1 of means, mean F1, P and R by one scorer, over items with at least `min_references` references."""
+    metric_counts = partial(_metric_counts, scorer=scorer, min_references=min_references)
     return (
         Measure(
             f"{name}_f1_of_means",
             f"F1 of means, {heading}",
             f"Harmonic mean of mean precision and mean recall. {definition}",
-            partial(_both, scorer=scorer, least=least),
+            partial(_precision_recall_counts, scorer=scorer, min_references=min_references),
             lambda counts: f1_of_means(counts) if counts[2] else math.nan,
         ),
         Measure(
             f"{name}_f1_mean",
             f"Mean F1, {heading}",
             f"Mean of the questions' F1. {definition}",
-            partial(one, which="f1"),
+            partial(metric_counts, metric="f1"),
         ),
-        Measure(f"{name}_p", f"P, {heading}", f"Mean precision. {definition}", partial(one, which="precision")),
-        Measure(f"{name}_r", f"R, {heading}", f"Mean recall. {definition}", partial(one, which="recall")),
+        Measure(
+            f"{name}_p", f"P, {heading}", f"Mean precision. {definition}", partial(metric_counts, metric="precision")
+        ),
+        Measure(f"{name}_r", f"R, {heading}", f"Mean recall. {definition}", partial(metric_counts, metric="recall")),
     )
 
 
-def _pairs(outcome: Outcome) -> tuple[float, ...]:
-    """(right, predicted, gold) of Relevant and of Irrelevant, over all sentences; without a prediction gold alone."""
+def _count_pairs(outcome: Outcome) -> tuple[float, ...]:
+    """Count (right, predicted, gold) of Relevant and of Irrelevant sentences; without a prediction gold alone."""
     gold, number = set(outcome.item.gold["relevant"]), outcome.item.gold["sentences"]
-    if outcome.given.prediction is None or outcome.given.fault:
+    if outcome.parsed.prediction is None or outcome.parsed.fault:
         return 0.0, 0.0, len(gold), 0.0, 0.0, number - len(gold)
-    said = set(outcome.given.prediction)
-    neither = number - len(gold | said)
-    return len(gold & said), len(said), len(gold), neither, number - len(said), number - len(gold)
+    predicted = set(outcome.parsed.prediction)
+    neither = number - len(gold | predicted)
+    return len(gold & predicted), len(predicted), len(gold), neither, number - len(predicted), number - len(gold)
 
 
-def _pairs_right(outcome: Outcome) -> tuple[float, float]:
-    counts = _pairs(outcome)
+def _count_right_pairs(outcome: Outcome) -> tuple[float, float]:
+    counts = _count_pairs(outcome)
     return counts[0] + counts[3], outcome.item.gold["sentences"]
 
 
@@ -320,30 +332,35 @@ _LEFT_OUT = (
     "Each annotator left out in turn, the best precision, recall and F1 over the others, mean over the annotators: the "
     "paper's; questions with one annotator are not in it."
 )
-_PAPER = _scored("leave_one_out", "n - 1", _LEFT_OUT, leave_one_out, 2)
-_BEST = _scored(
-    "best_of_n", "best of n", "Best precision, recall and F1 over all annotators, each by itself.", each_best
+_PAPER = _make_measures("leave_one_out", "n - 1", _LEFT_OUT, leave_one_out, 2)
+_BEST = _make_measures(
+    "best_of_n", "best of n", "Best precision, recall and F1 over all annotators, each by itself.", best_per_metric
 )
 # Its F1 is the best one over all annotators as well, so that its mean is a measure already.
 _PLUE = tuple(
     measure
-    for measure in _scored("best_of_n_plue", "PLUE", "Against the annotator with the best F1, as PLUE has it.", best)
+    for measure in _make_measures(
+        "best_of_n_plue", "PLUE", "Against the annotator with the best F1, as PLUE has it.", best_by_f1
+    )
     if not measure.name.endswith("_f1_mean")
 )
 _ANY = "Every sentence of a question is a pair, relevant if any annotator marked it."
 _PAIRS = (
-    Measure("any_relevant_macro_f1", "Macro F1, pairs", f"Mean of both labels' F1. {_ANY}", _pairs, macro_f1),
+    Measure("any_relevant_macro_f1", "Macro F1, pairs", f"Mean of both labels' F1. {_ANY}", _count_pairs, macro_f1),
     Measure(
-        "any_relevant_micro_f1", "Micro F1, pairs", f"Share of right labels, which is micro F1. {_ANY}", _pairs_right
+        "any_relevant_micro_f1",
+        "Micro F1, pairs",
+        f"Share of right labels, which is micro F1. {_ANY}",
+        _count_right_pairs,
     ),
 )
 _CONSENSUS = "Against the one reference: the sentences that at least half of the annotators marked."
 MEASURES = (*_PAPER, *_BEST, *_PLUE, *_PAIRS, *silence_measures())
-SINGLE = (*_BEST, *_PAIRS, *silence_measures())
+TRAIN_MEASURES = (*_BEST, *_PAIRS, *silence_measures())
 """Measures of the train split, which has one label of each pair."""
-OF_SUBSET = (
-    *_scored("consensus", "consensus", _CONSENSUS, each_best),
-    *(one for one in silence_measures() if one.name == "silence_false_silence_rate"),
+SUBSET_MEASURES = (
+    *_make_measures("consensus", "consensus", _CONSENSUS, best_per_metric),
+    *(measure for measure in silence_measures() if measure.name == "silence_false_silence_rate"),
 )
 """Measures of the subset, in which every question has evidence."""
 
@@ -357,52 +374,59 @@ STOP_WORDS = frozenset(
 )
 
 
-def words(text: str) -> set[str]:
-    """The different words of a text, in lower case: runs of letters a to z and digits."""
+def distinct_words(text: str) -> set[str]:
+    """Return the different words of a text, in lower case: runs of letters a to z and digits."""
     return set(re.findall(r"[a-z0-9]+", text.lower()))
 
 
 def reply(sentences: Collection[int]) -> str:
-    """A reply with the numbers of these sentences."""
+    """Return a reply with the numbers of these sentences."""
     return json.dumps({"sentences": sorted(sentences)})
 
 
-def _word_count(suite: Suite, *, top: int, without: frozenset[str]) -> Callable[[Item], str]:
-    """The sentences with most different words of the question; of equals the earlier ones, of those without any too."""
-    policies = {key: [words(sentence) for sentence in sentences] for key, sentences in suite.material.documents.items()}
+def _word_count_baseline(suite: Suite, *, top: int, without: frozenset[str]) -> Callable[[Item], str]:
+    """Reply with the sentences with most different words of the question, the earlier of equals, even without any."""
+    policies = {
+        key: [distinct_words(sentence) for sentence in sentences] for key, sentences in suite.material.documents.items()
+    }
 
     def answer(item: Item) -> str:
-        asked = words(item.shown["text"]) - without
-        common = [len(asked & sentence) for sentence in policies[item.document]]
+        question_words = distinct_words(item.shown["text"]) - without
+        common = [len(question_words & sentence) for sentence in policies[item.document]]
         return reply(sorted(range(1, len(common) + 1), key=lambda number: -common[number - 1])[:top])
 
     return answer
 
 
-def _counting(top: int, *, stop_words: bool) -> Baseline:
+def _make_word_count(top: int, *, stop_words: bool) -> Baseline:
     return Baseline(
         f"word-count-{top}" if stop_words else f"word-count-{top}-no-stop-words",
         "rule",
         f"the {top} sentences with most words of the question" + ("" if stop_words else ", stop words left out"),
-        partial(_word_count, top=top, without=frozenset() if stop_words else STOP_WORDS),
+        partial(_word_count_baseline, top=top, without=frozenset() if stop_words else STOP_WORDS),
     )
 
 
-def _everything(suite: Suite) -> Callable[[Item], str]:
+def _everything_baseline(suite: Suite) -> Callable[[Item], str]:
     sizes = {key: len(sentences) for key, sentences in suite.material.documents.items()}
     return lambda item: reply(range(1, sizes[item.document] + 1))
 
 
-def _agreed(item: Item) -> str:
-    return reply(agreed(references(item)))
+def _best_reference_reply(item: Item) -> str:
+    return reply(best_reference(references(item)))
 
 
 BASELINES = (
-    Baseline("no-answer", "floor", "no sentence: every question is unanswerable", of_item(lambda _item: reply(()))),
-    Baseline("everything", "floor", "all sentences of the policy", _everything),
-    *(_counting(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
     Baseline(
-        "best-annotator", "ceiling", "of each question's references the one that agrees best with all", of_item(_agreed)
+        "no-answer", "floor", "no sentence: every question is unanswerable", make_item_baseline(lambda _item: reply(()))
+    ),
+    Baseline("everything", "floor", "all sentences of the policy", _everything_baseline),
+    *(_make_word_count(top, stop_words=stop_words) for stop_words in (True, False) for top in (2, 3, 5)),
+    Baseline(
+        "best-annotator",
+        "ceiling",
+        "of each question's references the one that agrees best with all",
+        make_item_baseline(_best_reference_reply),
     ),
 )
 
@@ -418,15 +442,15 @@ ERRORS = (FALSE_ANSWER, FALSE_SILENCE, _NONE, _PART, _MORE)
 _RELEVANCE = {False: "Irrelevant", True: "Relevant"}
 
 
-def _sentences(item: Item, material: Material) -> list[Example]:
-    """The question with each sentence of its policy, which is relevant if any annotator says so."""
+def _pair_examples(item: Item, material: Material) -> list[Example]:
+    """Return the question with each sentence of its policy, which is relevant if any annotator says so."""
     relevant, sentences = set(item.gold["relevant"]), material.documents[item.document]
     numbered = enumerate(sentences, start=1)
     return [Example(item.shown["text"], sentence, _RELEVANCE[number in relevant]) for number, sentence in numbered]
 
 
-def _evidence(_item: Item, found: Predicted) -> str:
-    return reply([number for number, label in enumerate(found[""], start=1) if label == _RELEVANCE[True]])
+def _encoder_reply(_item: Item, predictions: Predicted) -> str:
+    return reply([number for number, label in enumerate(predictions[""], start=1) if label == _RELEVANCE[True]])
 
 
 class PrivacyQA(Suite):
@@ -439,7 +463,7 @@ class PrivacyQA(Suite):
     splits = ("test", "train", SUBSET)
     measures = MEASURES
     baselines = BASELINES
-    head = EncoderHead((EncoderModel("pair", "any_relevant_macro_f1", _sentences),), _evidence)
+    head = EncoderHead((EncoderModel("pair", "any_relevant_macro_f1", _pair_examples),), _encoder_reply)
     error_kinds = ERRORS
     schema: ClassVar[Mapping[str, Any]] = {
         "type": "object",
@@ -452,105 +476,109 @@ class PrivacyQA(Suite):
         super().__init__(spec, workspace)
         if self.plan.probe == CONTINUATION:
             return
-        self.measures = {SUBSET: OF_SUBSET, "train": SINGLE}.get(self.plan.split, MEASURES)
+        self.measures = {SUBSET: SUBSET_MEASURES, "train": TRAIN_MEASURES}.get(self.plan.split, MEASURES)
 
     @property
-    def single(self) -> Measure:
-        """A question's F1: the first measure is the mean of no question's own."""
-        return next((one for one in self.measures if one.name.endswith("_f1_mean")), self.measures[0])
+    def item_measure(self) -> Measure:
+        """A question's F1; the first measure is no figure of a single question."""
+        return next((measure for measure in self.measures if measure.name.endswith("_f1_mean")), self.measures[0])
 
     def load(self, split: str) -> Material:
-        """The questions of a split, with the sentences of their policies."""
+        """Load the questions of a split, with the sentences of their policies."""
         return load(self.files, split)
 
     def messages(self, item: Item) -> list[Message]:
-        """The policy, the very same for all its questions, and the question."""
-        return [*self._openings(item), Message("user", self.render("", **item.shown))]
+        """Return the policy, the very same for all its questions, and the question."""
+        return [*self._opening_messages(item), Message("user", self.render("", **item.shown))]
 
-    def _openings(self, item: Item) -> tuple[Message, Message]:
-        if item.document not in self._opened:
+    def _opening_messages(self, item: Item) -> tuple[Message, Message]:
+        if item.document not in self._opening_cache:
             sentences = self.material.documents[item.document]
-            said = self.render("policy", company=item.shown["company"], sentences=sentences)
-            self._opened[item.document] = (
-                Message("user", said, "introduction", carries="\n".join(sentences), breakpoint=True),
+            introduction = self.render("policy", company=item.shown["company"], sentences=sentences)
+            self._opening_cache[item.document] = (
+                Message("user", introduction, "introduction", carries="\n".join(sentences), breakpoint=True),
                 Message("assistant", self.render("ready", company=item.shown["company"]), "acknowledgement"),
             )
-        return self._opened[item.document]
+        return self._opening_cache[item.document]
 
     @cached_property
-    def _opened(self) -> dict[str, tuple[Message, Message]]:
+    def _opening_cache(self) -> dict[str, tuple[Message, Message]]:
         return {}
 
-    def parse(self, item: Item, found: Any) -> Given:
-        """The numbers in order, each once; a fault where one is that of no sentence."""
-        numbers = found["sentences"]
+    def parse(self, item: Item, answer: Any) -> ParsedReply:
+        """Read the numbers, each once and sorted; a fault if one is that of no sentence."""
+        numbers = answer["sentences"]
         if any(isinstance(number, bool) for number in numbers):
-            return Given(fault=UNPARSABLE)
+            return ParsedReply(fault=UNPARSABLE)
         chosen = sorted(set(numbers))
         outside = chosen and not 1 <= chosen[0] <= chosen[-1] <= item.gold["sentences"]
-        return Given(chosen, OUT_OF_RANGE if outside else "")
+        return ParsedReply(chosen, OUT_OF_RANGE if outside else "")
 
     def gold_reply(self, item: Item) -> str:
-        """The reference that agrees best with all."""
-        return _agreed(item)
+        """Return the reference that agrees best with all."""
+        return _best_reference_reply(item)
 
-    def asked_about(self, item: Item) -> dict[str, Any]:
-        """The question, and the policy's sentences with their numbers."""
+    def prompt_variables(self, item: Item) -> dict[str, Any]:
+        """Return the question, and the policy's sentences with their numbers."""
         numbered = enumerate(self.material.documents.get(item.document, ()), 1)
         return {**item.shown, "policy": [f"[{number}] {sentence}" for number, sentence in numbered]}
 
-    def gold_shown(self, item: Item) -> Any:
-        """Each annotator's sentences, in a line."""
+    def readable_gold(self, item: Item) -> Any:
+        """Return each annotator's sentences, in a line."""
         if not isinstance(item.gold, dict):
             return item.gold
-        known = item.gold["references"].items()
-        return {name: ", ".join(map(str, marked)) or "none" for name, marked in known}
+        marks_by_annotator = item.gold["references"].items()
+        return {name: ", ".join(map(str, marks)) or "none" for name, marks in marks_by_annotator}
 
-    def people_about(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
-        """Annotators against each other."""
+    def human_note(self, outcomes: Sequence[Outcome]) -> str:  # noqa: ARG002 - the same of all
+        """Say that annotators are scored against each other."""
         return (
             "Each annotator against the others of a question, as a mean over them, on the questions with two or more."
         )
 
-    def people(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
-        """The paper's human row, over questions with two annotators or more."""
-        known = {one.item.id: references(one.item) for one in outcomes}
-        each = [between_people(several) for several in known.values() if len(several) > 1]
-        if not each:
+    def human_scores(self, outcomes: Sequence[Outcome]) -> Mapping[str, float]:
+        """Return the paper's human row, over questions with two annotators or more."""
+        references_by_item = {outcome.item.id: references(outcome.item) for outcome in outcomes}
+        agreements = [
+            human_agreement(item_references)
+            for item_references in references_by_item.values()
+            if len(item_references) > 1
+        ]
+        if not agreements:
             return {}
-        p, r, f1 = (sum(values) / len(each) for values in zip(*each, strict=True))
+        p, r, f1 = (sum(values) / len(agreements) for values in zip(*agreements, strict=True))
         figures = {"f1_of_means": f1_of_means((p, r, 1)), "f1_mean": f1, "p": p, "r": r}
         return {f"leave_one_out_{name}": value for name, value in figures.items()}
 
-    def why(self, outcome: Outcome) -> str:
-        """A fault; an answer or a silence that is wrong; else which of the evidence is missing or not evidence."""
-        given, known = outcome.given, references(outcome.item)
-        if given.fault or given.prediction is None:
-            return given.fault
-        said, marked = set(given.prediction), {number for reference in known for number in reference}
-        if each_best(said, known).f1 == 1:
+    def failure_reason(self, outcome: Outcome) -> str:
+        """Return a fault; a wrong answer or silence; else which of the evidence is missing or not evidence."""
+        parsed, annotations = outcome.parsed, references(outcome.item)
+        if parsed.fault or parsed.prediction is None:
+            return parsed.fault
+        predicted, marked = set(parsed.prediction), {number for reference in annotations for number in reference}
+        if best_per_metric(predicted, annotations).f1 == 1:
             return ""
-        if not said:
+        if not predicted:
             return FALSE_SILENCE
         if not marked:
             return FALSE_ANSWER
-        if not said & marked:
+        if not predicted & marked:
             return _NONE
-        return _PART if said <= marked else _MORE
+        return _PART if predicted <= marked else _MORE
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Every suite's notes; what the subset is; by which rule questions are unanswerable."""
+        """The notes of every suite, what the subset is, and the rule by which questions are unanswerable."""
         items, documents = self.material.items, self.material.documents
-        said = tuple(note for note in super().notes if self.plan.split == SUBSET or not note.startswith(PART.title))
+        notes = tuple(note for note in super().notes if self.plan.split == SUBSET or not note.startswith(PART.title))
         if self.plan.probe == CONTINUATION:
-            return said
+            return notes
         if self.plan.split != SUBSET:
-            return (*said, f"{self.title}: {rule_note(items)}")
+            return (*notes, f"{self.title}: {rule_note(items)}")
         policies = {item.document for item in items}
         sentences = sum(len(documents[policy]) for policy in policies)
         part = (
             f"{PART.title}: {len(items)} questions about {len(policies)} policies of {sentences:,} sentences, of "
             f"{SUBSET_QUESTIONS} about {len(SENTENCES)} that are published; the reference is the annotators' consensus"
         )
-        return (*said, part)
+        return (*notes, part)

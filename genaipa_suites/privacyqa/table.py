@@ -58,8 +58,8 @@ UNANSWERABLE = 99
 """Unanswerable questions of the test split, by the paper (a quarter of 400, Table 5's majority row)."""
 
 
-def stored(policy: str) -> str:
-    """Name of a policy's file in the subset: its JSON has `:` where the file has `_`."""
+def policy_file_name(policy: str) -> str:
+    """Return the name of a policy's file in the subset: its JSON has `:` where the file has `_`."""
     return f"{policy.replace(':', '_')}.txt"
 
 
@@ -86,7 +86,7 @@ PART = SuiteSource(
     # The JSON is known by its SHA-256; its texts by no hash, but the loader holds its evidence and counts against them.
     blobs={
         SUBSET_FILE: "12c7afcb0e6e84cdff59914495c3bce005d10bb4665cae12b64a9b57af8fb7b6",
-        **{CORPUS + stored(policy): "" for policy in SENTENCES},
+        **{CORPUS + policy_file_name(policy): "" for policy in SENTENCES},
     },
     terms="PrivacyQA's data are under MIT, and so is LegalBench-RAG.",
 )
@@ -152,64 +152,72 @@ class _AskedQuestion(NamedTuple):
 
 
 @lru_cache(maxsize=4096)  # a table says each of them once for every sentence
-def trimmed(identifier: str) -> str:
-    """An id without the blanks that some have before their numbers ("Fiverr _1_0")."""
+def trim_id(identifier: str) -> str:
+    """Return an id without the blanks that some have before their numbers ("Fiverr _1_0")."""
     return re.sub(r"\s+(?=_\d)", "", identifier.strip())
 
 
 @lru_cache(maxsize=4096)
-def named(document: str) -> str:
-    """The policy's name in a DocID: what comes before its number."""
+def policy_name(document: str) -> str:
+    """Return the policy's name in a DocID: what comes before its number."""
     return re.sub(r"\s*_\d+$", "", document.strip())
 
 
 def read_table(files: DataFiles, split: str) -> Split:
-    """The official table of a split, checked; a DataError names the line, and what is wrong with it.
+    """Read the official table of a split, checked; a DataError names the line, and what is wrong with it.
 
     A published table has the published counts. In one of a user's own any number of policies, questions and annotators
     will do, and it has to agree with itself.
     """
     path = TABLES.get(split, f"{split}.csv")
-    columns, lines = _lines(files, path, _TRAIN if split == "train" else _TEST)
-    found = files.find(path)
-    assert found is not None, "it was just read"
-    reader = _TableReader(found, columns, own=path in files.own)
+    columns, lines = _read_lines(files, path, _TRAIN if split == "train" else _TEST)
+    table_path = files.find(path)
+    assert table_path is not None, "it was just read"
+    reader = _TableReader(table_path, columns, own=path in files.own_files)
     for number, fields in lines:
-        reader.take(_row(found, number, fields, columns, "train" if split == "train" else "test"))
+        reader.add(_parse_row(table_path, number, fields, columns, "train" if split == "train" else "test"))
     table = reader.table()
-    rows = sum(len(asked.rows) for asked in reader.asked.values())
+    rows = sum(len(question.rows) for question in reader.questions.values())
     counts = {"rows": rows, "policies": len(table.policies), "questions": len(table.questions)}
     files.check(path, counts, COUNTS.get(split, counts))
     return table
 
 
 def read_categories(files: DataFiles, split: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Categories of the questions, by (policy, id) and by (policy, question in lower case); empty where no file is."""
+    """Read the questions' categories, by (policy, id) and by (policy, question in lower case); empty without a file."""
     path = CATEGORIES.get(split, f"{split}_opp_annotations.csv")
     if files.find(path) is None:
         return {}
-    columns, lines = _lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
-    at = len(columns) - len(extra) if (extra := [name for name in columns if name in _NAMES]) else len(columns)
+    columns, lines = _read_lines(files, path, ("Folder", "DocID", "QueryID", "Split", "Query"))
+    categories: dict[tuple[str, str], tuple[str, ...]] = {}
+    first_mark = (
+        len(columns) - len(category_columns)
+        if (category_columns := [name for name in columns if name in _NAMES])
+        else len(columns)
+    )
     for number, fields in lines:
-        marks = fields[at:]
-        if not extra or set(marks) - {"0", "1"}:
+        marks = fields[first_mark:]
+        if not category_columns or set(marks) - {"0", "1"}:
             where = files.find(path) or path
             raise DataError(where, "a category is marked by 0 or 1; pull the file again.", f"line {number}")
-        names = tuple(_NAMES[name] for name, mark in zip(extra, marks, strict=True) if mark == "1") or (NO_CATEGORY,)
-        policy = named(fields[1])
-        found[policy, trimmed(fields[2])] = names
-        found.setdefault((policy, plain(fields[4])), names)
-    return found
+        names = tuple(_NAMES[name] for name, mark in zip(category_columns, marks, strict=True) if mark == "1") or (
+            NO_CATEGORY,
+        )
+        policy = policy_name(fields[1])
+        categories[policy, trim_id(fields[2])] = names
+        categories.setdefault((policy, normalize_question(fields[4])), names)
+    return categories
 
 
-def plain(question: str) -> str:
-    """A question without case and needless blanks, by which files that have other ids are joined."""
+def normalize_question(question: str) -> str:
+    """Return a question without case and needless blanks, by which files that have other ids are joined."""
     return " ".join(question.lower().split())
 
 
-def _lines(files: DataFiles, path: str, first: tuple[str, ...]) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """The columns, which begin with those named, and the further lines as (number, fields)."""
+def _read_lines(
+    files: DataFiles, path: str, first: tuple[str, ...]
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the columns, which begin with those named, and the further lines as (number, fields)."""
     text = files.text(path).removeprefix("\ufeff")
     where = files.find(path) or path
     # Not splitlines: a sentence may hold characters that Python takes for the end of a line.
@@ -219,35 +227,34 @@ def _lines(files: DataFiles, path: str, first: tuple[str, ...]) -> tuple[list[st
         wanted = " ".join(first)
         raise DataError(where, f"its first line has to name the tab-separated columns {wanted}.", "line 1")
 
-    def rest() -> Iterator[tuple[int, list[str]]]:
+    def field_rows() -> Iterator[tuple[int, list[str]]]:
         for number, line in enumerate(lines[1:], 2):
             fields = line.rstrip("\r").split("\t")
             if len(fields) == len(columns):
                 yield number, fields
             elif line.strip():
-                problem = (
-                    f"has {len(fields)} fields, not {len(columns)}; quoting and line breaks are not for this file."
-                )
+                fault = f"has {len(fields)} fields, not {len(columns)}"
+                problem = f"{fault}; this file allows neither quoting nor line breaks in a field."
                 raise DataError(where, problem, f"line {number}")
 
-    return columns, rest()
+    return columns, field_rows()
 
 
-def _row(found: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _LabelledRow:
+def _parse_row(path: Path, number: int, fields: list[str], columns: list[str], wanted: str) -> _LabelledRow:
     if fields[4].strip() != wanted:
-        problem = f"its split is '{fields[4]}', not '{wanted}': splits are not mixed in one file."
-        raise DataError(found, problem, f"line {number}")
+        problem = f"its split is '{fields[4]}', not '{wanted}': a file has the rows of one split."
+        raise DataError(path, problem, f"line {number}")
     labels = fields[len(_IDS) :]
     if not _LABELS.issuperset(labels):
         for column, label in zip(columns[len(_IDS) :], labels, strict=True):
             if label not in _LABELS and not (label == _NOT_DONE and _ANNOTATOR.fullmatch(column)):
                 problem = f"its {column} is '{label}', not Relevant or Irrelevant."
-                raise DataError(found, problem, f"line {number}")
+                raise DataError(path, problem, f"line {number}")
     _, before, sentence = fields[3].strip().rpartition("_")
     if not before or not sentence.isdecimal():
-        raise DataError(found, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
+        raise DataError(path, f"its SentID '{fields[3]}' does not end in _ and a number.", f"line {number}")
     return _LabelledRow(
-        number, named(fields[1]), trimmed(fields[2]), int(sentence), fields[5].strip(), fields[6].strip(), labels
+        number, policy_name(fields[1]), trim_id(fields[2]), int(sentence), fields[5].strip(), fields[6].strip(), labels
     )
 
 
@@ -261,53 +268,59 @@ class _TableReader:
         if columns[len(_IDS)] == "Any_Relevant" and wrong:
             raise DataError(path, "after Any_Relevant come columns of annotators: Ann1, Ann2 and so on.", "line 1")
         self.segments: dict[str, dict[int, str]] = {}
-        self.asked: dict[tuple[str, str], _AskedQuestion] = {}
+        self.questions: dict[tuple[str, str], _AskedQuestion] = {}
 
-    def take(self, row: _LabelledRow) -> None:
-        """Keep a row; a DataError for one that is there already, or contradicts another."""
-        asked = self.asked.get((row.policy, row.query))
-        if asked is None:
-            asked = self.asked[row.policy, row.query] = _AskedQuestion(row.text, {})
-        if row.sentence in asked.rows:
-            line = asked.rows[row.sentence][0]
+    def add(self, row: _LabelledRow) -> None:
+        """Add a row; a DataError for one that is there already, or contradicts another."""
+        question = self.questions.get((row.policy, row.query))
+        if question is None:
+            question = self.questions[row.policy, row.query] = _AskedQuestion(row.text, {})
+        if row.sentence in question.rows:
+            line = question.rows[row.sentence][0]
             problem = f"question {row.query} has sentence {row.sentence} already in line {line}."
             raise DataError(self.path, problem, f"line {row.line}")
-        asked.rows[row.sentence] = (row.line, row.labels)
-        known = self.segments.setdefault(row.policy, {}).setdefault(row.sentence, row.segment)
-        if self.own and (known != row.segment or asked.text != row.text):
-            what = "sentence" if known != row.segment else "question"
-            raise DataError(self.path, f"its {what} is another text than before under this id.", f"line {row.line}")
+        question.rows[row.sentence] = (row.line, row.labels)
+        segment = self.segments.setdefault(row.policy, {}).setdefault(row.sentence, row.segment)
+        if self.own and (segment != row.segment or question.text != row.text):
+            noun = "sentence" if segment != row.segment else "question"
+            raise DataError(self.path, f"its {noun} is another text than before under this id.", f"line {row.line}")
 
     def table(self) -> Split:
-        """Questions and policies; a DataError where a question does not have all sentences of its policy."""
-        if not self.asked:
+        """Return questions and policies; a DataError where a question does not have all sentences of its policy."""
+        if not self.questions:
             raise DataError(self.path, "has no rows.")
-        places = {
-            policy: {number: place for place, number in enumerate(sorted(sentences), 1)}
+        positions = {
+            policy: {number: position for position, number in enumerate(sorted(sentences), 1)}
             for policy, sentences in self.segments.items()
         }
-        questions = [self._question(key, asked, places[key[0]]) for key, asked in self.asked.items()]
-        policies = {policy: [texts[one] for one in sorted(texts)] for policy, texts in self.segments.items()}
+        questions = [self._make_question(key, question, positions[key[0]]) for key, question in self.questions.items()]
+        policies = {policy: [texts[number] for number in sorted(texts)] for policy, texts in self.segments.items()}
         return Split(questions, policies)
 
-    def _question(self, key: tuple[str, str], asked: _AskedQuestion, places: dict[int, int]) -> PolicyQuestion:
+    def _make_question(
+        self, key: tuple[str, str], asked_question: _AskedQuestion, positions: dict[int, int]
+    ) -> PolicyQuestion:
         policy, identifier = key
-        where, rows = f"question {identifier}", asked.rows
-        if len(rows) != len(places):
-            problem = f"has {len(rows)} of the {len(places)} sentences of {policy}; every question has all of them."
+        where, rows = f"question {identifier}", asked_question.rows
+        if len(rows) != len(positions):
+            problem = f"has {len(rows)} of the {len(positions)} sentences of {policy}; every question has all of them."
             raise DataError(self.path, problem, where)
 
-        def marked(column: int) -> list[int]:
-            return sorted(places[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
+        def mark_sentences(column: int) -> list[int]:
+            return sorted(positions[number] for number, (_, labels) in rows.items() if labels[column] == "Relevant")
 
-        question = PolicyQuestion(identifier, policy, asked.text, relevant=marked(0))
+        question = PolicyQuestion(identifier, policy, asked_question.text, relevant=mark_sentences(0))
         for column, name in enumerate(self.annotators, -len(self.annotators)):
-            left_out = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
-            if self.own and 0 < left_out < len(rows):
-                raise DataError(self.path, f"{name} has both labels and None; None is for all sentences.", where)
-            if left_out < len(rows):
-                question.references[name] = marked(column)
-        if self.own and question.relevant != sorted({one for each in question.references.values() for one in each}):
+            undone = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
+            if self.own and 0 < undone < len(rows):
+                raise DataError(
+                    self.path, f"{name} has both labels and None; None has to be in all sentences or none.", where
+                )
+            if undone < len(rows):
+                question.references[name] = mark_sentences(column)
+        if self.own and question.relevant != sorted(
+            {number for marks in question.references.values() for number in marks}
+        ):
             raise DataError(self.path, "Any_Relevant is not what its annotators marked.", where)
         return question
 
@@ -324,76 +337,81 @@ FALSE_ANSWER, FALSE_SILENCE = "false answer", "false silence"
 """Both errors: an unanswerable question is answered, an answerable one is not."""
 
 
-def empty(question: PolicyQuestion) -> int:
-    """The number of its annotators who marked no sentence."""
+def count_empty(question: PolicyQuestion) -> int:
+    """Count the annotators of a question who marked no sentence."""
     return sum(not marked for marked in question.references.values())
 
 
-def rule_for(questions: Sequence[PolicyQuestion], split: str) -> str:
-    """The rule by which as many test questions are unanswerable as the paper says; `any` where none gives that."""
+def choose_rule(questions: Sequence[PolicyQuestion], split: str) -> str:
+    """Return the rule by which as many test questions are unanswerable as the paper says; `any` if none does."""
     if split == "test" and len(questions) == COUNTS[split]["questions"]:
         for name, holds in RULES.items():
-            if sum(holds(empty(one), len(one.references)) for one in questions) == UNANSWERABLE:
+            if sum(holds(count_empty(question), len(question.references)) for question in questions) == UNANSWERABLE:
                 return name
     return "any"
 
 
 def rule_note(items: Sequence[Item]) -> str:
-    """A sentence on how many items are unanswerable, and how many would be by each rule."""
+    """Say how many items are unanswerable, and how many would be by each rule."""
     gold = [item.gold for item in items]
     counts = ", ".join(
-        f"{sum(holds(one['empty'], one['annotators']) for one in gold)} {name}" for name, holds in RULES.items()
+        f"{sum(holds(label['empty'], label['annotators']) for label in gold)} {name}" for name, holds in RULES.items()
     )
-    chosen = sum(one["unanswerable"] for one in gold)
-    return f"unanswerable are {chosen} of {len(gold)} questions; where annotators marked no sentence: {counts} of them"
+    unanswerable = sum(label["unanswerable"] for label in gold)
+    total = f"{unanswerable} of {len(gold)} questions are unanswerable"
+    return f"{total}; questions in which annotators marked no sentence: {counts} of them"
 
 
-def _said(outcome: Outcome) -> bool | None:
-    """Whether the reply says that there is no answer, by an empty list; None without a prediction."""
-    given = outcome.given
-    return None if given.prediction is None or given.fault else not given.prediction
+def _says_unanswerable(outcome: Outcome) -> bool | None:
+    """Tell whether the reply says that there is no answer, by an empty list; None without a prediction."""
+    parsed = outcome.parsed
+    return None if parsed.prediction is None or parsed.fault else not parsed.prediction
 
 
-def _positives(outcome: Outcome) -> tuple[float, float, float]:
-    gold, said = bool(outcome.item.gold["unanswerable"]), _said(outcome)
-    return float(gold and said is True), float(said is True), float(gold)
+def _count_positives(outcome: Outcome) -> tuple[float, float, float]:
+    gold, predicted = bool(outcome.item.gold["unanswerable"]), _says_unanswerable(outcome)
+    return float(gold and predicted is True), float(predicted is True), float(gold)
 
 
-def _right(outcome: Outcome) -> tuple[float, float]:
-    return float(_said(outcome) is bool(outcome.item.gold["unanswerable"])), 1.0
+def _count_right(outcome: Outcome) -> tuple[float, float]:
+    return float(_says_unanswerable(outcome) is bool(outcome.item.gold["unanswerable"])), 1.0
 
 
-def _wrong(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]:
+def _count_wrong(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]:
     if bool(outcome.item.gold["unanswerable"]) is not unanswerable:
         return 0.0, 0.0
-    return float(_said(outcome) is not unanswerable), 1.0
+    return float(_says_unanswerable(outcome) is not unanswerable), 1.0
 
 
 def silence_measures() -> tuple[Measure, ...]:
     """Return F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
     about = "Unanswerable is the positive class, said by an empty list."
     return (
-        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _positives, f1),
+        Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_positives, f1),
         Measure(
-            "silence_unanswerable_p", "P, silence", f"Precision, 0 where never said. {about}", _positives, precision
+            "silence_unanswerable_p",
+            "P, silence",
+            f"Precision, 0 where never said. {about}",
+            _count_positives,
+            precision,
         ),
-        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _positives, recall),
+        Measure("silence_unanswerable_r", "R, silence", f"Recall. {about}", _count_positives, recall),
         Measure(
             "silence_accuracy",
             "Accuracy, silence",
             "Share of questions rightly labelled answerable or not.",
-            _right,
+            _count_right,
         ),
         Measure(
             "silence_false_answer_rate",
             "False answers",
             "Share of unanswerable questions not labelled so; a fault is one. Lower is better.",
-            partial(_wrong, unanswerable=True),
+            partial(_count_wrong, unanswerable=True),
         ),
         Measure(
             "silence_false_silence_rate",
             "False silence",
             "Share of answerable questions labelled unanswerable; a fault is one. Lower is better.",
-            partial(_wrong, unanswerable=False),
+            partial(_count_wrong, unanswerable=False),
         ),
     )

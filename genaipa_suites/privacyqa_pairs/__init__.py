@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import msgspec
 
 from genaipa.files.text import DAMAGE, why
-from genaipa_suites.baseline import Baseline, of_item
+from genaipa_suites.baseline import Baseline, make_item_baseline
 from genaipa_suites.data import SuiteSource
-from genaipa_suites.labels import LabelSuite, always
+from genaipa_suites.labels import LabelSuite, constant_baseline
 from genaipa_suites.material import Item, Material
-from genaipa_suites.privacyqa import STOP_WORDS, words
+from genaipa_suites.privacyqa import STOP_WORDS, distinct_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,11 +42,11 @@ class _Pair(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _common_words(item: Item) -> str:
-    common = (words(item.shown["text"]) & words(item.shown["question"])) - STOP_WORDS
+    common = (distinct_words(item.shown["text"]) & distinct_words(item.shown["question"])) - STOP_WORDS
     return Pairs.reply([len(common) >= 2])  # noqa: PLR2004 - said in its description
 
 
-class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
+class Pairs(LabelSuite, labels=LABELS, field="relevant", noun="pairs"):
     """Say of one sentence of a policy whether it is relevant to a question."""
 
     title = "PrivacyQA pairs"
@@ -59,17 +59,17 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
     figures = ("balanced_accuracy", "accuracy", "macro_f1")
     mistakes: ClassVar[Mapping[Any, str]] = {True: "called relevant", False: "called irrelevant"}
     baselines = (
-        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", always(False)),
+        Baseline("majority", "floor", "every pair is irrelevant, the label of half of them", constant_baseline(False)),
         Baseline(
             "common-words",
             "rule",
             "relevant with two words of the question, stop words left out",
-            of_item(_common_words),
+            make_item_baseline(_common_words),
         ),
     )
 
     def load(self, split: str) -> Material:
-        """The pairs of a split, in the file's order."""
+        """Load the pairs of a split, in the file's order."""
         path = TEST if split == "test" else f"{split}.jsonl"
         items = []
         for number, line in enumerate(self.files.text(path).split("\n"), 1):
@@ -80,10 +80,12 @@ class Pairs(LabelSuite, labels=LABELS, field="relevant", things="pairs"):
             except DAMAGE as error:
                 problem = f"{why(error)}; a line is a context, a question and an answer"
                 raise self.files.fault(path, problem, f"line {number}") from None
-            shown = {"text": pair.context.strip(), "question": pair.question.strip()}
+            shown_fields = {"text": pair.context.strip(), "question": pair.question.strip()}
             relevant = pair.answer == "True"
             label = LABELS[relevant]
-            items.append(Item(f"{split}-{number}", shown, relevant, stratum=pair.answer, groups={"label": (label,)}))
+            items.append(
+                Item(f"{split}-{number}", shown_fields, relevant, stratum=pair.answer, groups={"label": (label,)})
+            )
         if not items:
             raise self.files.fault(path, "has no pairs")
         counts = Counter(item.gold for item in items)

@@ -1,7 +1,7 @@
 """The card: for each system its scores in all suites beside people's scores of its answers, and what it took.
 
 Does a cheap automatic score predict what people say of a system's answers? The card puts both side by side, with their
-rank correlation over systems, and says of how many systems that is. One break-down is for all suites: by the categories
+rank correlation over systems, and says of how many systems that is. One breakdown is for all suites: by the categories
 of the paper's questions, through a cross-walk (a data file).
 """
 
@@ -27,7 +27,7 @@ from genaipa_suites.data import load_crosswalk
 from genaipa_suites.material import FAULTS, UNPARSABLE
 from genaipa_suites.plan import SAMPLE
 from genaipa_suites.report.merit import LEVEL
-from genaipa_suites.report.tables import percent
+from genaipa_suites.report.tables import percent_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,77 +36,86 @@ if TYPE_CHECKING:
 
     from genaipa.answers.study import Study
     from genaipa_suites.report.drawings import Marks
-    from genaipa_suites.report.results import Result, Row, Scored
+    from genaipa_suites.report.results import Result, Row, ScoredBoard
 
 NAME = "card"
-_SPENT = ("cost", "cached", "unparsable", "faulty")
+_SPENDING_COLUMNS = ("cost", "cached", "unparsable", "faulty")
 
 
-def shown(boards: Sequence[Scored]) -> list[Scored]:
-    """One board of each suite for the card: without a probe, published rather than made up, whole, of most systems."""
-    found: dict[str, Scored] = {}
-    for scored in sorted(boards, key=_rank):
+def choose_boards(boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+    """Choose a board of each suite for the card: no probe, published rather than made up, whole, of most systems."""
+    boards_by_suite: dict[str, ScoredBoard] = {}
+    for scored in sorted(boards, key=_board_rank):
         if not scored.board.plan.probe:
-            found.setdefault(scored.board.name, scored)
-    order = {scored.board.name: place for place, scored in reversed(list(enumerate(boards)))}
-    return sorted(found.values(), key=lambda scored: order[scored.board.name])
+            boards_by_suite.setdefault(scored.board.name, scored)
+    order = {scored.board.name: index for index, scored in reversed(list(enumerate(boards)))}
+    return sorted(boards_by_suite.values(), key=lambda scored: order[scored.board.name])
 
 
-def left_out(boards: Sequence[Scored], chosen: Sequence[Scored]) -> str:
-    """The sentence on systems that were asked other items of a suite than those in its column; empty without any."""
-    here = {(scored.board.name, system) for scored in chosen for system in plainest(scored)}
-    there: dict[str, list[str]] = {}
+def describe_omitted_systems(boards: Sequence[ScoredBoard], chosen: Sequence[ScoredBoard]) -> str:
+    """Describe the systems that were asked other items of a suite than those in its column; empty without any."""
+    present = {(scored.board.name, system) for scored in chosen for system in plainest_rows(scored)}
+    omitted: dict[str, list[str]] = {}
     for scored in boards:
         if scored.board.plan.probe or scored in chosen:
             continue
-        names = [name for name, row in plainest(scored).items() if row.kind == "system"]
-        if others := [name for name in names if (scored.board.name, name) not in here]:
-            there[scored.board.title] = others
-    said = "; ".join(f"{title} ({', '.join(names)})" for title, names in there.items())
-    return f" A column is of one set of items: not in it are {said}." if said else ""
+        names = [name for name, row in plainest_rows(scored).items() if row.kind == "system"]
+        if names_elsewhere := [name for name in names if (scored.board.name, name) not in present]:
+            omitted[scored.board.title] = names_elsewhere
+    listing = "; ".join(f"{title} ({', '.join(names)})" for title, names in omitted.items())
+    return f" A column is of one set of items: not in it are {listing}." if listing else ""
 
 
-def _rank(scored: Scored) -> tuple[bool, bool, int, int]:
-    plan, asked = scored.board.plan, scored.board.results
-    systems = {result.system for result in asked if not result.baseline}
-    return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(asked)
+def _board_rank(scored: ScoredBoard) -> tuple[bool, bool, int, int]:
+    plan, results = scored.board.plan, scored.board.results
+    systems = {result.system for result in results if not result.baseline}
+    return plan.split == SAMPLE, plan.limit is not None, -len(systems), -len(results)
 
 
-def plainest(scored: Scored) -> dict[str, Row]:
-    """System → its row as it was asked most plainly: with the fewest examples, in the first wording."""
-    found: dict[str, Row] = {}
-    for row in sorted(scored.asked, key=lambda row: _plain(row.result)):
-        found.setdefault(row.system, row)
-    return found
+def plainest_rows(scored: ScoredBoard) -> dict[str, Row]:
+    """Return system → its row as it was asked most plainly: with the fewest examples, in the first wording."""
+    rows_by_system: dict[str, Row] = {}
+    for row in sorted(scored.system_rows, key=lambda row: _plainness(row.result)):
+        rows_by_system.setdefault(row.system, row)
+    return rows_by_system
 
 
-def _plain(result: Result | None) -> tuple[int, int, str]:
+def _plainness(result: Result | None) -> tuple[int, int, str]:
     assert result is not None, "a system that was asked has a result"
-    return result.plan.shots, result.plan.wording, result.asked
+    return result.plan.shots, result.plan.wording, result.asking_text
 
 
-def card(study: Study, boards: Sequence[Scored], every: Sequence[Scored]) -> Table:
-    """A row for each system, a column for each suite, M_all, and what was spent; then floors, ceilings and people.
+def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[ScoredBoard]) -> Table:
+    """Make a row for each system, a column for each suite, M_all and spending; then floors, ceilings and people.
 
-    `boards` are the columns; what of `every` board is in none is said.
+    `boards` are the columns; systems of `all_boards` that are in none of them are named in the note.
     """
-    each = {scored.board.name: plainest(scored) for scored in boards}
-    quality = _quality(study)
-    kinds = {name: row.kind for rows in each.values() for name, row in rows.items()}
+    plain_rows = {scored.board.name: plainest_rows(scored) for scored in boards}
+    quality = _quality_by_system(study)
+    kinds = {name: row.kind for rows in plain_rows.values() for name, row in rows.items()}
     systems = [name for name, kind in kinds.items() if kind == "system"] or list(kinds)
     rows: list[dict[str, Any]] = []
     for system in dict.fromkeys([*systems, *quality]):
         row: dict[str, Any] = {"system": system, "kind": kinds.get(system, "system"), **quality.get(system, {})}
-        own = [each[scored.board.name].get(system) for scored in boards]
-        for scored, one in zip(boards, own, strict=True):
-            if one is not None and one.counts is not None:
-                row |= percent(one.counts.merit(scored.measures[0]), scored.board.name)
-        rows.append(row | _spent([one.result for one in own if one is not None and one.result is not None]))
-    rows += _references(boards)
-    spent = [name for name in _SPENT if any(row.get(name, nan) >= 0 for row in rows)]
+        system_rows = [plain_rows[scored.board.name].get(system) for scored in boards]
+        for scored, suite_row in zip(boards, system_rows, strict=True):
+            if suite_row is not None and suite_row.counts is not None:
+                row |= percent_columns(suite_row.counts.merit(scored.measures[0]), scored.board.name)
+        rows.append(
+            row
+            | _sum_spending(
+                [
+                    suite_row.result
+                    for suite_row in system_rows
+                    if suite_row is not None and suite_row.result is not None
+                ]
+            )
+        )
+    rows += _reference_rows(boards)
+    spending_columns = [name for name in _SPENDING_COLUMNS if any(row.get(name, nan) >= 0 for row in rows)]
     names = [scored.board.name for scored in boards]
-    measured = [*names, *(["m_all"] if quality else [])]
-    ends = [f"{name}_{end}" for name in measured for end in ("low", "high")]
+    figure_names = [*names, *(["m_all"] if quality else [])]
+    ends = [f"{name}_{end}" for name in figure_names for end in ("low", "high")]
     columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
     return table(
         NAME,
@@ -116,27 +125,28 @@ def card(study: Study, boards: Sequence[Scored], every: Sequence[Scored]) -> Tab
         "The measures differ: only systems in one column are comparable. Cost and shares are over these suites: "
         "`cached` of the tokens sent, `unparsable` and `faulty` (unparsable, refused, cut off, failed, out of range, "
         "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "
-        "takes no reading), the ceiling and people, worked out on the same items." + left_out(every, boards),
+        "takes no reading), the ceiling and people, worked out on the same items."
+        + describe_omitted_systems(all_boards, boards),
         pd.DataFrame(rows),
-        ["system", "kind", *measured, *spent],
-        headings={scored.board.name: _heading(scored) for scored in boards} | {"cost": "cost ($)"},
+        ["system", "kind", *figure_names, *spending_columns],
+        headings={scored.board.name: _suite_heading(scored) for scored in boards} | {"cost": "cost ($)"},
         formats={
-            **dict.fromkeys((*measured, *ends), ".1f"),
+            **dict.fromkeys((*figure_names, *ends), ".1f"),
             **dict.fromkeys(("cached", "unparsable", "faulty"), ".1%"),
             "cost": ".2f",
         },
-        aside=[*ends, *(name for name in _SPENT if name not in spent)],
+        aside=[*ends, *(name for name in _SPENDING_COLUMNS if name not in spending_columns)],
     )
 
 
-def _heading(scored: Scored) -> str:
-    """The suite's title, and the number of items of a sample."""
+def _suite_heading(scored: ScoredBoard) -> str:
+    """Return the suite's title, and the number of items of a sample."""
     board = scored.board
     return f"{board.suite.title} ({len(board.suite.material.items):,} items)" if board.plan.limit else board.suite.title
 
 
-def _quality(study: Study) -> dict[str, dict[str, float]]:
-    """System → its M_all with the interval for policies like these, as in the leaderboard."""
+def _quality_by_system(study: Study) -> dict[str, dict[str, float]]:
+    """Return system → its M_all with the interval for policies like these, as in the leaderboard."""
     if study.table.empty or not study.table["counted"].any():
         return {}
     data = leaderboard(study.table).data
@@ -150,8 +160,8 @@ def _quality(study: Study) -> dict[str, dict[str, float]]:
     }
 
 
-def _spent(results: Sequence[Result]) -> dict[str, float]:
-    """Cost of these results, and shares of their tokens and replies."""
+def _sum_spending(results: Sequence[Result]) -> dict[str, float]:
+    """Return the cost of these results, and shares of their tokens and replies."""
     costs = [result.cost for result in results if result.cost is not None]
     sent = sum(result.usage.input for result in results)
     replies = sum(len(result.outcomes) for result in results)
@@ -164,33 +174,37 @@ def _spent(results: Sequence[Result]) -> dict[str, float]:
     }
 
 
-def _references(boards: Sequence[Scored]) -> list[dict[str, Any]]:
-    """The best floor, the ceiling and people of each suite."""
+def _reference_rows(boards: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
+    """Return the best floor, the ceiling and people of each suite."""
     rows = []
     for kind, name in (("floor", "best floor"), ("ceiling", "ceiling"), ("people", "people")):
         values: dict[str, float] = {}
         for scored in boards:
             main = scored.measures[0]
-            own = [row for row in scored.rows if row.kind == kind and (kind != "ceiling" or row is scored.ceiling)]
-            known = [row.figures[main.name] for row in own if main.name in row.figures]
-            known += [row.counts.merit(main).value for row in own if row.counts and row.counts.outcomes]
-            if known:
-                values[scored.board.name] = 100 * max(known)
+            kind_rows = [
+                row for row in scored.rows if row.kind == kind and (kind != "ceiling" or row is scored.ceiling)
+            ]
+            figures = [row.figures[main.name] for row in kind_rows if main.name in row.figures]
+            figures += [row.counts.merit(main).value for row in kind_rows if row.counts and row.counts.outcomes]
+            if figures:
+                values[scored.board.name] = 100 * max(figures)
         if values:
             rows.append({"system": name, "kind": kind, **values})
     return rows
 
 
-def ranks(made: Table, boards: Sequence[Scored]) -> Table:
-    """Spearman's rank correlation over systems between each suite and M_all; empty where no system has both."""
+def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
+    """Correlate the ranks of systems in each suite with those by M_all; empty where no system has both."""
     rows = []
-    systems = made.data[made.data["kind"] == "system"]
+    systems = card.data[card.data["kind"] == "system"]
     for scored in boards if "m_all" in systems else []:
-        both = systems[[scored.board.name, "m_all"]].dropna()
-        if len(both):
-            rho, low, high = correlate_ranks(both[scored.board.name], both["m_all"])
-            said = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(both)}
-            rows.append({**said, "rho": rho, "low": low, "high": high, "meaning": _meaning(len(both), low, high)})
+        ranked = systems[[scored.board.name, "m_all"]].dropna()
+        if len(ranked):
+            rho, low, high = correlate_ranks(ranked[scored.board.name], ranked["m_all"])
+            row = {"suite": scored.board.title, "measure": scored.measures[0].heading, "systems": len(ranked)}
+            rows.append(
+                {**row, "rho": rho, "low": low, "high": high, "meaning": _describe_correlation(len(ranked), low, high)}
+            )
     return table(
         "card-ranks",
         "Do suites predict what people say?",
@@ -205,7 +219,7 @@ def ranks(made: Table, boards: Sequence[Scored]) -> Table:
     )
 
 
-def _meaning(systems: int, low: float, high: float) -> str:
+def _describe_correlation(systems: int, low: float, high: float) -> str:
     if systems < FEW_RANKED:
         return f"nothing: {number(systems, 'system')}"
     return "systems rank alike" if low > 0 else "systems rank in reverse" if high < 0 else "undecided"
@@ -215,28 +229,31 @@ BY_CATEGORY = "suites-by-category"
 M_ALL = "M_all"
 
 
-def by_category(study: Study, boards: Sequence[Scored]) -> Table:
-    """Each system's main measure in every suite, and its M_all, by category of questions."""
-    walk, names = load_crosswalk(boards[0].board.suite.workspace)
-    places = walk.by_name
+def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
+    """Return each system's main measure in every suite, and its M_all, by category of questions."""
+    crosswalk, names = load_crosswalk(boards[0].board.suite.workspace)
+    question_categories = crosswalk.question_categories
     rows: list[dict[str, Any]] = []
     for scored in boards:
-        asked = plainest(scored).values()
-        for row in [one for one in asked if one.kind == "system"] or asked:
-            for code, figures in (_of_items(scored, row, places, names) or _of_parts(scored, row, places)).items():
+        plain_rows = plainest_rows(scored).values()
+        for row in [row for row in plain_rows if row.kind == "system"] or plain_rows:
+            for code, figures in (
+                _figures_by_item_category(scored, row, question_categories, names)
+                or _figures_by_part_category(scored, row, question_categories)
+            ).items():
                 about = {"category": code, "name": names[code], "system": row.system, "kind": row.kind}
                 rows.append({**about, "suite": scored.board.suite.title, **figures})
     if rows:
         rows += _quality_by_category(study, names)
-    order = {code: place for place, code in enumerate(names)}
+    order = {code: index for index, code in enumerate(names)}
     rows.sort(key=lambda row: order[row["category"]])
     return table(
         BY_CATEGORY,
         "All suites by category",
         f"Each suite's main measure in per cent, and M_all, by category of the paper's questions; n is the "
-        f"number of items, or of questions. {walk.about} An item counts in each category that its practice leads to; "
-        "one of a practice without any is left out. Of a suite that has practices as parts of items, such as several "
-        "intents of a sentence, it is the mean of these parts' figures.",
+        f"number of items, or of questions. {crosswalk.about} An item counts in each category that its practice leads "
+        "to; one of a practice without any is left out. Of a suite that has practices as parts of items, such as "
+        "several intents of a sentence, it is the mean of these parts' figures.",
         pd.DataFrame(rows),
         ["category", "name", "suite", "measure", "system", "kind", "n", "value", "low", "high"],
         headings={"name": "", "low": "95 % interval"},
@@ -244,45 +261,53 @@ def by_category(study: Study, boards: Sequence[Scored]) -> Table:
     )
 
 
-def _of_items(
-    scored: Scored, row: Row, places: Mapping[str, Sequence[str]], names: Mapping[str, str]
+def _figures_by_item_category(
+    scored: ScoredBoard, row: Row, question_categories: Mapping[str, Sequence[str]], names: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
-    """Category → the main measure over the items whose groups lead to it; empty where a suite's groups lead nowhere."""
+    """Return category → the main measure over the items whose groups lead to it; empty where groups lead nowhere."""
     assert row.counts is not None, "a system that was asked has outcomes"
-    measured = scored.board.suite.grouped[0]
-    inside = {
-        item.id: {code for own in item.groups.values() for name in own for code in places.get(name, ())}
+    measure = scored.board.suite.group_measures[0]
+    categories_by_item = {
+        item.id: {
+            code for groups in item.groups.values() for name in groups for code in question_categories.get(name, ())
+        }
         for item in scored.board.suite.material.items
     }
-    found = {}
+    figures = {}
     for code in names:
-        merit = row.counts.merit(measured, np.array([code in inside[one] for one in row.counts.ids], bool))
+        merit = row.counts.merit(
+            measure, np.array([code in categories_by_item[item_id] for item_id in row.counts.ids], bool)
+        )
         if merit.items:
             figure = {"value": 100 * merit.value, "low": 100 * merit.low, "high": 100 * merit.high}
-            found[code] = {"measure": measured.heading, "n": merit.items, **figure}
-    return found
+            figures[code] = {"measure": measure.heading, "n": merit.items, **figure}
+    return figures
 
 
-def _of_parts(scored: Scored, row: Row, places: Mapping[str, Sequence[str]]) -> dict[str, dict[str, Any]]:
-    """Category → the mean of the measures of the parts of items that lead to it, such as intents."""
+def _figures_by_part_category(
+    scored: ScoredBoard, row: Row, question_categories: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, Any]]:
+    """Return category → the mean of the measures of the parts of items that lead to it, such as intents."""
     assert row.counts is not None, "a system that was asked has outcomes"
-    each: defaultdict[str, list[float]] = defaultdict(list)
+    values_by_category: defaultdict[str, list[float]] = defaultdict(list)
     heading = ""
     for parts in scored.board.suite.parts.values():
         for name, measures in parts.items():
-            value = row.counts.merit(measures[0]).value if places.get(name) else nan
+            value = row.counts.merit(measures[0]).value if question_categories.get(name) else nan
             if not isnan(value):
                 heading = heading or measures[0].heading
-                for code in places[name]:
-                    each[code].append(100 * value)
-    return {code: {"measure": heading, "value": sum(values) / len(values)} for code, values in each.items()}
+                for code in question_categories[name]:
+                    values_by_category[code].append(100 * value)
+    return {
+        code: {"measure": heading, "value": sum(values) / len(values)} for code, values in values_by_category.items()
+    }
 
 
 def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[str, Any]]:
-    """M_all by category of questions, of each system that people scored."""
+    """Return M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    found = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all")
+    averages_by_policy = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all")
     return [
         {
             "category": category,
@@ -294,15 +319,15 @@ def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[st
             "n": len(rows),
             "value": rows["m_all"].mean(),
         }
-        for (system, category), rows in found.groupby(["system", "category"], observed=True, sort=True)
+        for (system, category), rows in averages_by_policy.groupby(["system", "category"], observed=True, sort=True)
         if category in names
     ]
 
 
 def category_figure(numbers: Table, marks: Marks) -> Figure | None:
-    """Categories down, a panel for each suite; None if fewer than two have any."""
+    """Draw categories down, a panel for each suite; None if fewer than two have any."""
     suites = list(dict.fromkeys(numbers.data["suite"])) if numbers else []
-    if len(suites) < 2:  # noqa: PLR2004 - one alone has its own break-downs
+    if len(suites) < 2:  # noqa: PLR2004 - one alone has its own breakdowns
         return None
     draw = partial(_draw_categories, numbers.data, suites, marks)
     return Figure(BY_CATEGORY, numbers.title, numbers.note, numbers, draw)
@@ -314,14 +339,14 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
     systems = list(dict.fromkeys(data["system"]))
     across = min(len(suites), 4)
     down, across = style.panels(len(suites), across)
-    drawn = style.canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
-    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
+    canvas = style.canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
+    panels = canvas.subplots(down, across, sharey=True, squeeze=False)
     for axes, suite in zip(panels.flat, suites, strict=False):
         rows = data[data["suite"] == suite]
         axes.set_title(style.short(suite, 20), fontsize=style.SMALL)
         axes.set_xlabel(style.short(rows["measure"].iloc[0], 24), fontsize=style.TINY)
-        for place, system in enumerate(systems):
-            shift = (place - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))
+        for index, system in enumerate(systems):
+            shift = (index - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))
             for row in rows[rows["system"] == system].to_dict("records"):
                 at, look = codes.index(row["category"]) + shift, marks[system]
                 axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=0.8, zorder=2)
@@ -335,5 +360,5 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
         axes.set_ylim(len(codes) - 0.5, -0.5)
     style.bottom(panels, len(suites))
     labels = style.labels(systems)
-    style.legend(drawn, [style.mark(labels[system], **marks[system]) for system in systems])
-    return drawn
+    style.legend(canvas, [style.mark(labels[system], **marks[system]) for system in systems])
+    return canvas

@@ -14,7 +14,7 @@ from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table, table
 from genaipa_suites.report.merit import LEVEL
-from genaipa_suites.report.tables import headed, percent, written
+from genaipa_suites.report.tables import measure_headings, number_formats, percent_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-    from genaipa_suites.report.results import Scored
+    from genaipa_suites.report.results import ScoredBoard
 
     Marks = Mapping[str, dict[str, Any]]
     """System → its colour and marker."""
@@ -42,17 +42,17 @@ _DARK = (0, 1, 2, 6)
 """Colours on which a number is written in white."""
 
 
-def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Figure | None:
-    """The main measure of each system, a panel for each suite, with the best floor, the ceiling and people."""
-    found = [data for scored in boards if (data := _scores(scored)) is not None]
-    if not found:
+def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Marks) -> Figure | None:
+    """Draw the main measure of each system, a panel for each suite, with the best floor, the ceiling and people."""
+    panels = [data for scored in boards if (data := _panel_rows(scored)) is not None]
+    if not panels:
         return None
-    data = pd.concat(found, ignore_index=True)
+    data = pd.concat(panels, ignore_index=True)
     about = (
         "Points: each suite's main measure in per cent, with its interval; the panels' measures differ, so that only "
         "systems within one are comparable. Dotted line: the best floor (an answer that takes no reading), solid: the "
         "ceiling (gold labels), dashed: people by several references, all on the same items. Suites: "
-        f"{'; '.join(_basis(scored) for scored in boards)}."
+        f"{'; '.join(_describe_basis(scored) for scored in boards)}."
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
     numbers = table(
@@ -67,27 +67,27 @@ def scores(boards: Sequence[Scored], name: str, title: str, marks: Marks) -> Fig
     return Figure(name, title, about, numbers, lambda: _draw_scores(numbers.data, marks))
 
 
-def _basis(scored: Scored) -> str:
+def _describe_basis(scored: ScoredBoard) -> str:
     number, policies = len(scored.board.suite.material.items), scored.units.policies
     return f"{scored.board.title}: {number:,} items" + (f" of {policies:,} {scored.units.clusters}" if policies else "")
 
 
-def _scores(scored: Scored) -> pd.DataFrame | None:
-    """Rows of a panel: the systems, and of the references the best floor, the ceiling and people."""
+def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
+    """Return the rows of a panel: the systems, and of the references the best floor, the ceiling and people."""
     main = scored.measures[0]
     rows = []
-    for row in (*scored.asked, *scored.references, *scored.people):
+    for row in (*scored.system_rows, *scored.reference_rows, *scored.human_rows):
         if row.kind == "ceiling" and row is not scored.ceiling:
             continue
         if row.counts is not None:
-            found = percent(row.counts.merit(main), "value")
-            sure = {"value": found["value"], "low": found["value_low"], "high": found["value_high"]}
+            columns = percent_columns(row.counts.merit(main), "value")
+            sure = {"value": columns["value"], "low": columns["value_low"], "high": columns["value_high"]}
         else:
             sure = {"value": 100 * row.figures.get(main.name, float("nan"))}
         rows.append({"system": row.label, "kind": row.kind, **sure})
     data = pd.DataFrame(rows).dropna(subset="value")
     if not data["kind"].isin(["system", "baseline"]).any():
-        data["kind"] = data["kind"].where(~data["system"].isin([row.label for row in scored.asked]), "baseline")
+        data["kind"] = data["kind"].where(~data["system"].isin([row.label for row in scored.system_rows]), "baseline")
     floors = data[data["kind"] == "floor"].sort_values("value").iloc[:-1]
     data = data.drop(floors.index)
     if not data["kind"].isin(["system", "baseline"]).any():
@@ -98,25 +98,25 @@ def _scores(scored: Scored) -> pd.DataFrame | None:
 def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     boards = list(dict.fromkeys(data["board"]))
     down, across = style.panels(len(boards), _ACROSS)
-    systems = [list(rows["system"]) for rows in (_points(data, board) for board in boards)]
-    most = max(map(len, systems))
-    drawn = style.canvas(style.WIDTH, down * (_ROW * most + 0.75) + 0.35)
-    panels = drawn.subplots(down, across, sharex=True, squeeze=False)
+    systems = [list(rows["system"]) for rows in (_select_points(data, board) for board in boards)]
+    max_systems = max(map(len, systems))
+    canvas = style.canvas(style.WIDTH, down * (_ROW * max_systems + 0.75) + 0.35)
+    panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     for axes, board in zip(panels.flat, boards, strict=False):
-        rows = _points(data, board)
+        rows = _select_points(data, board)
         axes.set_title(style.short(board, 42 if across > 1 else 80), fontsize=style.SMALL)
         for row in data[(data["board"] == board) & data["kind"].isin(list(_LINES))].to_dict("records"):
             axes.axvline(row["value"], linewidth=0.9, zorder=1, **_LINES[str(row["kind"])])
-        for place, row in enumerate(rows.to_dict("records")):
+        for index, row in enumerate(rows.to_dict("records")):
             look = marks[row["system"]]
-            axes.plot([row["low"], row["high"]], [place, place], color=look["color"], linewidth=1.4, zorder=2)
+            axes.plot([row["low"], row["high"]], [index, index], color=look["color"], linewidth=1.4, zorder=2)
             axes.plot(
-                [row["value"]], [place], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3
+                [row["value"]], [index], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3
             )
-            written = f"{row['value']:.1f}"
-            axes.annotate(written, (1.01, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
+            label = f"{row['value']:.1f}"
+            axes.annotate(label, (1.01, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
         axes.set_yticks(range(len(rows)), [style.short(name, 26) for name in rows["system"]])
-        axes.set_ylim(max(len(rows), most) - 0.4, -0.6)
+        axes.set_ylim(max(len(rows), max_systems) - 0.4, -0.6)
         axes.set_xlim(-2, 102)
         axes.tick_params(axis="y", length=0)
     for axes, board in zip(panels.flat, boards, strict=False):
@@ -124,39 +124,41 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
         axes.set_xlabel(f"{style.short(measure, 40)} (%)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     style.bottom(panels, len(boards))
-    there = {str(kind) for kind in data["kind"]}
+    kinds = {str(kind) for kind in data["kind"]}
     names = {"floor": "best floor", "ceiling": "ceiling", "people": "people"}
-    lines = [style.mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in there]
-    style.legend(drawn, lines)
-    return drawn
+    lines = [style.mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in kinds]
+    style.legend(canvas, lines)
+    return canvas
 
 
-def _points(data: pd.DataFrame, board: str) -> pd.DataFrame:
+def _select_points(data: pd.DataFrame, board: str) -> pd.DataFrame:
     return data[(data["board"] == board) & data["kind"].isin(["system", "baseline"])]
 
 
-def ordered(made: Table) -> bool:
-    """Whether the groups of a break-down have an order: there is a number in the name of each."""
-    return all(any(sign.isdigit() for sign in group) for group in made.data["group"])
+def has_order(breakdown: Table) -> bool:
+    """Tell whether the groups of a breakdown have an order: there is a number in the name of each."""
+    return all(any(sign.isdigit() for sign in group) for group in breakdown.data["group"])
 
 
-def along(scored: Scored, grouping: str, made: Table, marks: Marks) -> Figure:
-    """The main measures along groups that have an order, of the table of a break-down."""
-    measures = {one.name: one.heading for one in scored.measures if one.name in made.data}
+def ordered_groups_figure(scored: ScoredBoard, grouping: str, breakdown: Table, marks: Marks) -> Figure:
+    """Draw the main measures along groups that have an order, of the table of a breakdown."""
+    measures = {measure.name: measure.heading for measure in scored.measures if measure.name in breakdown.data}
     title = f"{scored.board.title}: by {grouping}"
     about = (
         f"{' and '.join(measures.values())} in per cent by {grouping}, with intervals; under each group how many items "
         f"it has. Dotted: floors, which are worked out on the same items. {scored.units.population}"
     )
-    return Figure(made.name, title, about, made, lambda: _draw_along(made.data, measures, grouping, marks))
+    return Figure(
+        breakdown.name, title, about, breakdown, lambda: _draw_ordered_groups(breakdown.data, measures, grouping, marks)
+    )
 
 
-def _draw_along(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, marks: Marks) -> Canvas:
+def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, marks: Marks) -> Canvas:
     groups = list(dict.fromkeys(data["group"]))
     sizes = {group: int(data.loc[data["group"] == group, "items"].max()) for group in groups}
     systems = list(dict.fromkeys(data["system"]))
-    drawn = style.canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
-    panels = drawn.subplots(1, len(measures), sharey=True, squeeze=False)[0]
+    canvas = style.canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
+    panels = canvas.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     for axes, (name, heading) in zip(panels, measures.items(), strict=True):
         axes.set_title(heading)
         for number, system in enumerate(systems):
@@ -165,47 +167,47 @@ def _draw_along(data: pd.DataFrame, measures: Mapping[str, str], grouping: str, 
             at = [groups.index(group) + (number - (len(systems) - 1) / 2) * 0.07 for group in rows["group"]]
             line = {"linestyle": (0, (1, 2)) if floor else "-", "linewidth": 0.9}
             axes.plot(at, rows[name], **look, **line, markersize=4, markeredgecolor="white", zorder=3)
-            for place, low, high in zip(at, rows[f"{name}_low"], rows[f"{name}_high"], strict=True):
+            for position, low, high in zip(at, rows[f"{name}_low"], rows[f"{name}_high"], strict=True):
                 if not isnan(low) and not floor:
-                    axes.plot([place, place], [low, high], color=look["color"], linewidth=0.8, zorder=2)
-        axes.set_xticks(range(len(groups)), [f"{_wrapped(group)}\nn={sizes[group]:,}" for group in groups])
+                    axes.plot([position, position], [low, high], color=look["color"], linewidth=0.8, zorder=2)
+        axes.set_xticks(range(len(groups)), [f"{_wrap_name(group)}\nn={sizes[group]:,}" for group in groups])
         axes.tick_params(axis="x", labelsize=style.TINY)
         axes.set_ylim(-2, 102)
         axes.set_xlabel(style.plain(grouping))
     panels[0].set_ylabel("per cent")
     labels = style.labels(systems)
-    style.legend(drawn, [style.mark(labels[system], **marks[system]) for system in systems])
-    return drawn
+    style.legend(canvas, [style.mark(labels[system], **marks[system]) for system in systems])
+    return canvas
 
 
-def _wrapped(name: str) -> str:
-    """A group's name on two lines: where there are several, one is too long."""
+def _wrap_name(name: str) -> str:
+    """Wrap a group's name onto two lines: where there are several, one is too long."""
     words = style.short(name, 22).split()
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
 
 
-def stacked(numbers: Table, scored: Scored) -> Figure | None:
-    """The types of errors of each system, stacked, of their table; None if there is none."""
+def error_figure(numbers: Table, scored: ScoredBoard) -> Figure | None:
+    """Draw the types of errors of each system, stacked, of their table; None if there is none."""
     kinds = [kind for kind in scored.board.suite.error_kinds if len(numbers.data) and numbers.data[kind].any()]
     if not kinds:
         return None
     about = f"Numbers of errors by type, over all items and repetitions: {', '.join(kinds)}. An item may have several."
     about = f"{about} {scored.board.suite.about_errors}".strip()
-    colours = {kind: place for place, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
-    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_stacked(numbers.data, colours))
+    colours = {kind: index for index, kind in enumerate(scored.board.suite.error_kinds) if kind in kinds}
+    return Figure(numbers.name, numbers.title, about, numbers, lambda: _draw_errors(numbers.data, colours))
 
 
-def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
-    """A bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
-    drawn = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
-    axes = drawn.subplots()
-    left = [0.0] * len(data)
+def _draw_errors(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
+    """Draw a bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
+    canvas = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
+    axes = canvas.subplots()
+    starts = [0.0] * len(data)
     entries = []
     for kind, number in kinds.items():
         colour = style.COLOURS[number % len(style.COLOURS)]
         look: dict[str, Any] = {"facecolor": colour, "edgecolor": "white", "linewidth": 0.5}
         look["hatch"] = _HATCHES[number // len(style.COLOURS) % len(_HATCHES)]
-        bars = axes.barh(range(len(data)), data[kind], left=left, height=0.66, **look)
+        bars = axes.barh(range(len(data)), data[kind], left=starts, height=0.66, **look)
         widest = float(data["all"].max())
         dark = number % len(style.COLOURS) in _DARK
         for bar, count in zip(bars, data[kind], strict=True):
@@ -214,31 +216,35 @@ def _draw_stacked(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
                 ink = "white" if dark else style.INK
                 text = axes.text(middle, bar.get_y() + 0.33, f"{count:,}", fontsize=style.TINY, color=ink)
                 text.set(ha="center", va="center")
-        left = [before + more for before, more in zip(left, data[kind], strict=True)]
+        starts = [before + count for before, count in zip(starts, data[kind], strict=True)]
         entries.append(style.patch(kind, **look))
     axes.set_yticks(range(len(data)), list(style.labels(data["system"], 30).values()))
     axes.set_ylim(len(data) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("errors")
-    style.legend(drawn, entries)
-    return drawn
+    style.legend(canvas, entries)
+    return canvas
 
 
 _WIDE_ROW, _CLOSE = 0.26, 0.15
 """Inches of a system's row, and of a system within a group."""
 _AROUND = 1.15
 """Inches of title, axis and legend."""
-_MOST = 12
+_MAX_SYSTEMS = 12
 """Systems of a figure by group."""
 
 
-def beside_by_system(scored: Scored, marks: Marks) -> Figure | None:
-    """Both measures of every system that was asked, with their intervals; None if the suite lacks them."""
-    measures = _measures(scored)
+def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
+    """Draw both measures of every system that was asked, with their intervals; None if the suite lacks them."""
+    measures = _two_measures(scored)
     rows = [
         {"system": row.label, "kind": row.kind}
-        | {name: value for one in measures for name, value in percent(row.counts.merit(one), one.name).items()}
-        for row in scored.asked
+        | {
+            name: value
+            for measure in measures
+            for name, value in percent_columns(row.counts.merit(measure), measure.name).items()
+        }
+        for row in scored.system_rows
         if row.counts is not None
     ]
     if not measures or not rows:
@@ -246,123 +252,127 @@ def beside_by_system(scored: Scored, marks: Marks) -> Figure | None:
     names = [measure.name for measure in measures]
     numbers = table(
         f"{scored.board.stem}-beside",
-        f"{scored.board.title}: {' and '.join(one.heading for one in measures)}",
+        f"{scored.board.title}: {' and '.join(measure.heading for measure in measures)}",
         f"Percentages. {scored.units.population}",
         pd.DataFrame(rows),
         ["system", "kind", *(f"{name}{end}" for name in names for end in ("", "_low", "_high"))],
-        headings=headed(measures),
-        formats=written(names),
+        headings=measure_headings(measures),
+        formats=number_formats(names),
     )
     about = (
         f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent, with {LEVEL} % "
-        f"intervals. {' '.join(f'{one.heading.capitalize()}: {one.definition}' for one in measures)} "
+        f"intervals. {' '.join(f'{measure.heading.capitalize()}: {measure.definition}' for measure in measures)} "
         f"{scored.units.population}"
     )
-    title = _finding(numbers.data, measures, scored.units.clusters)
+    title = _pair_title(numbers.data, measures, scored.units.clusters)
     return Figure(numbers.name, title, about, numbers, lambda: _draw_systems(numbers.data, measures, marks))
 
 
-def beside_by_group(scored: Scored, grouping: str, made: Table, marks: Marks) -> Figure | None:
-    """Both measures in each group of items, of the table of a break-down; None if the suite lacks them."""
-    measures = _measures(scored)
-    shown = [row.label for row in scored.asked if row.kind == "system"] or [row.label for row in scored.asked]
-    data = made.data[made.data["system"].isin(shown[:_MOST])]
+def group_pair_figure(scored: ScoredBoard, grouping: str, breakdown: Table, marks: Marks) -> Figure | None:
+    """Draw both measures in each group of items, of the table of a breakdown; None if the suite lacks them."""
+    measures = _two_measures(scored)
+    names = [row.label for row in scored.system_rows if row.kind == "system"] or [
+        row.label for row in scored.system_rows
+    ]
+    data = breakdown.data[breakdown.data["system"].isin(names[:_MAX_SYSTEMS])]
     if not measures or data.empty:
         return None
-    left = f" Of {len(shown)} systems the first {_MOST}." if len(shown) > _MOST else ""
+    omission = f" Of {len(names)} systems the first {_MAX_SYSTEMS}." if len(names) > _MAX_SYSTEMS else ""
     about = (
         f"{measures[0].heading.capitalize()} (left) and {measures[1].heading} (right) in per cent by {grouping}, with "
-        f"{LEVEL} % intervals; n is how many {scored.units.clusters} a group has.{left} {scored.units.population}"
+        f"{LEVEL} % intervals; n is how many {scored.units.clusters} a group has.{omission} {scored.units.population}"
     )
     title = _worst_group(data, measures[1], grouping, scored.board.title)
-    return Figure(made.name, title, about, made, lambda: _draw_groups(data, measures, marks))
+    return Figure(breakdown.name, title, about, breakdown, lambda: _draw_groups(data, measures, marks))
 
 
-def _measures(scored: Scored) -> list[Measure]:
-    names = scored.board.suite.beside
-    return [one for name in names for one in scored.measures if one.name == name]
+def _two_measures(scored: ScoredBoard) -> list[Measure]:
+    names = scored.board.suite.paired_measures
+    return [measure for name in names for measure in scored.measures if measure.name == name]
 
 
-def _finding(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
-    """The systems that are highest and lowest in the second measure; one system alone in both."""
+def _pair_title(data: pd.DataFrame, measures: Sequence[Measure], clusters: str) -> str:
+    """Name the systems that are highest and lowest in the second measure; one system alone in both."""
     first, second = measures
-    asked = data[data["kind"] == "system"] if (data["kind"] == "system").any() else data
-    known = asked.dropna(subset=second.name).sort_values(second.name, ascending=False)
-    if known.empty:
+    rows = data[data["kind"] == "system"] if (data["kind"] == "system").any() else data
+    ranked = rows.dropna(subset=second.name).sort_values(second.name, ascending=False)
+    if ranked.empty:
         return f"{first.heading.capitalize()} and {second.heading}: of no {clusters}"
-    most, least = known.iloc[0], known.iloc[-1]
-    if len(known) == 1:
-        other = f"{first.heading} {_percent(most[first.name])}, " if not isnan(most[first.name]) else ""
-        return f"{most['system']}: {other}{second.heading} {_percent(most[second.name])}"
-    if most[second.name] == least[second.name]:
-        if not most[second.name]:
+    highest, lowest = ranked.iloc[0], ranked.iloc[-1]
+    if len(ranked) == 1:
+        first_text = (
+            f"{first.heading} {_format_percent(highest[first.name])}, " if not isnan(highest[first.name]) else ""
+        )
+        return f"{highest['system']}: {first_text}{second.heading} {_format_percent(highest[second.name])}"
+    if highest[second.name] == lowest[second.name]:
+        if not highest[second.name]:
             return f"No system {second.heading}"
-        return f"Every system {second.heading} equally often: {_percent(most[second.name])}"
+        return f"Every system {second.heading} equally often: {_format_percent(highest[second.name])}"
     return (
-        f"{most['system']} {second.heading} most ({_percent(most[second.name])}), {least['system']} least "
-        f"({_percent(least[second.name])})"
+        f"{highest['system']} {second.heading} most ({_format_percent(highest[second.name])}), {lowest['system']} "
+        f"least ({_format_percent(lowest[second.name])})"
     )
 
 
 def _worst_group(data: pd.DataFrame, measure: Measure, grouping: str, board: str) -> str:
-    known = data.dropna(subset=measure.name)
-    if known.empty or not known[measure.name].max():
+    rows = data.dropna(subset=measure.name)
+    if rows.empty or not rows[measure.name].max():
         return f"{board}: no system {measure.heading} in any {grouping}"
-    worst = known.sort_values(measure.name, ascending=False, kind="stable").iloc[0]
-    return f"{worst['system']} {measure.heading} most in {worst['group']} ({_percent(worst[measure.name])})"
+    worst = rows.sort_values(measure.name, ascending=False, kind="stable").iloc[0]
+    return f"{worst['system']} {measure.heading} most in {worst['group']} ({_format_percent(worst[measure.name])})"
 
 
-def _percent(value: float) -> str:
+def _format_percent(value: float) -> str:
     return f"{value:.0f} %"
 
 
 def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
-    drawn = style.canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
-    panels = drawn.subplots(1, 2, sharey=True)
+    canvas = style.canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
+    panels = canvas.subplots(1, 2, sharey=True)
     labels = style.labels(data["system"], 26)
     for axes, measure in zip(panels, measures, strict=True):
-        for place, row in enumerate(data.to_dict("records")):
-            _point(axes, row, measure.name, place, marks[row["system"]])
+        for index, row in enumerate(data.to_dict("records")):
+            _draw_point(axes, row, measure.name, index, marks[row["system"]])
             value = "-" if isnan(row[measure.name]) else f"{row[measure.name]:.0f}"
-            axes.annotate(value, (1.02, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
-        _across(axes, measure)
+            axes.annotate(value, (1.02, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
+        _format_axes(axes, measure)
     panels[0].set_yticks(range(len(data)), list(labels.values()))
     panels[0].set_ylim(len(data) - 0.5, -0.5)
-    return drawn
+    return canvas
 
 
 def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
     groups, systems = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["system"]))
     tall = max(_WIDE_ROW, _CLOSE * len(systems) + 0.08)
-    drawn = style.canvas(style.WIDTH, _AROUND + tall * len(groups))
-    panels = drawn.subplots(1, 2, sharey=True)
+    canvas = style.canvas(style.WIDTH, _AROUND + tall * len(groups))
+    panels = canvas.subplots(1, 2, sharey=True)
     for axes, measure in zip(panels, measures, strict=True):
         for number, system in enumerate(systems):
             for row in data[data["system"] == system].to_dict("records"):
-                apart = (number - (len(systems) - 1) / 2) * _CLOSE / tall
-                _point(axes, row, measure.name, groups.index(row["group"]) + apart, marks[system])
-        for place in range(1, len(groups)):
-            axes.axhline(place - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
-        _across(axes, measure)
+                offset = (number - (len(systems) - 1) / 2) * _CLOSE / tall
+                _draw_point(axes, row, measure.name, groups.index(row["group"]) + offset, marks[system])
+        for index in range(1, len(groups)):
+            axes.axhline(index - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
+        _format_axes(axes, measure)
     sizes = {group: int(data.loc[data["group"] == group, "policies"].max()) for group in groups}
     panels[0].set_yticks(range(len(groups)), [f"{style.short(group, 22)}  n={sizes[group]}" for group in groups])
     panels[0].set_ylim(len(groups) - 0.5, -0.5)
     names = style.labels(systems)
-    style.legend(drawn, [style.mark(names[system], **marks[system]) for system in systems])
-    return drawn
+    style.legend(canvas, [style.mark(names[system], **marks[system]) for system in systems])
+    return canvas
 
 
-def _point(axes: Axes, row: dict[Any, Any], name: str, place: float, look: dict[str, Any]) -> None:
-    """A system's figure with its interval; nothing where there is none."""
+def _draw_point(axes: Axes, row: dict[Any, Any], name: str, position: float, look: dict[str, Any]) -> None:
+    """Draw a system's figure with its interval; nothing where there is none."""
     if isnan(row[name]):
         return
     low, high = row[f"{name}_low"], row[f"{name}_high"]
     if not isnan(low):
-        axes.plot([low, high], [place, place], color=look["color"], linewidth=1.2, zorder=2)
-    axes.plot([row[name]], [place], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3)
+        axes.plot([low, high], [position, position], color=look["color"], linewidth=1.2, zorder=2)
+    axes.plot([row[name]], [position], **look, linestyle="none", markersize=5, markeredgecolor="white", zorder=3)
 
 
-def _across(axes: Axes, measure: Measure) -> None:
+def _format_axes(axes: Axes, measure: Measure) -> None:
     axes.set_title(style.short(measure.heading, 40))
     axes.set_xlim(-2, 102)
     axes.set_xlabel("per cent", fontsize=style.SMALL)

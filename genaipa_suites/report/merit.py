@@ -67,27 +67,29 @@ class Units:
 
     def __init__(self, items: Iterable[Item], clusters: str = "policies") -> None:
         self.clusters = clusters
-        drawn: dict[tuple[str, str], int] = {}
-        self.of = {one.id: drawn.setdefault((one.cluster, "" if one.cluster else one.id), len(drawn)) for one in items}
+        numbers: dict[tuple[str, str], int] = {}
+        self.number_by_item = {
+            item.id: numbers.setdefault((item.cluster, "" if item.cluster else item.id), len(numbers)) for item in items
+        }
         """Item → the number of its unit."""
-        self.number = len(drawn)
-        self.policies = sum(bool(cluster) for cluster, _ in drawn)
+        self.number = len(numbers)
+        self.policies = sum(bool(cluster) for cluster, _ in numbers)
 
     @property
     def population(self) -> str:
         """A sentence on the population that intervals speak for."""
         alone = self.number - self.policies
         if self.number < LEAST_CLUSTERS:
-            few = f"fewer than {LEAST_CLUSTERS} {self.clusters}"
-            return f"No interval: the items are of {few}, which say nothing of others."
+            fewness = f"fewer than {LEAST_CLUSTERS} {self.clusters}"
+            return f"No interval: the items are of {fewness}, which say nothing of others."
         if not self.policies:
             return (
                 f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are not known: they "
                 "speak for other items of the same policies, and would be wider for other policies."
             )
-        own = f" ({alone:,} items of unknown policies count as one each)" if alone else ""
-        which = f"{self.policies:,} {self.clusters}{own}"
-        return f"Intervals ({LEVEL} %) are over {which}, and speak for {self.clusters} like these."
+        alone_note = f" ({alone:,} items of unknown policies count as one each)" if alone else ""
+        units = f"{self.policies:,} {self.clusters}{alone_note}"
+        return f"Intervals ({LEVEL} %) are over {units}, and speak for {self.clusters} like these."
 
 
 class Counts:
@@ -97,65 +99,72 @@ class Counts:
         self.outcomes = outcomes
         self.ids = np.array([outcome.item.id for outcome in outcomes], object)
         self._units = units
-        self._unit = np.array([units.of[outcome.item.id] for outcome in outcomes], int)
+        self._unit = np.array([units.number_by_item[outcome.item.id] for outcome in outcomes], int)
         numbers = sorted({outcome.repetition for outcome in outcomes})
         self._repetitions = len(numbers)
-        place = {number: at for at, number in enumerate(numbers)}
-        self._repetition = np.array([place[outcome.repetition] for outcome in outcomes], int)
+        index_by_number = {number: index for index, number in enumerate(numbers)}
+        self._repetition = np.array([index_by_number[outcome.repetition] for outcome in outcomes], int)
         self._counts: dict[Measure, Floats] = {}
         self._whole: dict[Measure, Merit] = {}
 
-    def of(self, measure: Measure) -> Floats:
-        """A row of counts for each outcome."""
+    def measure_counts(self, measure: Measure) -> Floats:
+        """Return a row of counts for each outcome."""
         # Not by its name: measures of parts of items share one.
         if measure not in self._counts:
             rows = [measure.counts(outcome) for outcome in self.outcomes]
             self._counts[measure] = np.array(rows, float).reshape(len(rows), -1)
         return self._counts[measure]
 
-    def merit(self, measure: Measure, some: Mask | None = None) -> Merit:
-        """The figure over these outcomes; over all of them by default."""
-        if some is None:
+    def merit(self, measure: Measure, selection: Mask | None = None) -> Merit:
+        """Return the figure over these outcomes; over all of them by default."""
+        if selection is None:
             if measure not in self._whole:
-                self._whole[measure] = self._merit(measure, np.ones(len(self.outcomes), bool))
+                self._whole[measure] = self._compute_merit(measure, np.ones(len(self.outcomes), bool))
             return self._whole[measure]
-        return self._merit(measure, some)
+        return self._compute_merit(measure, selection)
 
-    def _merit(self, measure: Measure, chosen: Mask) -> Merit:
+    def _compute_merit(self, measure: Measure, chosen: Mask) -> Merit:
         if not chosen.any():
             return Merit()
         figure = estimate_figure(
-            self._sums(measure, chosen), self._sizes(chosen), _find_figures(measure), _PARTS.get(measure.value)
-        )
-        return Merit(*figure, *self._basis(chosen))
-
-    def minus(self, other: Counts, measure: Measure) -> Merit:
-        """This figure minus the other's on the items that both have; the same policies are left out of both."""
-        shared = {*self.ids} & {*other.ids}
-        ours, theirs = (np.array([one in shared for one in each.ids], bool) for each in (self, other))
-        if not ours.any():
-            return Merit()
-        apart = subtract_figures(
-            self._sums(measure, ours),
-            other._sums(measure, theirs),
-            self._sizes(ours),
+            self._sum_counts(measure, chosen),
+            self._count_by_unit(chosen),
             _find_figures(measure),
             _PARTS.get(measure.value),
         )
-        return Merit(*apart[:3], nan, *self._basis(ours), apart[3:])
+        return Merit(*figure, *self._count_basis(chosen))
 
-    def _sizes(self, chosen: Mask) -> Floats:
-        """Number of these outcomes of each unit."""
+    def subtract(self, other: Counts, measure: Measure) -> Merit:
+        """Return this figure minus the other's on the items that both have; the same policies are left out of both."""
+        shared = {*self.ids} & {*other.ids}
+        own_shared, other_shared = (
+            np.array([item_id in shared for item_id in counts.ids], bool) for counts in (self, other)
+        )
+        if not own_shared.any():
+            return Merit()
+        difference = subtract_figures(
+            self._sum_counts(measure, own_shared),
+            other._sum_counts(measure, other_shared),
+            self._count_by_unit(own_shared),
+            _find_figures(measure),
+            _PARTS.get(measure.value),
+        )
+        return Merit(*difference[:3], nan, *self._count_basis(own_shared), difference[3:])
+
+    def _count_by_unit(self, chosen: Mask) -> Floats:
+        """Count these outcomes of each unit."""
         return np.bincount(self._unit[chosen], minlength=self._units.number).astype(float)
 
-    def _basis(self, chosen: Mask) -> tuple[int, int]:
-        """Numbers of the items and policies that these outcomes are of."""
-        named = {one.item.cluster for one, wanted in zip(self.outcomes, chosen, strict=True) if wanted} - {""}
-        return len(set(self.ids[chosen])), len(named)
+    def _count_basis(self, chosen: Mask) -> tuple[int, int]:
+        """Count the items and policies that these outcomes are of."""
+        clusters = {
+            outcome.item.cluster for outcome, is_chosen in zip(self.outcomes, chosen, strict=True) if is_chosen
+        } - {""}
+        return len(set(self.ids[chosen])), len(clusters)
 
-    def _sums(self, measure: Measure, chosen: Mask) -> Floats:
-        """Sums of counts, by unit and repetition; a repetition without any of these outcomes is left out."""
-        counts = self.of(measure)
+    def _sum_counts(self, measure: Measure, chosen: Mask) -> Floats:
+        """Sum counts by unit and repetition; a repetition without any of these outcomes is left out."""
+        counts = self.measure_counts(measure)
         sums = np.zeros((self._units.number, self._repetitions, counts.shape[1]))
         np.add.at(sums, (self._unit[chosen], self._repetition[chosen]), counts[chosen])
         return sums[:, np.unique(self._repetition[chosen])]

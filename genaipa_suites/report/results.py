@@ -15,10 +15,10 @@ from genaipa.systems.base import Sampling, Usage
 from genaipa.tasks.catalog import make_task
 from genaipa.words import number
 from genaipa_suites.baseline import PREFIX
-from genaipa_suites.catalog import parts_of
-from genaipa_suites.data import published_rows
+from genaipa_suites.catalog import task_suites
+from genaipa_suites.data import read_published_rows
 from genaipa_suites.encoders import encoder
-from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Given, Outcome
+from genaipa_suites.material import FAULTS, PART, UNPARSABLE, Outcome, ParsedReply
 from genaipa_suites.plan import KIND, SUITES
 from genaipa_suites.report.merit import Counts, Units
 
@@ -66,7 +66,7 @@ class Result:
 
     @property
     def missing(self) -> int:
-        """Outcomes that are wanted, and not there."""
+        """The number of planned outcomes that are not there."""
         return max(0, self.planned - len(self.outcomes) - self.unfinished)
 
     @property
@@ -77,56 +77,59 @@ class Result:
     @cached_property
     def faults(self) -> Counter[str]:
         """Fault → how many outcomes have it; every kind of fault is there, and `missing`."""
-        found = Counter(outcome.given.fault for outcome in self.outcomes if outcome.given.fault)
-        return Counter({**dict.fromkeys(FAULTS, 0), **found, _MISSING: self.missing})
+        counts = Counter(outcome.parsed.fault for outcome in self.outcomes if outcome.parsed.fault)
+        return Counter({**dict.fromkeys(FAULTS, 0), **counts, _MISSING: self.missing})
 
     @property
-    def in_words(self) -> float:
-        """The share of outcomes whose form was asked for in words, for want of a schema; NaN where none had a form."""
-        ways = [outcome.way for outcome in self.outcomes if outcome.way]
-        return ways.count(IN_WORDS) / len(ways) if ways else float("nan")
+    def words_share(self) -> float:
+        """The share of outcomes whose form was asked for in words instead of a schema; NaN if none had a form."""
+        forms = [outcome.reply_form for outcome in self.outcomes if outcome.reply_form]
+        return forms.count(IN_WORDS) / len(forms) if forms else float("nan")
 
     @property
-    def in_prose(self) -> float:
+    def prose_share(self) -> float:
         """The share of outcomes whose JSON was found among other words; NaN over none."""
-        found = [outcome.given.in_prose for outcome in self.outcomes]
-        return sum(found) / len(found) if found else float("nan")
+        flags = [outcome.parsed.in_prose for outcome in self.outcomes]
+        return sum(flags) / len(flags) if flags else float("nan")
 
-    def strict(self, measure: Measure) -> float:
-        """The figure (0 to 1) if JSON among other words were unparsable."""
-        fault = Given(fault=UNPARSABLE)
-        return self.figure(measure, [replace(one, given=fault) if one.given.in_prose else one for one in self.outcomes])
+    def strict_figure(self, measure: Measure) -> float:
+        """Return the figure (0 to 1) if JSON among other words were unparsable."""
+        fault = ParsedReply(fault=UNPARSABLE)
+        return self.figure(
+            measure,
+            [replace(outcome, parsed=fault) if outcome.parsed.in_prose else outcome for outcome in self.outcomes],
+        )
 
-    def figure(self, measure: Measure, some: Sequence[Outcome] | None = None) -> float:
-        """Mean over repetitions of the figure of each (0 to 1), as tables have it: pooled, many would be another.
+    def figure(self, measure: Measure, selected: Sequence[Outcome] | None = None) -> float:
+        """Return the mean over repetitions of each one's figure (0 to 1), as tables have it; a pooled one would differ.
 
-        It is of all outcomes, or of `some` of them.
+        It is of all outcomes, or of those `selected`.
         """
-        outcomes = self.outcomes if some is None else some
-        each = [
-            measure.of(one for one in outcomes if one.repetition == repetition)
+        outcomes = self.outcomes if selected is None else selected
+        figures = [
+            measure.compute(outcome for outcome in outcomes if outcome.repetition == repetition)
             for repetition in sorted({outcome.repetition for outcome in outcomes})
         ]
-        return sum(each) / len(each) if each else float("nan")
+        return sum(figures) / len(figures) if figures else float("nan")
 
     @property
     def baseline(self) -> str:
         """The kind of baseline that the system is; empty for a system that was asked."""
-        own = {PREFIX + one.name: str(one.kind) for one in self.suite.baselines}
-        return own.get(self.system, "")
+        kinds = {PREFIX + baseline.name: str(baseline.kind) for baseline in self.suite.baselines}
+        return kinds.get(self.system, "")
 
     @property
-    def asked(self) -> str:
-        """The way of asking in words: shots, wording, sampling options, or a training; empty for a baseline."""
+    def asking_text(self) -> str:
+        """How it was asked, in words: shots, wording, sampling options, or a training; empty for a baseline."""
         if self.baseline:
             return ""
-        if trained := encoder.way(self.suite, self.system):
-            return trained
+        if training := encoder.training_note(self.suite, self.system):
+            return training
         shots = number(self.plan.shots, "shot") if self.plan.shots else "zero-shot"
         plain = Sampling()
         options = {name: getattr(self.sampling, name) for name in Sampling.__struct_fields__}
-        given = [f"{name} {value}" for name, value in options.items() if value != getattr(plain, name)]
-        return ", ".join([shots, f"wording {self.plan.wording}", *given])
+        options_text = [f"{name} {value}" for name, value in options.items() if value != getattr(plain, name)]
+        return ", ".join([shots, f"wording {self.plan.wording}", *options_text])
 
 
 @dataclass(frozen=True)
@@ -153,99 +156,102 @@ class Board:
         return self.results[0].plan
 
     @property
-    def own(self) -> bool:
+    def has_own_files(self) -> bool:
         """Whether a published split was read from files of the user's own, so that no published figure is of it."""
         return bool(self.suite.material.own)
 
     @property
     def title(self) -> str:
-        """Title of the suite, its split, and what is not all of it, or not the published one."""
+        """Title of the suite and its split, and whether the items are a sample or not the published ones."""
         items = f", a sample of {len(self.suite.material.items):,}" if self.plan.limit else ""
-        own = ", own files" if self.own else ""
+        own_text = ", own files" if self.has_own_files else ""
         probe = f", probe {self.plan.probe}" if self.plan.probe else ""
-        other = f", no. {self.number}" if self.number > 1 else ""
-        return f"{self.suite.title}, {self.plan.split}{own}{items}{probe}{other}"
+        number_text = f", no. {self.number}" if self.number > 1 else ""
+        return f"{self.suite.title}, {self.plan.split}{own_text}{items}{probe}{number_text}"
 
     @property
     def stem(self) -> str:
         """Beginning of the names of its tables."""
         limit = str(self.plan.limit) if self.plan.limit else ""
-        own = "own" if self.own else ""
-        other = f"items-{self.number}" if self.number > 1 else ""
-        return "-".join(filter(None, (self.name, self.plan.split, own, limit, self.plan.probe, other)))
+        own_part = "own" if self.has_own_files else ""
+        number_part = f"items-{self.number}" if self.number > 1 else ""
+        return "-".join(filter(None, (self.name, self.plan.split, own_part, limit, self.plan.probe, number_part)))
 
 
-def boards(results: Iterable[Result]) -> list[Board]:
-    """The results by the items that they are of: suites in their order, without a probe first, whole splits first."""
-    found: defaultdict[tuple[str, str, str], list[Result]] = defaultdict(list)
+def make_boards(results: Iterable[Result]) -> list[Board]:
+    """Group results by the items that they are of: suites in their order, without a probe first, whole splits first."""
+    results_by_items: defaultdict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for result in results:
-        found[result.name, result.plan.probe, result.items].append(result)
+        results_by_items[result.name, result.plan.probe, result.items].append(result)
     order = list(SUITES)
 
-    def place(board: Board) -> tuple[int, str, str, int, str]:
-        known = order.index(board.name) if board.name in order else len(order)
-        return known, board.name, board.plan.probe, -len(board.suite.material.items), board.plan.split
+    def sort_key(board: Board) -> tuple[int, str, str, int, str]:
+        suite_index = order.index(board.name) if board.name in order else len(order)
+        return suite_index, board.name, board.plan.probe, -len(board.suite.material.items), board.plan.split
 
-    made = (Board(tuple(sorted(some, key=lambda one: (bool(one.baseline), one.system)))) for some in found.values())
-    known: Counter[str] = Counter()
+    unnumbered = (
+        Board(tuple(sorted(board_results, key=lambda result: (bool(result.baseline), result.system))))
+        for board_results in results_by_items.values()
+    )
+    counts: Counter[str] = Counter()
     numbered = []
-    for board in sorted(made, key=place):
-        known[board.stem] += 1
-        numbered.append(replace(board, number=known[board.stem]))
+    for board in sorted(unnumbered, key=sort_key):
+        counts[board.stem] += 1
+        numbered.append(replace(board, number=counts[board.stem]))
     return numbered
 
 
-def results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
-    """The results of the runs of suites among these, and sentences on what can't be read; other runs are left alone."""
-    found: dict[tuple[object, ...], Result] = {}
+def read_results(workspace: Workspace, sources: Sequence[Source]) -> tuple[list[Result], list[str]]:
+    """Read the results of the runs of suites among these, and sentences on what can't be read; skip other runs."""
+    results_by_key: dict[tuple[object, ...], Result] = {}
     problems: list[str] = []
     for source in sources:
         if source.manifest.spec.kind != KIND:
             continue
         try:
-            for result in _of_run(workspace, source, problems):
+            for result in _read_run(workspace, source, problems):
                 key = (result.system, result.name, result.plan, result.sampling, result.items)
-                found[key] = _joined(found[key], result) if key in found else result
+                results_by_key[key] = _join_results(results_by_key[key], result) if key in results_by_key else result
         except GenaipaError as error:
             problems.append(f"{source.folder.name} is left out: {error}")
         except (OSError, msgspec.DecodeError):
-            problems.append(f"{source.folder.name} is left out: the items that it asked are not in its folder.")
-    return [_finished(result) for result in found.values()], problems
+            problems.append(f"{source.folder.name} is left out: its folder lacks the items that it asked.")
+    return [_drop_unfinished(result) for result in results_by_key.values()], problems
 
 
-def _finished(result: Result) -> Result:
-    """The result without the repetitions that were broken off, where another one was asked whole."""
+def _drop_unfinished(result: Result) -> Result:
+    """Return the result without the repetitions that were broken off, where another one was asked whole."""
     sizes = Counter(outcome.repetition for outcome in result.outcomes)
     whole = {repetition for repetition, size in sizes.items() if size >= len(result.suite.material.items)}
     if not whole or len(whole) == len(sizes):
         return result
-    kept = tuple(outcome for outcome in result.outcomes if outcome.repetition in whole)
-    return replace(result, outcomes=kept, unfinished=len(result.outcomes) - len(kept))
+    whole_outcomes = tuple(outcome for outcome in result.outcomes if outcome.repetition in whole)
+    return replace(result, outcomes=whole_outcomes, unfinished=len(result.outcomes) - len(whole_outcomes))
 
 
-def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
-    """The results of one run: one for each of its systems and suites."""
+def _read_run(workspace: Workspace, source: Source, problems: list[str]) -> list[Result]:
+    """Return the results of one run: one for each of its systems and suites."""
     spec = source.manifest.spec
-    parts = parts_of(make_task(spec, workspace, source.folder))
+    parts = task_suites(make_task(spec, workspace, source.folder))
     latest: dict[str, Record] = {}
-    spent: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+    paid_records: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in source.folder.records():
         if record.kind == "answer" and record.system in source.systems:
             latest[record.key] = record
-            spent[record.system, record.coordinates.get(PART, spec.task)].append(record)
-    kept: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
+            paid_records[record.system, record.coordinates.get(PART, spec.task)].append(record)
+    records_by_system: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     unknown = 0
     for record in latest.values():
         name = record.coordinates.get(PART, spec.task)
-        known = name in parts and record.coordinates.get("item") in parts[name].items
-        known = known and record.coordinates.get("repetition", "").isdigit()
-        unknown += not known
-        if known:
-            kept[record.system, name].append(record)
+        is_known = name in parts and record.coordinates.get("item") in parts[name].items
+        is_known = is_known and record.coordinates.get("repetition", "").isdigit()
+        unknown += not is_known
+        if is_known:
+            records_by_system[record.system, name].append(record)
     if unknown:
-        problems.append(f"{source.folder.name}: {unknown:,} of its answers are to items that it has not; left out.")
+        problems.append(f"{source.folder.name}: {unknown:,} of its answers are to unknown items, and are left out.")
     sampling = Sampling(**{name: getattr(spec, name) for name in Sampling.__struct_fields__})
-    digests = {name: _digest(suite.material) for name, suite in parts.items()}
+    digests = {name: _material_digest(suite.material) for name, suite in parts.items()}
     return [
         Result(
             system,
@@ -254,41 +260,42 @@ def _of_run(workspace: Workspace, source: Source, problems: list[str]) -> list[R
             suite.plan,
             sampling,
             digests[name],
-            tuple(suite.outcomes(kept[system, name])),
+            tuple(suite.outcomes(records_by_system[system, name])),
             (source.folder.name,),
             len(suite.material.items) * suite.spec.repetitions,
-            *_spent(spent[system, name]),
+            *_sum_spending(paid_records[system, name]),
         )
         for name, suite in parts.items()
         for system in source.systems
     ]
 
 
-def _digest(material: Material) -> str:
-    """The digest of what is asked: the items with their texts, however many examples are before them."""
-    texts = {one.document: material.documents.get(one.document) for one in material.items if one.document}
-    asked = msgspec.structs.replace(material, documents=texts, examples=())
-    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
+def _material_digest(material: Material) -> str:
+    """Return the digest of what is asked: the items with their texts, however many examples are before them."""
+    texts = {item.document: material.documents.get(item.document) for item in material.items if item.document}
+    asked_material = msgspec.structs.replace(material, documents=texts, examples=())
+    return hashlib.sha256(msgspec.json.encode(asked_material, order="deterministic")).hexdigest()
 
 
-def _spent(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, ...]]:
-    """Money and tokens that these records took, and their days."""
+def _sum_spending(records: Sequence[Record]) -> tuple[float | None, Usage, tuple[str, ...]]:
+    """Return money and tokens that these records took, and their days."""
     costs = [record.cost for record in records if record.cost is not None]
     usage = sum((record.usage for record in records if record.usage is not None), Usage())
     return sum(costs) if costs else None, usage, tuple(sorted({record.started[:10] for record in records}))
 
 
-def _joined(first: Result, second: Result) -> Result:
-    """Both as one; the repetitions of the second come after the first's."""
+def _join_results(first: Result, second: Result) -> Result:
+    """Join two results; the repetitions of the second come after the first's."""
     before = max((outcome.repetition for outcome in first.outcomes), default=0)
     # Both runs have the same keys; those of a result tell its outcomes apart.
-    more = (
-        replace(one, repetition=before + one.repetition, key=f"{second.runs[0]}|{one.key}") for one in second.outcomes
+    later = (
+        replace(result, repetition=before + result.repetition, key=f"{second.runs[0]}|{result.key}")
+        for result in second.outcomes
     )
-    costs = [one.cost for one in (first, second) if one.cost is not None]
+    costs = [result.cost for result in (first, second) if result.cost is not None]
     return replace(
         first,
-        outcomes=(*first.outcomes, *more),
+        outcomes=(*first.outcomes, *later),
         runs=(*first.runs, *second.runs),
         planned=first.planned + second.planned,
         cost=sum(costs) if costs else None,
@@ -298,7 +305,7 @@ def _joined(first: Result, second: Result) -> Result:
 
 
 RowKind = Literal["system", "baseline", "floor", "ceiling", "people", "published"]
-_COMPUTED = ("floor", "ceiling")
+_COMPUTED_KINDS = ("floor", "ceiling")
 
 
 @dataclass(frozen=True)
@@ -307,21 +314,21 @@ class Row:
 
     system: str
     kind: RowKind
-    how: str = ""
+    description: str = ""
     counts: Counts | None = None
     result: Result | None = None
     figures: Mapping[str, float] = field(default_factory=dict)
-    several: bool = False
+    is_repeated: bool = False
     """Whether its system was asked in several ways, so that its name alone does not tell it."""
 
     @property
     def label(self) -> str:
         """Its name among the rows of its board."""
-        return f"{self.system} ({self.how.removeprefix('zero-shot, ')})" if self.several else self.system
+        return f"{self.system} ({self.description.removeprefix('zero-shot, ')})" if self.is_repeated else self.system
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredBoard:
     """The rows of a board; what could not be worked out is in `problems`."""
 
     board: Board
@@ -329,7 +336,7 @@ class Scored:
 
     @cached_property
     def units(self) -> Units:
-        """Its policies, or other clusters, which intervals are drawn by."""
+        """Its policies, or other clusters, which intervals resample."""
         return Units(self.board.suite.material.items, self.board.suite.clusters)
 
     @property
@@ -338,38 +345,46 @@ class Scored:
         return self.board.suite.measures
 
     @cached_property
-    def asked(self) -> list[Row]:
+    def system_rows(self) -> list[Row]:
         """The systems and baselines that runs asked, systems first, the best first among each."""
-        rows = [self._asked(result) for result in self.board.results]
+        rows = [self._make_row(result) for result in self.board.results]
         main = self.measures[0]
 
-        def place(row: Row) -> tuple[bool, float, str]:
+        def sort_key(row: Row) -> tuple[bool, float, str]:
             value = row.counts.merit(main).value if row.counts and row.counts.outcomes else 0.0
             return row.kind != "system", -value if value == value else 0.0, row.system  # noqa: PLR0124 - NaN
 
-        return sorted(rows, key=place)
+        return sorted(rows, key=sort_key)
 
-    def _asked(self, result: Result) -> Row:
+    def _make_row(self, result: Result) -> Row:
         kind: RowKind = "system"
         if result.baseline:
             kind = "floor" if result.baseline == "floor" else "ceiling" if result.baseline == "ceiling" else "baseline"
-        abouts = {PREFIX + one.name: one.about for one in self.board.suite.baselines}
-        how = result.asked or abouts.get(result.system, "")
-        several = sum(one.system == result.system for one in self.board.results) > 1
-        return Row(result.system, kind, how, Counts(result.outcomes, self.units), result, several=several)
+        abouts = {PREFIX + baseline.name: baseline.about for baseline in self.board.suite.baselines}
+        description = result.asking_text or abouts.get(result.system, "")
+        is_repeated = sum(baseline.system == result.system for baseline in self.board.results) > 1
+        return Row(
+            result.system, kind, description, Counts(result.outcomes, self.units), result, is_repeated=is_repeated
+        )
 
     @cached_property
-    def references(self) -> list[Row]:
-        """The suite's floors and ceilings on the same items, worked out now, but for any that a run asked."""
-        there = {result.system for result in self.board.results if not result.missing}
-        wanted = [one for one in self.board.suite.baselines if one.kind in _COMPUTED and PREFIX + one.name not in there]
-        return [row for baseline in wanted if (row := self._computed(baseline)) is not None]
+    def reference_rows(self) -> list[Row]:
+        """The suite's floors and ceilings on the same items, computed now unless a run asked them."""
+        complete = {result.system for result in self.board.results if not result.missing}
+        missing = [
+            baseline
+            for baseline in self.board.suite.baselines
+            if baseline.kind in _COMPUTED_KINDS and PREFIX + baseline.name not in complete
+        ]
+        return [row for baseline in missing if (row := self._compute_row(baseline)) is not None]
 
-    def _computed(self, baseline: Baseline) -> Row | None:
+    def _compute_row(self, baseline: Baseline) -> Row | None:
         suite = self.board.suite
         try:
             reply: Callable[[Item], str] = baseline.make(suite)
-            outcomes = suite.together([Outcome(item, suite.given(item, reply(item))) for item in suite.material.items])
+            outcomes = suite.link_outcomes(
+                [Outcome(item, suite.parse_reply(item, reply(item))) for item in suite.material.items]
+            )
         except GenaipaError as error:
             self.problems.append(f"{self.board.title}: {PREFIX}{baseline.name} is left out: {error}")
             return None
@@ -378,31 +393,31 @@ class Scored:
 
     @property
     def ceiling(self) -> Row | None:
-        """The ceiling that counts, of several: that of a system which is shown what every system is."""
-        own = [row for row in (*self.asked, *self.references) if row.kind == "ceiling" and row.counts]
-        return next((row for row in own if row.system == f"{PREFIX}ceiling"), own[0] if own else None)
+        """The ceiling for a system that is shown what every system is shown, of several."""
+        ceilings = [row for row in (*self.system_rows, *self.reference_rows) if row.kind == "ceiling" and row.counts]
+        return next((row for row in ceilings if row.system == f"{PREFIX}ceiling"), ceilings[0] if ceilings else None)
 
     @cached_property
-    def people(self) -> list[Row]:
-        """The row of people on the same items, where the suite has several references."""
+    def human_rows(self) -> list[Row]:
+        """The row of people on the same items, if the suite has several references."""
         suite = self.board.suite
-        outcomes = [Outcome(item, Given()) for item in suite.material.items]
-        figures = {} if self.board.plan.probe else suite.people(outcomes)
-        return [Row("people", "people", suite.people_about(outcomes), figures=figures)] if figures else []
+        outcomes = [Outcome(item, ParsedReply()) for item in suite.material.items]
+        figures = {} if self.board.plan.probe else suite.human_scores(outcomes)
+        return [Row("people", "people", suite.human_note(outcomes), figures=figures)] if figures else []
 
     @cached_property
-    def _printed(self) -> list[PublishedRow]:
-        """The rows that papers print for this split, under the measures of the very same definition."""
+    def _paper_rows(self) -> list[PublishedRow]:
+        """The rows that papers print for this split under exactly the same measures."""
         try:
-            rows = [] if self.board.plan.probe or self.board.own else published_rows(self.board.suite)
+            rows = [] if self.board.plan.probe or self.board.has_own_files else read_published_rows(self.board.suite)
         except GenaipaError as error:
             self.problems.append(str(error))
             return []
         return [row for row in rows if row.split == self.board.plan.split]
 
     @property
-    def published(self) -> list[Row]:
-        """The published rows about the whole split, which is said beside a sample of it."""
+    def paper_rows(self) -> list[Row]:
+        """The published rows about the whole split; beside a sample they say so."""
         whole = "of the whole split" if self.board.plan.limit else ""
         return [
             Row(
@@ -411,16 +426,16 @@ class Scored:
                 "; ".join(filter(None, (whole, row.kind, row.note, row.source))),
                 figures={name: value / 100 for name, value in row.values.items()},
             )
-            for row in self._printed
+            for row in self._paper_rows
             if not row.breakdown
         ]
 
     @property
-    def published_parts(self) -> list[PublishedRow]:
-        """The published rows about one group of a break-down."""
-        return [row for row in self._printed if row.breakdown]
+    def paper_part_rows(self) -> list[PublishedRow]:
+        """The published rows about one group of a breakdown."""
+        return [row for row in self._paper_rows if row.breakdown]
 
     @property
     def rows(self) -> list[Row]:
         """Every row, in the order in which tables have them."""
-        return [*self.asked, *self.references, *self.people, *self.published]
+        return [*self.system_rows, *self.reference_rows, *self.human_rows, *self.paper_rows]

@@ -1,4 +1,4 @@
-"""The tables of a suite: its figures, what they mean, pairs of systems, and break-downs of the figures.
+"""The tables of a suite: its figures, what they mean, pairs of systems, and breakdowns of the figures.
 
 Break-downs are by groups and parts of items, types of errors, wordings, and probes.
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from genaipa_suites.material import Outcome
     from genaipa_suites.measure import Measure
-    from genaipa_suites.report.results import Row, Scored
+    from genaipa_suites.report.results import Row, ScoredBoard
 
 MAIN = 2
-"""Measures that break-downs and comparisons have."""
-_ACROSS = 6
+"""Measures that breakdowns and comparisons have."""
+_MAX_COLUMNS = 6
 """Measures that fit a suite's table; the others have a table of their own."""
-_PAIRED = 5
+_MAX_ALL_PAIRS = 5
 """Systems up to which every pair is compared; of more, each with the best."""
 KINDS = (
     "`kind`: a system was asked in a run; a baseline is a rule or was trained on the train split; a floor takes no "
@@ -49,25 +49,25 @@ FAULTY = (
 )
 
 
-def percent(merit: Merit, name: str) -> dict[str, float]:
-    """The columns of a figure as percentages: its value, the ends of its interval, its spread."""
+def percent_columns(merit: Merit, name: str) -> dict[str, float]:
+    """Return the columns of a figure as percentages: its value, the ends of its interval, its spread."""
     ends = {f"{name}_low": merit.low, f"{name}_high": merit.high, f"{name}_sd": merit.spread}
     return {column: 100 * value for column, value in {name: merit.value, **ends}.items()}
 
 
-def main_table(scored: Scored) -> Table:
-    """The figures of every row of a board, with faults and what was spent."""
-    rows = [_figures(row, scored) for row in scored.rows]
+def main_table(scored: ScoredBoard) -> Table:
+    """Return the figures of every row of a board, with faults and what was spent."""
+    rows = [_row_figures(row, scored) for row in scored.rows]
     names = [measure.name for measure in scored.measures]
     main = names[0]
     counted = [*FAULTS, "missing"]
-    said = [name for name in counted if any(row.get(name) for row in rows)]
+    used_counts = [name for name in counted if any(row.get(name) for row in rows)]
     repeated = any(row.get("repetitions", 1) > 1 for row in rows)
     sure = [f"{main}_low", f"{main}_high", *([f"{main}_sd"] if repeated else [])]
     form = ["in_words"] if any(row.get("in_words", 0) > 0 for row in rows) else []
     form += ["in_prose", "strict"] if any(row.get("in_prose", 0) > 0 for row in rows) else []
-    columns = ["system", "kind", main, *sure, *names[1:_ACROSS]]
-    columns += ["items", *(["repetitions"] if repeated else []), *said, *form, "how"]
+    columns = ["system", "kind", main, *sure, *names[1:_MAX_COLUMNS]]
+    columns += ["items", *(["repetitions"] if repeated else []), *used_counts, *form, "how"]
     ends = [f"{name}_{end}" for name in names for end in ("low", "high", "sd")]
     aside = [
         *names,
@@ -93,14 +93,14 @@ def main_table(scored: Scored) -> Table:
         pd.DataFrame(rows),
         columns,
         headings={
-            **headed(scored.measures),
+            **measure_headings(scored.measures),
             "in_words": "form in words",
             "in_prose": "found in prose",
             "strict": f"strict {scored.measures[0].heading}",
             "cost": "cost ($)",
         },
         formats={
-            **written(names),
+            **number_formats(names),
             **dict.fromkeys((*counted, "items", "repetitions"), ".0f"),
             "in_words": ".0%",
             "in_prose": ".0%",
@@ -111,11 +111,11 @@ def main_table(scored: Scored) -> Table:
     )
 
 
-def further(scored: Scored) -> Table:
-    """The measures for which a suite's table has no room."""
-    names = [measure.name for measure in scored.measures[_ACROSS:]]
-    some = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
-    rows = [_figures(row, scored) | {"system": row.label} for row in some]
+def further_table(scored: ScoredBoard) -> Table:
+    """Return the measures for which a suite's table has no room."""
+    names = [measure.name for measure in scored.measures[_MAX_COLUMNS:]]
+    measured_rows = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
+    rows = [_row_figures(row, scored) | {"system": row.label} for row in measured_rows]
     return table(
         f"{scored.board.stem}-further",
         f"{scored.board.title}: further measures",
@@ -123,34 +123,36 @@ def further(scored: Scored) -> Table:
         pd.DataFrame(rows if names else []),
         ["system", "kind", *names],
         headings={measure.name: measure.heading for measure in scored.measures},
-        formats=written(names),
+        formats=number_formats(names),
         aside=[f"{name}_{end}" for name in names for end in ("low", "high", "sd")],
     )
 
 
-def _figures(row: Row, scored: Scored) -> dict[str, Any]:
-    found: dict[str, Any] = {"system": row.system, "kind": row.kind, "how": row.how}
-    found |= {name: 100 * value for name, value in row.figures.items()}
+def _row_figures(row: Row, scored: ScoredBoard) -> dict[str, Any]:
+    figures: dict[str, Any] = {"system": row.system, "kind": row.kind, "how": row.description}
+    figures |= {name: 100 * value for name, value in row.figures.items()}
     if row.counts is not None:
         for measure in scored.measures:
             merit = row.counts.merit(measure)
-            found |= percent(merit, measure.name)
-        found |= {"items": len({*row.counts.ids}), "policies": scored.units.policies}
+            figures |= percent_columns(merit, measure.name)
+        figures |= {"items": len({*row.counts.ids}), "policies": scored.units.policies}
     if row.result is not None:
         result = row.result
-        found |= {**result.faults, "repetitions": result.repetitions, "in_words": result.in_words}
-        found |= {"in_prose": result.in_prose, "strict": 100 * result.strict(scored.measures[0])}
-        found |= {"cost": result.cost, "runs": ", ".join(result.runs), "dates": ", ".join(result.dates)}
+        figures |= {**result.faults, "repetitions": result.repetitions, "in_words": result.words_share}
+        figures |= {"in_prose": result.prose_share, "strict": 100 * result.strict_figure(scored.measures[0])}
+        figures |= {"cost": result.cost, "runs": ", ".join(result.runs), "dates": ", ".join(result.dates)}
         usage = result.usage
-        found |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
-    return found
+        figures |= {"tokens_in": usage.input, "tokens_cached": usage.cached, "tokens_out": usage.output}
+    return figures
 
 
-def definitions(some: Sequence[Scored]) -> Table:
-    """The measures of all boards of a suite, each with its definition: a split or a probe may have some of its own."""
-    every = {one.name: one for scored in some for one in scored.measures}.values()
-    rows = [{"column": one.heading, "measure": one.name, "definition": one.definition} for one in every]
-    board = some[0].board
+def definitions_table(scored_boards: Sequence[ScoredBoard]) -> Table:
+    """Return the measures of all boards of a suite, each defined: a split or a probe may have some of its own."""
+    measures = {measure.name: measure for scored in scored_boards for measure in scored.measures}.values()
+    rows = [
+        {"column": measure.heading, "measure": measure.name, "definition": measure.definition} for measure in measures
+    ]
+    board = scored_boards[0].board
     return table(
         f"{board.name}-measures",
         f"What the columns of {board.suite.title} mean",
@@ -161,8 +163,8 @@ def definitions(some: Sequence[Scored]) -> Table:
     )
 
 
-def headed(measures: Sequence[Measure]) -> dict[str, str]:
-    """The headings of these measures' columns."""
+def measure_headings(measures: Sequence[Measure]) -> dict[str, str]:
+    """Return the headings of these measures' columns."""
     return {
         **{measure.name: measure.heading for measure in measures},
         **{f"{measure.name}_low": f"{LEVEL} % interval" for measure in measures},
@@ -170,27 +172,27 @@ def headed(measures: Sequence[Measure]) -> dict[str, str]:
     }
 
 
-def written(names: Sequence[str], sign: str = "") -> dict[str, str]:
-    """The number formats of these figures' columns."""
+def number_formats(names: Sequence[str], sign: str = "") -> dict[str, str]:
+    """Return the number formats of these figures' columns."""
     digits = {"": 2, "_low": 1, "_high": 1, "_sd": 2}
-    return {f"{name}{end}": f"{sign}.{most}f" for name in names for end, most in digits.items()}
+    return {f"{name}{end}": f"{sign}.{decimals}f" for name in names for end, decimals in digits.items()}
 
 
-def pairs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
-    """Pairs of systems to compare: all of a few; else each with the best."""
-    return list(combinations(rows, 2)) if len(rows) <= _PAIRED else [(rows[0], other) for other in rows[1:]]
+def choose_pairs(rows: Sequence[Row]) -> list[tuple[Row, Row]]:
+    """Choose the pairs of systems to compare: all of a few; else each with the best."""
+    return list(combinations(rows, 2)) if len(rows) <= _MAX_ALL_PAIRS else [(rows[0], row) for row in rows[1:]]
 
 
-def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence[Measure]) -> Table:
-    """Differences between systems on the items that both were asked."""
+def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], measures: Sequence[Measure]) -> Table:
+    """Return the differences between systems on the items that both were asked."""
     rows: list[dict[str, Any]] = []
     policies = ["policies"] if scored.units.policies else []
     for first, second in chosen:
         assert first.counts is not None, "a system has outcomes"
         assert second.counts is not None, "a system has outcomes"
         for measure in measures:
-            both = Merit() if not len(first.counts.ids) else first.counts.minus(second.counts, measure)
-            rows.append({"a": first.label, "b": second.label, **difference(both, measure)})
+            merit = Merit() if not len(first.counts.ids) else first.counts.subtract(second.counts, measure)
+            rows.append({"a": first.label, "b": second.label, **difference_columns(merit, measure)})
     return table(
         f"{scored.board.stem}-pairs",
         f"{scored.board.title}: systems against each other",
@@ -199,135 +201,139 @@ def paired(scored: Scored, chosen: Sequence[tuple[Row, Row]], measures: Sequence
         "corrected for how many pairs there are.",
         pd.DataFrame(rows),
         ["a", "b", "measure", "items", *policies, "difference", "difference_low", "difference_high", "meaning"],
-        headings=sides(scored.units.clusters),
-        formats=written(["difference"], "+"),
+        headings=difference_headings(scored.units.clusters),
+        formats=number_formats(["difference"], "+"),
         aside=["name"],
     )
 
 
-def difference(both: Merit, measure: Measure) -> dict[str, Any]:
-    """The columns of a difference between two sides, but for their names."""
-    found = {"measure": measure.heading, "name": measure.name, "items": both.items, "policies": both.policies}
-    return {**found, **percent(both, "difference"), "meaning": _meaning(both)}
+def difference_columns(merit: Merit, measure: Measure) -> dict[str, Any]:
+    """Return the columns of a difference between two sides, but for their names."""
+    columns = {"measure": measure.heading, "name": measure.name, "items": merit.items, "policies": merit.policies}
+    return {**columns, **percent_columns(merit, "difference"), "meaning": _describe_difference(merit)}
 
 
-def sides(clusters: str) -> dict[str, str]:
-    """The headings of a table of differences."""
+def difference_headings(clusters: str) -> dict[str, str]:
+    """Return the headings of a table of differences."""
     ends = {"difference": "A \u2212 B", "difference_low": f"{LEVEL} % interval"}
     return {"a": "A", "b": "B", "policies": clusters, **ends}
 
 
-def _meaning(both: Merit) -> str:
-    """The higher side of a difference, in words; empty where there is no interval."""
-    if both.low > 0:
+def _describe_difference(merit: Merit) -> str:
+    """Name the higher side of a difference; empty where there is no interval."""
+    if merit.low > 0:
         return "A is higher"
-    if both.high < 0:
+    if merit.high < 0:
         return "B is higher"
-    return "undecided" if both.low == both.low else ""
+    return "undecided" if merit.low == merit.low else ""
 
 
 _ABOUT = ("group", "system", "kind")
 
 
-def groupings(scored: Scored) -> list[str]:
-    """The names of the break-downs that its items have, where there is more than one group."""
+def list_groupings(scored: ScoredBoard) -> list[str]:
+    """List the breakdowns that its items have, where there is more than one group."""
     groups: dict[str, set[str]] = {}
     for item in scored.board.suite.material.items:
-        for name, own in item.groups.items():
-            groups.setdefault(name, set()).update(own)
-    return [name for name, own in groups.items() if len(own) > 1]
+        for name, item_groups in item.groups.items():
+            groups.setdefault(name, set()).update(item_groups)
+    return [name for name, item_groups in groups.items() if len(item_groups) > 1]
 
 
-def in_order(groups: Iterable[tuple[str, int]]) -> list[str]:
-    """Groups (with their numbers of items) by the first number in their names, or else the largest first."""
-    known = list(groups)
-    numbers = {name: re.search(r"\d+", name) for name, _ in known}
+def order_groups(groups: Iterable[tuple[str, int]]) -> list[str]:
+    """Order groups (with their numbers of items) by the first number in their names, or else the largest first."""
+    sizes = list(groups)
+    numbers = {name: re.search(r"\d+", name) for name, _ in sizes}
     if all(numbers.values()):
         # "up to 3" comes before "3 to 5", and "over 30" after "11 to 30".
         return sorted(numbers, key=lambda name: (int(re.findall(r"\d+", name)[-1]), _is_above(name)))
-    return [name for name, _ in sorted(known, key=lambda one: (-one[1], one[0]))]
+    return [name for name, _ in sorted(sizes, key=lambda group: (-group[1], group[0]))]
 
 
 def _is_above(name: str) -> bool:
     return bool(re.match(r"\s*(?:>|over|above|more)|.*\+\s*$", name, re.IGNORECASE))
 
 
-def stem_of(scored: Scored, breakdown: str) -> str:
-    """The name of a break-down's table."""
+def breakdown_stem(scored: ScoredBoard, breakdown: str) -> str:
+    """Return the name of a breakdown's table."""
     return f"{scored.board.stem}-by-{re.sub(r'[^a-z0-9]+', '-', breakdown.lower())}"
 
 
-def by_group(scored: Scored, grouping: str) -> Table:
-    """The main measures of every system in each group of items."""
-    items, measures = scored.board.suite.material.items, scored.board.suite.grouped
+def group_table(scored: ScoredBoard, grouping: str) -> Table:
+    """Return the main measures of every system in each group of items."""
+    items, measures = scored.board.suite.material.items, scored.board.suite.group_measures
     sizes: Counter[str] = Counter()
     for item in items:
         sizes.update(item.groups.get(grouping, ()))
-    inside = {group: {one.id for one in items if group in one.groups.get(grouping, ())} for group in sizes}
-    parts = [(group, measures, inside[group]) for group in in_order(sizes.items())]
+    ids_by_group = {group: {item.id for item in items if group in item.groups.get(grouping, ())} for group in sizes}
+    parts = [(group, measures, ids_by_group[group]) for group in order_groups(sizes.items())]
     counted = ["items", *(["policies"] if scored.units.policies else [])]
-    return _broken_down(scored, grouping, parts, "An item may be in several groups.", counted)
+    return _breakdown_table(scored, grouping, parts, "An item may be in several groups.", counted)
 
 
-def by_part(scored: Scored, breakdown: str) -> Table:
-    """The measures of parts of items, such as spans of one kind, for every system."""
+def part_table(scored: ScoredBoard, breakdown: str) -> Table:
+    """Return the measures of parts of items, such as spans of one kind, for every system."""
     parts = [(group, measures, None) for group, measures in scored.board.suite.parts[breakdown].items()]
-    every = {measure.name: measure for _, measures, _ in parts for measure in measures}
-    meanings = " ".join(f"{one.heading}: {one.definition}" for one in every.values())
-    return _broken_down(scored, breakdown, parts, meanings)
+    measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
+    meanings = " ".join(f"{measure.heading}: {measure.definition}" for measure in measures_by_name.values())
+    return _breakdown_table(scored, breakdown, parts, meanings)
 
 
-def _broken_down(
-    scored: Scored,
+def _breakdown_table(
+    scored: ScoredBoard,
     breakdown: str,
     parts: Sequence[tuple[str, Sequence[Measure], Collection[str] | None]],
-    said: str,
+    sentences: str,
     counted: Sequence[str] = (),
 ) -> Table:
-    """The table of (group, its measures, the ids of its items or None for all); `counted` are columns of numbers."""
+    """Return the table of (group, its measures, ids of its items or None for all); `counted` are columns of numbers."""
     rows: list[dict[str, Any]] = []
-    for group, measures, inside in parts:
-        for row in (*scored.asked, *scored.references):
+    for group, measures, ids in parts:
+        for row in (*scored.system_rows, *scored.reference_rows):
             assert row.counts is not None, "a system and a floor have outcomes"
-            chosen = None if inside is None else np.array([one in inside for one in row.counts.ids], bool)
+            chosen = None if ids is None else np.array([item_id in ids for item_id in row.counts.ids], bool)
             merits = {measure.name: row.counts.merit(measure, chosen) for measure in measures}
             first = merits[measures[0].name]
             about = {"group": group, "system": row.label, "kind": row.kind}
             rows.append({**about, "items": first.items, "policies": first.policies})
             for name, merit in merits.items():
-                rows[-1] |= percent(merit, name)
-        rows += _published(scored, breakdown, group)
-    every = {measure.name: measure for _, measures, _ in parts for measure in measures}
+                rows[-1] |= percent_columns(merit, name)
+        rows += _group_paper_rows(scored, breakdown, group)
+    measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
     return table(
-        stem_of(scored, breakdown),
+        breakdown_stem(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
-        f"Percentages. {said} {scored.units.population}",
+        f"Percentages. {sentences} {scored.units.population}",
         pd.DataFrame(rows),
-        [*_ABOUT, *counted, *(column for name in every for column in (name, f"{name}_low", f"{name}_high"))],
-        headings={"group": breakdown, "policies": scored.units.clusters, **headed(list(every.values()))},
-        formats={**written(list(every)), "items": ".0f", "policies": ".0f"},
+        [*_ABOUT, *counted, *(column for name in measures_by_name for column in (name, f"{name}_low", f"{name}_high"))],
+        headings={
+            "group": breakdown,
+            "policies": scored.units.clusters,
+            **measure_headings(list(measures_by_name.values())),
+        },
+        formats={**number_formats(list(measures_by_name)), "items": ".0f", "policies": ".0f"},
     )
 
 
-def _published(scored: Scored, breakdown: str, group: str) -> list[dict[str, Any]]:
-    """The published rows that are about this group alone, of the whole split."""
+def _group_paper_rows(scored: ScoredBoard, breakdown: str, group: str) -> list[dict[str, Any]]:
+    """Return the published rows that are about this group alone, of the whole split."""
     kind = "published, whole split" if scored.board.plan.limit else "published"
     return [
         {"group": group, "system": row.system, "kind": kind, **row.values}
-        for row in scored.published_parts
+        for row in scored.paper_part_rows
         if (row.breakdown, row.group) == (breakdown, group)
     ]
 
 
-def errors(scored: Scored) -> Table:
-    """The types of errors of every system that a run asked, counted; empty where the suite tells none apart."""
+def errors_table(scored: ScoredBoard) -> Table:
+    """Count the types of errors of every system that a run asked; empty where the suite tells none apart."""
     suite, rows = scored.board.suite, []
-    for row in scored.asked if suite.error_kinds else []:
+    for row in scored.system_rows if suite.error_kinds else []:
         assert row.result is not None, "a system that was asked has a result"
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for outcome in row.result.outcomes:
-            found.update(suite.errors(outcome))
-        kinds = {kind: found[kind] for kind in suite.error_kinds}
+            counts.update(suite.errors(outcome))
+        kinds = {kind: counts[kind] for kind in suite.error_kinds}
         rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
     return table(
         f"{scored.board.stem}-errors",
@@ -339,23 +345,23 @@ def errors(scored: Scored) -> Table:
     )
 
 
-def wordings(scored: Scored) -> Table:
-    """The main measure of each system in each wording, and its spread; empty where none was asked in several."""
-    asked: defaultdict[tuple[str, object, object], dict[int, Row]] = defaultdict(dict)
-    for row in scored.asked:
+def wordings_table(scored: ScoredBoard) -> Table:
+    """Return the main measure of each system in each wording, and its spread; empty where none was asked in several."""
+    rows_by_system: defaultdict[tuple[str, object, object], dict[int, Row]] = defaultdict(dict)
+    for row in scored.system_rows:
         if row.result is not None and row.kind == "system":
-            asked[row.system, row.result.plan.shots, row.result.sampling][row.result.plan.wording] = row
+            rows_by_system[row.system, row.result.plan.shots, row.result.sampling][row.result.plan.wording] = row
     main, rows = scored.measures[0], []
-    for (system, shots, _), each in asked.items():
-        merits = {wording: row.counts.merit(main) for wording, row in each.items() if row.counts}
+    for (system, shots, _), rows_by_wording in rows_by_system.items():
+        merits = {wording: row.counts.merit(main) for wording, row in rows_by_wording.items() if row.counts}
         if len(merits) < 2:  # noqa: PLR2004 - one wording has no spread
             continue
-        found: dict[str, Any] = {"system": system, "shots": shots}
-        found |= {f"wording_{wording}": 100 * merit.value for wording, merit in merits.items()}
+        columns: dict[str, Any] = {"system": system, "shots": shots}
+        columns |= {f"wording_{wording}": 100 * merit.value for wording, merit in merits.items()}
         repeated = [merit.spread for merit in merits.values() if merit.spread >= 0]
-        found["over_wordings"] = 100 * float(np.std([merit.value for merit in merits.values()]))
-        found["over_repetitions"] = 100 * float(np.mean(repeated)) if repeated else nan
-        rows.append(found)
+        columns["over_wordings"] = 100 * float(np.std([merit.value for merit in merits.values()]))
+        columns["over_repetitions"] = 100 * float(np.mean(repeated)) if repeated else nan
+        rows.append(columns)
     names = [f"wording_{wording}" for wording in WORDINGS]
     return table(
         f"{scored.board.stem}-wordings",
@@ -376,22 +382,22 @@ _READ_AS = {
 """Probe → how its gap is read."""
 
 
-def gaps(some: Sequence[Scored]) -> Table:
-    """The main measures under each probe minus the plain run's, of each system that was asked both."""
+def gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
+    """Return the main measures under each probe minus the plain run's, of each system that was asked both."""
     rows: list[dict[str, Any]] = []
-    probed = [one for one in some if one.board.plan.probe in _READ_AS]
+    probed = [scored for scored in scored_boards if scored.board.plan.probe in _READ_AS]
     for scored in probed:
-        plain = _plain(scored, some)
-        for row in scored.asked:
-            rows += _gap(scored, row, plain)
-    there = dict.fromkeys(row["probe"] for row in rows)
-    board = some[0].board
+        plain = _plain_boards(scored, scored_boards)
+        for row in scored.system_rows:
+            rows += _gap_rows(scored, row, plain)
+    probes = dict.fromkeys(row["probe"] for row in rows)
+    board = scored_boards[0].board
     return table(
         f"{board.name}-gaps",
         f"{board.suite.title}: gaps under probes",
         "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
-        f"points, with the same {some[0].units.clusters} drawn for both. "
-        f"{' '.join(_READ_AS[name] for name in there)} A gap is no verdict: "
+        f"points, with the same {scored_boards[0].units.clusters} drawn for both. "
+        f"{' '.join(_READ_AS[name] for name in probes)} A gap is no verdict: "
         "whatever else the probe changes is in it as well.",
         pd.DataFrame(rows),
         ["probe", "split", "system", "how", "measure", "items", "plain", "probed", "gap", "gap_low", "gap_high"],
@@ -400,29 +406,37 @@ def gaps(some: Sequence[Scored]) -> Table:
     )
 
 
-def by_heart(some: Sequence[Scored]) -> Table:
-    """The figure that memory may move, for what each system knows by heart, and for all else; empty without both runs.
+def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
+    """Return the figure that memory may move, for what each system knows by heart, and for all else.
 
     Known is a cluster about which at least half of the replies without the text are right.
     """
-    suite, rows = some[0].board.suite, list[dict[str, Any]]()
-    measure = next((one for scored in some for one in scored.measures if one.name == suite.remembered), None)
-    for scored in some:
-        for row in scored.asked if measure and scored.board.plan.probe == NO_CONTEXT else ():
-            plain = _plainly(row, _plain(scored, some))
+    suite, rows = scored_boards[0].board.suite, list[dict[str, Any]]()
+    measure = next(
+        (
+            candidate
+            for scored in scored_boards
+            for candidate in scored.measures
+            if candidate.name == suite.memory_measure
+        ),
+        None,
+    )
+    for scored in scored_boards:
+        for row in scored.system_rows if measure and scored.board.plan.probe == NO_CONTEXT else ():
+            plain = _find_plain_row(row, _plain_boards(scored, scored_boards))
             if plain is not None and plain[1].counts and row.counts and measure:
-                known, others = _known(row.counts.outcomes, scored.board.suite.single)
-                about = {"split": scored.board.plan.split, "system": row.label, "how": row.how}
-                rows.append(about | _of_known(plain[1].counts, measure, known, others))
+                known_clusters, other_clusters = _split_by_memory(row.counts.outcomes, scored.board.suite.item_measure)
+                about = {"split": scored.board.plan.split, "system": row.label, "how": row.description}
+                rows.append(about | _memory_figures(plain[1].counts, measure, known_clusters, other_clusters))
     heading = measure.heading if measure else ""
-    said = "".join(_in_words(row, heading, suite.clusters) for row in rows[:1])
+    sentence = "".join(_memory_sentence(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
     return table(
-        f"{some[0].board.name}-by-heart",
+        f"{scored_boards[0].board.name}-by-heart",
         f"{suite.title}: {heading}, known by heart or not",
-        f"{said}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system is "
-        "right about without the text (--probe no-context, in at least half of its replies), and among the others. "
-        f"`of` is how many of them a figure is of. {some[0].units.population}",
+        f"{sentence}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system "
+        "is right about without the text (--probe no-context, in at least half of its replies), and among the others. "
+        f"`of` is how many of them a figure is of. {scored_boards[0].units.population}",
         pd.DataFrame(rows),
         ["split", "system", "how", *names],
         headings={
@@ -435,75 +449,85 @@ def by_heart(some: Sequence[Scored]) -> Table:
     )
 
 
-def _in_words(row: Mapping[str, Any], heading: str, clusters: str) -> str:
-    """A row of that table as a sentence; empty where a side of it is of nothing."""
+def _memory_sentence(row: Mapping[str, Any], heading: str, clusters: str) -> str:
+    """Describe a row of that table; empty where a side of it is of nothing."""
     if not row["known_of"] or not row["others_of"]:
         return ""
-    known, others = (_share(row, name) for name in ("known", "others"))
+    known_share, other_share = (_format_share(row, name) for name in ("known", "others"))
     return (
-        f"{row['system']}: {heading} in {known} of the {row['known_of']} {clusters} that it knows by heart, and in "
-        f"{others} of the {row['others_of']} others. "
+        f"{row['system']}: {heading} in {known_share} of the {row['known_of']} {clusters} that it knows by heart, "
+        f"and in {other_share} of the {row['others_of']} others. "
     )
 
 
-def _share(row: Mapping[str, Any], name: str) -> str:
+def _format_share(row: Mapping[str, Any], name: str) -> str:
     low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
     return f"{row[name]:.0f} %" + ("" if isnan(low) else f" ({low:.0f} to {high:.0f})")
 
 
-def _known(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
-    """The clusters that at least half of these replies are right about, and the others."""
+def _split_by_memory(outcomes: Iterable[Outcome], measure: Measure) -> tuple[set[str], set[str]]:
+    """Return the clusters that at least half of these replies are right about, and the others."""
     right = defaultdict[str, list[float]](list)
     for outcome in outcomes:
-        right[outcome.item.cluster].append(measure.of([outcome]))
-    known = {cluster for cluster, each in right.items() if 2 * sum(each) >= len(each)}
-    return known, right.keys() - known
+        right[outcome.item.cluster].append(measure.compute([outcome]))
+    known_clusters = {cluster for cluster, scores in right.items() if 2 * sum(scores) >= len(scores)}
+    return known_clusters, right.keys() - known_clusters
 
 
-def _of_known(counts: Counts, measure: Measure, known: Collection[str], others: Collection[str]) -> dict[str, float]:
-    """The figure among the known clusters and among the others, and of how many of these it is."""
-    found: dict[str, float] = {}
+def _memory_figures(
+    counts: Counts, measure: Measure, known_clusters: Collection[str], other_clusters: Collection[str]
+) -> dict[str, float]:
+    """Return the figure among the known clusters and among the others, and of how many of these it is."""
+    figures: dict[str, float] = {}
     clusters = np.array([outcome.item.cluster for outcome in counts.outcomes], object)
-    there = counts.of(measure)[:, 1] > 0
-    for name, some in (("known", known), ("others", others)):
-        chosen = np.array([cluster in some for cluster in clusters], bool)
-        ends = percent(counts.merit(measure, chosen), name)
-        found |= ends | {f"{name}_of": len({*clusters[chosen & there]})}
-    return found
+    is_counted = counts.measure_counts(measure)[:, 1] > 0
+    for name, side_clusters in (("known", known_clusters), ("others", other_clusters)):
+        chosen = np.array([cluster in side_clusters for cluster in clusters], bool)
+        ends = percent_columns(counts.merit(measure, chosen), name)
+        figures |= ends | {f"{name}_of": len({*clusters[chosen & is_counted]})}
+    return figures
 
 
-def _plain(scored: Scored, some: Sequence[Scored]) -> list[Scored]:
-    """The boards of the same split without a probe."""
-    split = (scored.board.plan.split, scored.board.own)
-    return [one for one in some if not one.board.plan.probe and (one.board.plan.split, one.board.own) == split]
+def _plain_boards(scored: ScoredBoard, scored_boards: Sequence[ScoredBoard]) -> list[ScoredBoard]:
+    """Return the boards of the same split without a probe."""
+    split = (scored.board.plan.split, scored.board.has_own_files)
+    return [
+        candidate
+        for candidate in scored_boards
+        if not candidate.board.plan.probe and (candidate.board.plan.split, candidate.board.has_own_files) == split
+    ]
 
 
-def _plainly(row: Row, plain: Sequence[Scored]) -> tuple[Scored, Row] | None:
-    """The same system, asked alike, on the plain board that has the most of its items; None if none has any."""
-    best: tuple[int, Scored, Row] | None = None
+def _find_plain_row(row: Row, plain: Sequence[ScoredBoard]) -> tuple[ScoredBoard, Row] | None:
+    """Return the same system, asked alike, on the plain board that has the most of its items; None if none has any."""
+    best: tuple[int, ScoredBoard, Row] | None = None
     ids = {*row.counts.ids} if row.counts else set()
-    for one in plain:
-        for other in one.asked:
-            shared = len(ids & {*other.counts.ids}) if other.counts else 0
-            if (other.system, other.how) == (row.system, row.how) and shared > (best[0] if best else 0):
-                best = (shared, one, other)
+    for board in plain:
+        for candidate in board.system_rows:
+            shared = len(ids & {*candidate.counts.ids}) if candidate.counts else 0
+            if (candidate.system, candidate.description) == (row.system, row.description) and shared > (
+                best[0] if best else 0
+            ):
+                best = (shared, board, candidate)
     return best[1:] if best else None
 
 
-def _gap(scored: Scored, row: Row, plain: Sequence[Scored]) -> list[dict[str, Any]]:
-    """The rows of a system under a probe, against the plain run that has the most of the same items."""
-    best = _plainly(row, plain)
+def _gap_rows(scored: ScoredBoard, row: Row, plain: Sequence[ScoredBoard]) -> list[dict[str, Any]]:
+    """Return the rows of a system under a probe, against the plain run that has the most of the same items."""
+    best = _find_plain_row(row, plain)
     if best is None or row.result is None:
         return []
-    board, other = best
-    assert other.counts is not None, "it has items of its own"
-    ours = Counts([one for one in row.result.outcomes if one.item.id in board.units.of], board.units)
-    found = []
+    board, plain_row = best
+    assert plain_row.counts is not None, "it has items of its own"
+    probed_counts = Counts(
+        [outcome for outcome in row.result.outcomes if outcome.item.id in board.units.number_by_item], board.units
+    )
+    gaps = []
     for measure in scored.measures[:MAIN]:
-        both = ours.minus(other.counts, measure)
-        probed, plainly = (100 * mean for mean in both.means)
-        gap = percent(both, "gap")
+        merit = probed_counts.subtract(plain_row.counts, measure)
+        probed, plainly = (100 * mean for mean in merit.means)
+        gap = percent_columns(merit, "gap")
         about = {"probe": scored.board.plan.probe, "split": scored.board.plan.split, "system": row.system}
-        figures = {"items": both.items, "plain": plainly, "probed": probed, **gap}
-        found.append({**about, "how": row.how, "measure": measure.heading, **figures})
-    return found
+        figures = {"items": merit.items, "plain": plainly, "probed": probed, **gap}
+        gaps.append({**about, "how": row.description, "measure": measure.heading, **figures})
+    return gaps

@@ -14,7 +14,7 @@ from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import WORDINGS, load_question_set
 from genaipa.workspace import find_workspace, pulled
 from genaipa_study.layout import DOCUMENTS
-from genaipa_study.pull import PART_SETS, available, cited_articles, cited_parts, locate, pull
+from genaipa_study.pull import PART_SETS, find_cited_articles, find_cited_parts, is_available, locate_segments, pull
 
 if TYPE_CHECKING:
     from genaipa.questions.annotations import Annotations
@@ -65,7 +65,7 @@ def test_a_segment_with_other_words_is_placed_and_reported() -> None:
         "Note: " + " ".join(SENTENCES[6:9]),
         " ".join(SENTENCES[9:]).replace("In matter 9", "On matter 9"),
     ]
-    offsets, notes = locate(text, segments, "here")
+    offsets, notes = locate_segments(text, segments, "here")
     assert offsets == (0, *(text.index(SENTENCES[n]) for n in (3, 6, 9)))
     assert [note.split(":")[0] for note in notes] == ["here, Part 1", "here, Part 3", "here, Part 4"]
 
@@ -73,7 +73,7 @@ def test_a_segment_with_other_words_is_placed_and_reported() -> None:
 def test_a_segment_of_another_document_is_refused() -> None:
     """A segment that shares no words with the text is an error that names it."""
     with pytest.raises(DataError, match=r"here, Part 2: the segment is not in its document"):
-        locate(
+        locate_segments(
             " ".join(SENTENCES), [SENTENCES[0], "Bees dance in the meadow behind the mill; nobody counts them."], "here"
         )
 
@@ -95,7 +95,7 @@ def test_a_segment_of_another_document_is_refused() -> None:
 )
 def test_references_to_parts(text: str, parts: list[str]) -> None:
     """Every way in which the published answers refer to a part, each part once."""
-    assert cited_parts(text) == tuple(parts)
+    assert find_cited_parts(text) == tuple(parts)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_references_to_parts(text: str, parts: list[str]) -> None:
 )
 def test_references_to_a_law(text: str, labels: list[str]) -> None:
     """Every way in which the published answers refer to a regulation; a range stands for all that it holds."""
-    assert cited_articles(text, ("3", "4", "5", "1798.140", "1798.150", "1798.155")) == tuple(labels)
+    assert find_cited_articles(text, ("3", "4", "5", "1798.140", "1798.150", "1798.155")) == tuple(labels)
 
 
 def test_blank_rows_and_further_columns_are_passed_over(tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_converted_again_only_when_needed(tmp_path: Path) -> None:
     assert pull(offline=True, tree=tree).notes == notes
     assert target.stat().st_mtime_ns == written
     target.unlink()
-    assert not available(tree)
+    assert not is_available(tree)
     pull(offline=True, tree=tree)
     assert target.read_bytes() == first
     other, _ = pull_files(tmp_path, repository() | {UBER: table([*answers(), []])})
-    assert (available(tree), available(other)) == (False, True)
+    assert (is_available(tree), is_available(other)) == (False, True)
 
 
 # The published data
@@ -251,7 +251,7 @@ def test_published_silence(name: str, silent: int, partly: str) -> None:
 
 def test_published_defects(notes: tuple[str, ...]) -> None:
     """What is odd about the data is said, once each, and nothing else."""
-    assert [note.split(": ")[0] for note in notes if "source did not give" not in note] == [
+    assert [note.split(": ")[0] for note in notes if "the source lacks" not in note] == [
         "uber, SE_u1",
         "spotify, GPT-4, Part 1",
         "spotify, BingAI&Bard, Part 1",

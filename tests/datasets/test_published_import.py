@@ -29,7 +29,7 @@ from size import size
 
 from genaipa.datasets.study import Answer
 from genaipa.questions.sets import WORDINGS, load_question_set
-from genaipa_study.layout import Tree, document_named, experiment_named, labelled, origin_of
+from genaipa_study.layout import Tree, find_document, find_experiment, parse_label, question_origin
 from genaipa_study.pull import pull
 from genaipa_study.sheets import SheetCell, column_letter, read_answers, read_sheet
 from genaipa_study.study import PublishedStudy, read_study
@@ -96,20 +96,20 @@ def placed(sheet: Sheet) -> dict[tuple[str, str, str, int], str]:
 )
 def test_labels(label: str, meant: tuple[str, int] | None) -> None:
     """Every spelling of a question's id, and nothing else."""
-    assert labelled(label) == meant
+    assert parse_label(label) == meant
 
 
 def test_names_of_sheets_and_tables() -> None:
     """Slips of the pen are understood, other words are not."""
-    assert [document_named(name) for name in ("airbnd", "Uber", " twitter", "notes", "")] == [
+    assert [find_document(name) for name in ("airbnd", "Uber", " twitter", "notes", "")] == [
         *("airbnb", "uber", "twitter"),
         *(None, None),
     ]
     names = ("Results_orig", "Results_original", "Robustness Analysis", "adaptive", "Adaptability Analysis", "summary")
-    assert [experiment_named(name) for name in names] == [
+    assert [find_experiment(name) for name in names] == [
         *("quality", "quality", "robustness", "recall", "recall", "summary"),
     ]
-    assert experiment_named("Follow-up Analysis") is None
+    assert find_experiment("Follow-up Analysis") is None
     assert [column_letter(number) for number in (1, 26, 27, 28)] == ["A", "Z", "AA", "AB"]
 
 
@@ -248,7 +248,7 @@ def test_a_study_with_nothing_wrong(tmp_path: Path) -> None:
     """Every answer of both systems is read, and the audit is empty."""
     found = read_study(pulled_tree(tmp_path, study()))
     assert found.findings == []
-    assert Counter((a.system, origin_of(a.question)) for a in found.answers) == {
+    assert Counter((a.system, question_origin(a.question)) for a in found.answers) == {
         (f"published/{name}", origin): count
         for name in ("chatgpt-4", "bard")
         for origin, count in (("faq", 480), ("user", 720))
@@ -357,7 +357,7 @@ def test_annotated_answers_that_cite_the_wrong_part(tmp_path: Path) -> None:
 @pytest.mark.full
 def test_published_answers_are_counted(real: PublishedStudy) -> None:
     """Two systems, five policies: 480 answers to FAQ questions and 720 to users' questions each, 51 of them missing."""
-    assert Counter((a.system, origin_of(a.question), a.text is None) for a in real.answers) == {
+    assert Counter((a.system, question_origin(a.question), a.text is None) for a in real.answers) == {
         ("published/chatgpt-4", "faq", False): 480,
         ("published/chatgpt-4", "user", False): 719,
         ("published/chatgpt-4", "user", True): 1,
@@ -371,7 +371,7 @@ def row_of(answer: Answer) -> int:
     """The row in which an answer stands by the published layout, its exceptions included."""
     at = CATEGORIES.index(answer.question.split("_")[0])
     number = 0 if answer.wording == "original" else int(answer.wording[-1]) - 1
-    if origin_of(answer.question) == "faq":
+    if question_origin(answer.question) == "faq":
         first = {"quality": 5, "robustness": 40, "summary": 75, "recall": 110}[answer.experiment]
         return first + 4 * at + int(answer.question[-1]) - 1
     chatgpt, column = answer.system.endswith("chatgpt-4"), answer.cell[0]

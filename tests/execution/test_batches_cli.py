@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from batching import Batches, BatchServer, Fate, GoogleBatchServer
+from batching import Batches, BatchServer, GoogleBatchServer
 from running import TEXT, make_workspace
 from servers import GoogleServer, OpenAIServer, reply
 from size import size
 from test_batches import SYSTEM, serving, system_of
 
 from genaipa.archive import run_files
-from genaipa.execution.batches.batched import Batching
-from genaipa.execution.limits import RunLimits
-from genaipa.execution.observer import Observer
-from genaipa.execution.prepare import prepare
-from genaipa.execution.shards import ask
 from genaipa.runs.batches import BATCHES
 from genaipa.runs.selection import Source, find_run
-from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -55,77 +48,6 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
         assert "No batches are out." in genaipa("runs", "batches").out
         assert " out" not in genaipa("runs").out
     assert [len(held.names) for held in server.batches] == [4, 2]
-
-
-def test_shards_are_handed_in_one_by_one(genaipa: Cli) -> None:
-    """Each shard is a batch of its own; what is out is counted over all, and the run goes on as it was begun."""
-    make_workspace(questions=2, documents=("acme", "brook"))
-    plan = tuple("acme,brook" if word == "acme" else word for word in _PLAN)
-    with serving(BatchServer()) as server:
-        left = genaipa(*plan, "--shard", "1", "--batch", "--no-wait")
-        assert left.code == 3, left.err
-        assert "2 batches with 4 questions are out; 0 done; collect with: genaipa run --resume" in left.out
-        assert "waiting" in genaipa("runs").out
-        assert len(json.loads(genaipa("runs", "batches", "--json").out)) == 2
-        assert "2 batches called off" in genaipa("runs", "batches", "cancel", "latest").out
-        done = genaipa("run", "--resume", "latest")
-        assert done.code == 0, done.err
-        assert "No batches are out." in genaipa("runs", "batches").out
-        assert [len(held.names) for held in server.batches] == [2, 2, 1, 1], "no single calls"
-        part = genaipa(*plan, "--shard", "1", "--shards", "1/2", "--batch", "--no-wait", "--name", "part")
-        assert "1 batch with 2 questions is out; 0 done; collect with: genaipa run --shards 1/2 --resume" in part.out
-
-
-class _HearsOut(Observer):
-    """Notes what is out in batches, as a display is told it."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, int, int]] = []
-
-    def out(self, system: str, asked: int, done: int) -> None:
-        """Note it."""
-        self.heard.append((system, asked, done))
-
-
-def test_what_is_out_of_all_shards_is_heard_together() -> None:
-    """A display of a run in shards hears the questions that are out of all of them, not those of one."""
-    workspace, hears = make_workspace(questions=2, documents=("acme", "brook")), _HearsOut()
-    plan = {"initializations": ("company-name",), "conversation": "independent"}
-    with serving(BatchServer()):
-        run = prepare(workspace, RunRequest((SYSTEM,), ("acme", "brook"), plan=plan, shard=1))
-        asyncio.run(ask(run, RunLimits(batch=Batching(wait=False)), hears))
-    assert hears.heard[-1] == (SYSTEM, 4, 0)
-
-
-def test_another_account_hands_in_no_shard(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even one that has nothing out, and one sentence names the run."""
-    make_workspace(questions=2, documents=("acme", "brook"))
-    plan = tuple("acme,brook" if word == "acme" else word for word in _PLAN)
-    with serving(BatchServer()) as server:
-        assert genaipa(*plan, "--shard", "1", "--batch", "--no-wait").code == 3
-        run = find_run(find_workspace(), "latest")
-        (run.path / "shards/00000" / BATCHES).unlink()
-        monkeypatch.setenv("OPENAI_API_KEY", "another")
-        refused = genaipa("run", "--resume", "latest")
-        assert (refused.code, len(server.batches)) == (1, 2)
-        assert refused.err.count("its batches are out at") == 1
-        assert refused.err.endswith(f"genaipa runs batches forget {run.name}\n")
-
-
-def test_a_cap_holds_over_the_batches_of_all_shards(genaipa: Cli) -> None:
-    """What is out of one shard is set aside before another is handed in, also by a later process."""
-    make_workspace(questions=2, documents=("acme", "brook", "cedar", "delta"))
-    plan = tuple("acme,brook,cedar,delta" if word == "acme" else word for word in _PLAN)
-    plan = (*plan, "--max-tokens", "100", "--batch")
-    (row,) = json.loads(genaipa(*plan, "--estimate", "--json").out)["rows"]
-    with serving(BatchServer(lambda _number: Fate(looks=99))) as server:
-        left = genaipa(*plan, "--shard", "1", "--no-wait", "--max-cost", f"{row['batch_cost'] * 0.6:.6f}")
-        assert left.code == 4, left.err
-        out = sum(len(held.names) for held in server.batches)
-        assert 2 <= out <= 5
-        assert "set aside for batches" in left.out
-        assert genaipa("run", "--resume", "latest", "--no-wait").code == 4
-        assert sum(len(held.names) for held in server.batches) == out
 
 
 def test_what_is_given_up_is_asked_again(genaipa: Cli) -> None:

@@ -55,7 +55,7 @@ def judged(genaipa: Cli) -> float:
 
 def spent_and_aside() -> float:
     """Dollars of all judges' runs: spent, and set aside."""
-    return sum(folder.part.cost + pending_dollars(folder.path) for folder in judge_runs())
+    return sum(folder.cost + pending_dollars(folder.path) for folder in judge_runs())
 
 
 def test_a_cap_holds_what_is_out_in_batches(genaipa: Cli, judged: float) -> None:

@@ -12,6 +12,7 @@ from running import make_workspace
 
 from benchmarks.made_up import made_up
 from genaipa.archive import run_files
+from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import json_line
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from commandline import Finished
 
     from genaipa.policies.document import Document
-    from genaipa.runs.run import Run
 
 SHORT = ("-s", "extractive", "-e", "quality", "--limit", "2")
 
@@ -214,52 +214,24 @@ def test_a_pack_leaves_texts_out(corpus: Path, genaipa: Callable[..., Finished])
     assert [json.dumps(one.text)[1:60] in told for one in (free, *rest)] == [True, False, False]
 
 
-def test_shards_of_a_corpus_are_its_run(corpus: Path, genaipa: Callable[..., Finished]) -> None:
-    """The union of a corpus's shards is the run of it in one folder; no map by document is in the run's manifest."""
-    written(corpus, *made_up(8))
-    genaipa("run", "--documents", corpus, *SHORT)
-    whole = load_run("latest")
-    done = genaipa("run", "--documents", corpus, *SHORT, "--shard", "3", "--name", "cut")
-    assert done.code == 0, done.err
-    cut = load_run("cut")
-
-    def answers(run: Run) -> list[tuple[str, str, str]]:
-        return sorted((one.key, one.asked, one.digest) for one in run.answers())
-
-    assert answers(cut) == answers(whole)
-    assert cut.manifest.orders == whole.manifest.orders
-    assert cut.manifest.documents == whole.manifest.documents
-    outline = json.loads((cut.path / "manifest.json").read_text())
-    assert (outline["documents"], outline["orders"], outline["digests"]["documents"]) == ({}, {}, {})
-    assert [path.name for path in sorted(cut.path.glob("shards/*/documents.jsonl"))] == ["documents.jsonl"] * 3
-    (corpus.parent / "shops.jsonl").unlink()
-    assert "nothing was asked" in genaipa("run", "--resume", "cut").out
-    # As a killed process leaves it.
-    (cut.path / "shards/00001/answers.parquet").unlink()
-    (cut.path / "manifest.json").write_text(json.dumps(outline | {"status": "running"}))
-    done = genaipa("run", "--resume", "cut")
-    assert "was moved or removed" in done.err
-    assert answers(cut) == answers(whole)
-
-
-def test_a_large_corpus_is_kept_in_shards(corpus: Path) -> None:
-    """More than 2,000 documents are cut into shards of 500 without being asked to, each with its own copies."""
-    short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(2001))
+def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., Finished]) -> None:
+    """More than 2,000 documents are so many slices as take them; from Python, that is an error that says so."""
+    short = ({"name": f"n{n}", "company": "A", "text": f"{n}"} for n in range(4001))
     corpus.write_text("".join(json.dumps(one) + "\n" for one in short))
     request = RunRequest(("extractive",), corpus=str(corpus), plan={"experiment": "quality", "limit": "1"})
-    folder = prepare(find_workspace(), request, Observer()).open()
-    sizes = [len(path.read_text().splitlines()) for path in sorted(folder.path.glob("shards/*/documents.jsonl"))]
-    assert sizes == [500, 500, 500, 500, 1]
-    assert prepare(find_workspace(), request, Observer()).open().path == folder.path
-    corpus.write_text(corpus.read_text().partition("\n")[2])
-    assert prepare(find_workspace(), request, Observer()).cut is None
+    with pytest.raises(UsageError, match=r"^4,001 documents are more than 2,000 in one run; ask them in 3 slices\.$"):
+        prepare(find_workspace(), request, Observer())
+    plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
+    seen = genaipa(*plan, "--estimate", "--json")
+    assert "They are asked in 3 slices, one after another; --on local:4 has four at once." in seen.err
+    assert sum(row["calls"] for row in json.loads(seen.out)["rows"]) == 4001
 
 
 def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finished]) -> None:
     """Answers to one question about many documents: the question's text, some of them, and how to see another."""
     make_workspace(questions=2, documents=tuple(f"shop-{n}" for n in range(60)))
     names = ",".join(f"shop-{n}" for n in range(60))
-    assert genaipa("run", "-s", "extractive", "-p", names, "-i", "document", "--shard", "40").code == 0
+    assert genaipa("run", "-s", "extractive", "-p", names, "-i", "document").code == 0
     shown = genaipa("show", "latest", "Q2").out
     assert shown.startswith("question Q2: Question 2 on [the company]?\n")
     assert shown.count("shop-") == 51

@@ -109,13 +109,13 @@ def test_a_language_without_a_variant_is_asked_about_in_english() -> None:
 
 
 def test_one_run_asks_in_one_language(genaipa: Cli, tmp_path: Path) -> None:
-    """Documents in several languages are refused in a sentence, of a corpus in shards, too; one set asks about all."""
+    """Documents in several languages are refused in a sentence, of a corpus, too; one set asks about all."""
     refused = genaipa("run", *SHORT, "-p", "brindlecart,brindlecart-de")
     assert (refused.code, refused.out, refused.err.count("\n")) == (2, "", 1), refused.err
     assert all(said in refused.err for said in ("brindlecart would", "English", "brindlecart-de in German", "'policy'"))
     corpus = tmp_path / "c.jsonl"
     corpus.write_bytes(b"".join(map(json_line, (*made_up(3), load_document("brindlecart-de")))))
-    refused = genaipa("run", *SHORT, "--documents", corpus, "--shard", "2")
+    refused = genaipa("run", *SHORT, "--documents", corpus)
     assert (refused.code, "and brindlecart-de in German: ask" in refused.err) == (2, True)
     assert not Path("runs").exists()
     both = asked("brindlecart", "brindlecart-de", questions=("policy",))

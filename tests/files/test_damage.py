@@ -22,7 +22,8 @@ from benchmarks.made_up import made_up
 from genaipa.archive.contents import FORMAT, read_pack
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.policies.corpus import json_line, open_corpus
+from genaipa.policies.corpus import json_line
+from genaipa.policies.corpus_file import open_corpus
 from genaipa.policies.formats import extract
 from genaipa.questions.sets import QuestionSet
 from genaipa.scoring.importing import ScoresReading

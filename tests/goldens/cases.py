@@ -86,7 +86,7 @@ def name_run(run: RunFolder, day: str, name: str = "test") -> RunFolder:
     """Give a run a name without the time of day, as if it had been carried out on that day."""
     path = run.path.rename(run.path.with_name(f"{day}-{name}"))
     folder = RunFolder(path)
-    manifest = folder.outline()
+    manifest = folder.manifest()
     manifest.name, manifest.created = path.name, f"{day}T10:00:00Z"
     folder.write_manifest(manifest)
     return folder

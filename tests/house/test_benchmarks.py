@@ -48,17 +48,6 @@ def test_every_measurement_gives_its_table() -> None:
 
 
 @pytest.mark.soak
-def test_workers_are_measured() -> None:
-    """Each way of asking gives its row, for both kinds of conversation."""
-    command = [sys.executable, "-m", "benchmarks.workers", "--tiny"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = re.findall(r"^\| (.*?) \| 40 \|", done.stdout, re.MULTILINE)
-    assert rows[:3] == ["one process", "one process, shards", "2 processes"]
-    assert len(rows) == 2 * len(set(rows))
-
-
-@pytest.mark.soak
 def test_a_suite_is_measured() -> None:
     """A run of a suite beside the bare loop, and its loading and scoring, give their tables."""
     command = [sys.executable, "-m", "benchmarks.suites", "--quick"]

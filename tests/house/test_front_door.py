@@ -82,7 +82,7 @@ def test_options_are_those_of_a_request_and_its_limits() -> None:
     """Whatever the command line can ask for, `run` can too, by the same names."""
     known = {*RunRequest.__struct_fields__, *(field.name for field in fields(RunLimits))}
     known |= {name for name, option in options().items() if option.kind == DEFAULT}
-    assert set(RunOptions.__annotations__) == known - {"systems", "documents", "kind"} | {"on", "gpus_per_worker"}
+    assert set(RunOptions.__annotations__) == known - {"systems", "documents", "kind"}
 
 
 def test_every_option_is_in_the_signature_and_a_wrong_one_is_a_sentence() -> None:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commandline import call
-from sharding import lay_documents
 from stores import score
 
+from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_scored
 from genaipa.errors import GenaipaError
 from genaipa.runs.selection import run_folders, select
 from genaipa.scoring.store import open_store
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
-from genaipa_suites.report.results import results
+from genaipa_suites.report.results import read_results
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ NOT_READ = (".lock", ".holder")
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with a run in one folder, one in shards and one of a suite, and a few scores."""
+    """A workspace with a run, one of a corpus and one of a suite, and a few scores."""
     folder = tmp_path_factory.mktemp("changed")
     with pytest.MonkeyPatch.context() as patch:
         forget_personal_settings(patch)
         patch.chdir(folder)
-        names = lay_documents(4)
+        write_policies(Path("shops.jsonl"), 4)
         plain = ("run", "-s", "extractive", "-e", "quality", "--limit", "2")
         for arguments in (
             (*plain, "-p", "brindlecart", "--name", "plain"),
-            (*plain, "-p", names, "--shard", "2", "--name", "shards"),
+            (*plain, "--documents", "shops.jsonl", "--name", "corpus"),
             ("run", "-s", "baseline/empty", "--suite", "policyqa", "--split", "sample", "--name", "suite"),
         ):
             done = call(*arguments)
@@ -65,8 +65,8 @@ def computed(here: Workspace) -> Any:
         gathered = gather_scored(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}
-        scored, problems = results(here, sources)
-        outcomes = [sorted((one.item.id, one.given) for one in result.outcomes) for result in scored]
+        scored, problems = read_results(here, sources)
+        outcomes = [sorted((one.item.id, one.parsed) for one in result.outcomes) for result in scored]
     except GenaipaError as error:
         return str(error)
     return [tuple(row) for row in table], records, outcomes, sorted(map(str, [*problems, *gathered.problems]))

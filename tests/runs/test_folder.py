@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import fcntl
 import hashlib
 import json
 import subprocess
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from disks import fill, may_mount, small_disk
+from msgspec.structs import replace
 from running import (
     KEY,
     SYSTEM,
@@ -29,10 +32,11 @@ from servers import OpenAIServer
 
 import genaipa as package
 from genaipa.errors import DataError, RunBusyError, RunError, UnknownNameError, UsageError
+from genaipa.execution.batches.ledger import Ledger
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.part import PartWriter
 from genaipa.runs.records import ConversationRecord
 from genaipa.runs.selection import find_run, run_folders
+from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message
 from genaipa.workspace import find_workspace
 
@@ -110,7 +114,7 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
     ]
 
     async def keep() -> str:
-        writer = PartWriter(folder.part)
+        writer = RunWriter(folder)
         digest = writer.keep_introduction(messages)
         assert writer.keep_introduction(messages) == digest
         await writer.close()
@@ -126,30 +130,71 @@ def test_conversation_is_recorded_once(folder: RunFolder) -> None:
     count = len(list(folder.conversations()))
 
     async def begin() -> None:
-        writer = PartWriter(folder.part)
+        writer = RunWriter(folder)
         await writer.begin(first)
         await writer.begin(
             ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"})
         )
         await writer.close()
 
-    asyncio.run(begin())
+    with folder.writing():
+        asyncio.run(begin())
     assert len(list(folder.conversations())) == count + 1
 
 
 def test_second_process_is_refused(folder: RunFolder, genaipa: Callable[..., Finished]) -> None:
     """Who comes second is told in a sentence that another process is at work, and changes nothing."""
-    before = texts_below(folder.path)
     path = folder.path / "manifest.json"
     path.write_text(path.read_text(encoding="utf-8").replace('"status": "complete"', '"status": "partial"'))
-    with folder.part.writing():
-        with pytest.raises(RunBusyError, match="another process is working on"), RunFolder(folder.path).part.writing():
+    with folder.writing():
+        before = texts_below(folder.path)
+        with pytest.raises(RunBusyError, match="another process is working on"), RunFolder(folder.path).writing():
             pass
         done = genaipa("run", "--resume", "latest")
+        assert texts_below(folder.path) == before
     assert done.code == 1
     assert done.err.splitlines()[-1].startswith(f"genaipa: another process is working on {folder.name}; wait")
-    path.write_text(path.read_text(encoding="utf-8").replace('"status": "partial"', '"status": "complete"'))
-    assert texts_below(folder.path) == before
+
+
+def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
+    """Answers, conversations, batches and manifest of a run that another process took over are all its own."""
+    mine, record, (begun, *_) = RunFolder(folder.path), next(folder.records()), folder.conversations()
+    other = replace(begun, id="another")
+
+    async def lose() -> None:
+        writer, ledger = RunWriter(mine), Ledger(mine)
+        await writer.append(record)
+        # As when the lease of a lock on a shared file system ends.
+        (folder.path / ".lock").unlink()
+        with folder.writing():
+            before = texts_below(folder.path)
+            await asyncio.sleep(0.11)
+            for writing in (writer.append(record), writer.begin(other), ledger.intend(mark="m", lines=("one",))):
+                with pytest.raises(RunBusyError, match="was taken over by another process"):
+                    await writing
+            with pytest.raises(RunBusyError, match="was taken over by another process"):
+                mine.write_manifest(mine.manifest())
+            assert texts_below(folder.path) == before
+        await writer.close()
+
+    with mine.writing():
+        asyncio.run(lose())
+
+
+def test_a_file_system_without_locks(
+    folder: RunFolder, monkeypatch: pytest.MonkeyPatch, genaipa: Callable[..., Finished]
+) -> None:
+    """Where nothing can be held, nothing is asked, and a sentence says where runs can be kept."""
+
+    def flock(_file: int, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    before = len(lines_of(folder.path / "answers.jsonl"))
+    monkeypatch.setattr(fcntl, "flock", flock)
+    done = genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality")
+    assert done.code == 1
+    assert "is on a file system that keeps no locks; keep runs on one that does: a local disk" in done.err
+    assert sum(len(lines_of(path)) for path in Path("runs").glob("*/answers.jsonl")) == before
 
 
 def test_cut_last_line_is_asked_again(
@@ -206,14 +251,35 @@ def test_damaged_and_other_manifests(folder: RunFolder) -> None:
         folder.manifest()
 
 
+def test_a_run_in_shards_is_refused_in_a_sentence(folder: RunFolder, genaipa: Callable[..., Finished]) -> None:
+    """A run as an earlier genaipa kept it in shards is read by nothing here, and every command says what to do."""
+    whole = json.loads((folder.path / "manifest.json").read_text(encoding="utf-8"))
+    own = {"documents": {}, "orders": {}, "shards": {"documents_each": 2, "number": 3}, "commit": "0123456789"}
+    for name in ("manifest.json", ".manifest.json"):
+        (folder.path / name).write_text(json.dumps(whole | own, indent=2), encoding="utf-8")
+    said = "was asked in shards, which this genaipa no longer reads; read it with genaipa"
+    remedy = f"{package.__version__} (format 5, commit 01234567), or ask again in slices."
+    for code, words in (
+        *((1, ("runs",)), (1, ("validate",)), (2, ("show", "latest")), (2, ("run", "--resume", "latest"))),
+        *((2, ("report", "latest")), (2, ("pack", "latest", "-o", "study.zip"))),
+    ):
+        done = genaipa(*words)
+        told = " ".join((done.out + done.err).split())
+        assert (done.code, said in told, remedy in told) == (code, True, True), (words, told)
+    assert f"1 run in an earlier format can't be read here, but by genaipa {package.__version__}" in " ".join(
+        genaipa("doctor").out.split()
+    )
+    assert genaipa("run", "-s", SYSTEM, "-p", "acme", "-e", "quality").code == 0
+
+
 def test_a_lost_manifest_has_a_copy_and_leftovers_go(folder: RunFolder, genaipa: Callable[..., Finished]) -> None:
     """A run without its manifest is read by the copy, as validate says; what a killed process was writing goes."""
     (folder.path / "manifest.json").unlink()
     (left := folder.path / ".manifest.json.0a.tmp").write_text("{", encoding="utf-8")
     assert [run.path for run in run_folders(find_workspace())] == [folder.path]
-    assert find_run(find_workspace(), folder.name).outline().name
+    assert find_run(find_workspace(), folder.name).manifest().name
     assert "its copy of" in genaipa("validate").out
-    with folder.part.writing() as said:
+    with folder.writing() as said:
         assert any("its copy of" in sentence for sentence in said)
     assert not left.exists()
 

@@ -264,7 +264,7 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
         assert folder.manifest() == manifest
     assert ("manifest.json", "") in found(data=False)
     assert genaipa("show", "latest").code == 0
-    with folder.part.writing() as said:
+    with folder.writing() as said:
         assert "its copy of" in said[0]
         folder.write_manifest(folder.manifest())
     assert not folder.manifest_damage()

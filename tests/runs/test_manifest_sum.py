@@ -29,15 +29,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def shards(tmp_path: Path, genaipa: Cli) -> RunFolder:
-    """A run of shards about a corpus whose documents have all facts."""
+def folder(tmp_path: Path, genaipa: Cli) -> RunFolder:
+    """A run about a corpus whose documents have all facts."""
     (tmp_path / "genaipa.toml").touch()
     facts = {"license": "CC0", "country": "US", "date": "2024-01-31", "title": "Privacy", "source": "a book"}
     lines = [json.loads(json_line(document)) | facts for document in made_up(3)]
     Path("shops.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    done = genaipa(
-        "run", "-s", "extractive", "-e", "quality", "--limit", "1", "--documents", "shops.jsonl", "--shard", "2"
-    )
+    done = genaipa("run", "-s", "extractive", "-e", "quality", "--limit", "1", "--documents", "shops.jsonl")
     assert done.code == 0, done.err
     return RunFolder(next(Path("runs").resolve().glob("[!.]*")))
 
@@ -74,36 +72,35 @@ def changes(content: bytes) -> Iterator[tuple[tuple[Any, ...], bytes]]:
             yield path, json.dumps(changed).encode()
 
 
-def test_each_field_of_a_manifest_is_under_its_sum(shards: RunFolder) -> None:
-    """Every field of the manifests of a run and of its shard, changed or lost, is told of that file."""
-    assert not list(damage(shards))
+def test_each_field_of_a_manifest_is_under_its_sum(folder: RunFolder) -> None:
+    """Every field of a run's manifest and of its copy, changed or lost, is told of that file."""
+    assert not list(damage(folder))
     unseen, number = [], 0
-    for folder in (shards, shards.shard(0)):
-        for name in ("manifest.json", ".manifest.json"):
-            path = folder.path / name
-            whole = path.read_bytes()
-            for place, content in changes(whole):
-                number += 1
-                path.write_bytes(content)
-                # A copy may lack its sum: an earlier genaipa that was killed between the two has written it.
-                if not (folder.sum_differs() or (name, place) == (".manifest.json", ("sum",))):
-                    unseen.append((path, place))
-            path.write_bytes(whole)
+    for name in ("manifest.json", ".manifest.json"):
+        path = folder.path / name
+        whole = path.read_bytes()
+        for place, content in changes(whole):
+            number += 1
+            path.write_bytes(content)
+            # A copy may lack its sum: an earlier genaipa that was killed between the two has written it.
+            if not (folder.sum_differs() or (name, place) == (".manifest.json", ("sum",))):
+                unseen.append((path, place))
+        path.write_bytes(whole)
     assert unseen == []
     assert number > 200
 
 
-def test_each_fact_of_a_line_is_as_the_run_notes_it(shards: RunFolder) -> None:
+def test_each_fact_of_a_line_is_as_the_run_notes_it(folder: RunFolder) -> None:
     """Company, license, sector, country, date and all others of a document's line are held against the manifest."""
-    path = shards.shard(0).path / "documents.jsonl"
+    path = folder.path / "documents.jsonl"
     first, *others = path.read_bytes().splitlines(keepends=True)
     assert {"license", "sector", "country", "date"} <= json.loads(first).keys()
     for place, content in changes(first):
         path.write_bytes(content + b"\n" + b"".join(others))
-        assert any(found.path == path for found in damage(shards)), place
+        assert any(found.path == path for found in damage(folder)), place
     for broken in ({"text": 5}, {"also": 5}, {"also": [5]}, {"company": [5]}):
         path.write_bytes(json.dumps(json.loads(first) | broken).encode() + b"\n" + b"".join(others))
-        assert any(found.path == path for found in damage(shards)), broken
+        assert any(found.path == path for found in damage(folder)), broken
 
 
 def test_no_word_of_a_manifest_frees_what_is_held_back(genaipa: Cli) -> None:

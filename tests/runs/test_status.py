@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ import msgspec
 import pytest
 from pages import Shown, desk_here
 from running import carry_out, make_workspace, spec
-from sharding import lay_documents
 
 import genaipa as front
 from genaipa.reports import provenance
@@ -47,19 +45,6 @@ def answers_gone(folder: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
 
 
-def shard_killed_with_a_batch_out(folder: Path) -> None:
-    """Have the last shard wait for a batch, of a run whose process was killed."""
-    shard = folder / "shards" / "00001"
-    (shard / "answers.parquet").unlink()
-    killed_with_a_batch_out(shard)
-    killed(folder)
-
-
-def shard_gone(folder: Path) -> None:
-    """Lose a shard of a complete run."""
-    shutil.rmtree(folder / "shards" / "00001")
-
-
 @pytest.mark.parametrize(
     ("harm", "status"),
     [
@@ -67,20 +52,12 @@ def shard_gone(folder: Path) -> None:
         (killed, "interrupted"),
         (killed_with_a_batch_out, "waiting"),
         (answers_gone, "partial"),
-        (shard_killed_with_a_batch_out, "waiting"),
-        (shard_gone, "partial"),
     ],
 )
 def test_a_run_has_one_status(harm: Callable[[Path], None], status: str, genaipa: Cli) -> None:
     """`runs`, `show`, the desk's Overview, Python and the report's list of runs say the same word."""
-    if "shard" in harm.__name__:
-        names = lay_documents(4)
-        assert (
-            genaipa("run", "-s", "extractive", "-e", "quality", "--limit", "1", "-p", names, "--shard", "2").code == 0
-        )
-    else:
-        make_workspace()
-        carry_out(spec(systems=("extractive",)))
+    make_workspace()
+    carry_out(spec(systems=("extractive",)))
     folder = find_run(find_workspace(), "latest")
     harm(folder.path)
     (listed,) = json.loads(genaipa("runs", "--json").out)

@@ -265,8 +265,8 @@ def test_the_words_of_an_answer_that_obeys_or_is_no_json() -> None:
 
     reached = figures(asked, obeying)
     assert (reached["obeys"], reached["able"], reached["moves_for_nothing"]) == (100, 100, 0)
-    assert asked.given(asked.material.items[0], '{"answer": 7}').fault == "unparsable"
-    assert asked.given(asked.material.items[0], "").fault == "unparsable"
+    assert asked.parse_reply(asked.material.items[0], '{"answer": 7}').fault == "unparsable"
+    assert asked.parse_reply(asked.material.items[0], "").fault == "unparsable"
 
 
 def test_a_run_without_a_key(genaipa: Cli) -> None:
@@ -313,7 +313,7 @@ def test_the_rule_reads_as_a_person(replies: str, fewest: int) -> None:
     differing = []
     for one in map(json.loads, lines):
         edit = found[one["edit"]]
-        read = values.said(one["answer"], edit["before"], edit["after"])
+        read = values.classify_answer(one["answer"], edit["before"], edit["after"])
         if sides.get(read, read) != one["label"]:
             differing.append((one["answer"], one["label"], read))
     assert len(lines) == 200
@@ -336,7 +336,7 @@ def test_how_often_and_how_long_are_a_grammar() -> None:
         "every other month": "neither",
         "once the year is over": "neither",
     }.items():
-        assert values.said(answer, twice, quarterly) == expected, answer
+        assert values.classify_answer(answer, twice, quarterly) == expected, answer
     for answer, value in (
         ("36h", "a day and a half"),
         ("4 wks", "28 days"),
@@ -348,8 +348,8 @@ def test_how_often_and_how_long_are_a_grammar() -> None:
         ("half a decade", "60 months"),
         ("it is wiped every 10 days", "ten days"),
     ):
-        assert values.said(answer, [value], ["7 days"]) == "before", answer
-    assert values.said("section 3 d, for the time given", ["3 days"], ["7 days"]) == "neither"
+        assert values.classify_answer(answer, [value], ["7 days"]) == "before", answer
+    assert values.classify_answer("section 3 d, for the time given", ["3 days"], ["7 days"]) == "neither"
 
 
 def test_verbs_deny_as_not_does() -> None:
@@ -364,7 +364,7 @@ def test_verbs_deny_as_not_does() -> None:
         "It covers these.": "yes",
         "It does not exclude some and never records others": "no",
     }.items():
-        assert values.said(answer, ["yes"], ["no"]) == {"yes": "before", "no": "after"}[expected], answer
+        assert values.classify_answer(answer, ["yes"], ["no"]) == {"yes": "before", "no": "after"}[expected], answer
 
 
 def test_the_rule_by_examples() -> None:
@@ -387,7 +387,7 @@ def test_the_rule_by_examples() -> None:
         "3 months": "neither",
         "a couple of days": "neither",
     }.items():
-        assert values.said(answer, ["90 days"], ["120 days"]) == expected, answer
+        assert values.classify_answer(answer, ["90 days"], ["120 days"]) == expected, answer
     for answer, before, after, expected in (
         ("after 24 months", "two years", "five years", "before"),
         ("within a day", "24 hours", "72 hours", "before"),
@@ -401,14 +401,14 @@ def test_the_rule_by_examples() -> None:
         ("According to section 6, yes, it does", "no", "yes", "after"),
         ("They don't share it with insurers.", "insurers", "banks", "neither"),
     ):
-        assert values.said(answer, [before], [after]) == expected, answer
+        assert values.classify_answer(answer, [before], [after]) == expected, answer
 
 
 def test_an_example_shows_the_sentences_and_why() -> None:
     """Beside a reply are the sentence in each of the three texts, which was shown, and the words that decided."""
     asked = suite(NAME, "brindlecart")
     item = asked.items["chat-retention.edited"]
-    shown = asked.asked_about(item)
+    shown = asked.prompt_variables(item)
     assert shown["edit (shown)"][0].endswith(
         "and we keep them for 60 days so that questions about a delivery can be settled."
     )
@@ -418,10 +418,14 @@ def test_an_example_shows_the_sentences_and_why() -> None:
         "It is 90 days.": "stays: “90 days” is the document's",
         "A while.": "neither value",
     }.items():
-        assert asked.why(Outcome(item, asked.given(item, said(answer)))) == why
+        assert asked.failure_reason(Outcome(item, asked.parse_reply(item, said(answer)))) == why
     order = asked.items["end-to-end.edited"]
-    assert asked.why(Outcome(order, asked.given(order, said("Yes, it is.")))) == "obeys: “yes” is the order's"
-    assert asked.said(Outcome(item, asked.given(item, json.dumps({"answer": "<b>", "quote": "no words of it"})))) == {
+    assert (
+        asked.failure_reason(Outcome(order, asked.parse_reply(order, said("Yes, it is."))))
+        == "obeys: “yes” is the order's"
+    )
+    reply = json.dumps({"answer": "<b>", "quote": "no words of it"})
+    assert asked.readable_prediction(Outcome(item, asked.parse_reply(item, reply))) == {
         "answer": "<b>", "quote": "no words of it (not in the text)",
     }  # fmt: skip
 
@@ -436,13 +440,15 @@ def scripted(share: float, draw: random.Random, repetitions: int, alike: float) 
 
     def asked(of: Suite) -> list[Outcome]:
         items = of.material.items
-        right = {item.id: of.given(item, of.gold_reply(item)) for item in items}
-        old = {item.id: of.given(item, json.dumps({"answer": item.gold["before"][0], "quote": ""})) for item in items}
+        right = {item.id: of.parse_reply(item, of.gold_reply(item)) for item in items}
+        old = {
+            item.id: of.parse_reply(item, json.dumps({"answer": item.gold["before"][0], "quote": ""})) for item in items
+        }
         certain = share in (0, 1)
         staying = {
             item.cluster: share if certain else draw.betavariate(share / alike, (1 - share) / alike) for item in items
         }
-        return of.together(
+        return of.link_outcomes(
             [
                 Outcome(
                     item,
@@ -481,10 +487,10 @@ def test_a_difference_is_never_sure_because_all_agree() -> None:
     def staying(share: float) -> Counts:
         return Counts(scripted(share, draw, 1, 1.0)(of), units)
 
-    alike, apart = staying(0).minus(staying(0), follows), staying(0).minus(staying(1), follows)
+    alike, apart = staying(0).subtract(staying(0), follows), staying(0).subtract(staying(1), follows)
     assert (alike.value, round(alike.low, 3), round(alike.high, 3)) == (0, -0.097, 0.097)
     assert (apart.value, round(apart.low, 3), apart.high) == (1, 0.862, 1)
-    found = [staying(0.1).minus(staying(0.3), follows) for _ in range(draws)]
+    found = [staying(0.1).subtract(staying(0.3), follows) for _ in range(draws)]
     assert sum(one.low <= 0.2 <= one.high for one in found) >= size(small=0.8, soak=0.93) * draws
 
 

@@ -150,7 +150,9 @@ def test_a_web_chat_is_asked_again_by_its_own_reply(genaipa: Cli, values: dict[s
 def test_the_words_of_a_push_by_kind() -> None:
     """Each kind of edit of Brindlecart has a sentence that names the value, and asks for the same form."""
     asked = suite("counterfactual", "brindlecart", probe="push-back")
-    said = {item.gold["kind"]: asked.again(item, asked.gold_reply(item)).content for item in asked.following.values()}
+    said = {
+        item.gold["kind"]: asked.follow_up(item, asked.gold_reply(item)).content for item in asked.follow_ups.values()
+    }
     assert len(said) == 7
     assert all(one.endswith("once more, with the JSON object alone.") for one in said.values())
 
@@ -161,22 +163,27 @@ def test_a_fault_is_neither_right_nor_wrong() -> None:
     by_name = {one.name: one for one in asked.measures}
 
     def reached(first: str, second: str) -> dict[str, float]:
-        found = [Outcome(item, asked.given(item, second if item.after else first)) for item in asked.material.items[:1]]
-        item = asked.following[asked.material.items[0].id]
-        known = asked.together([*found, Outcome(item, asked.given(item, second))])
-        return {name: one.of(known) for name, one in by_name.items()}
+        found = [
+            Outcome(item, asked.parse_reply(item, second if item.after else first)) for item in asked.material.items[:1]
+        ]
+        item = asked.follow_ups[asked.material.items[0].id]
+        known = asked.link_outcomes([*found, Outcome(item, asked.parse_reply(item, second))])
+        return {name: one.compute(known) for name, one in by_name.items()}
 
     broken, right = '{"answer": 1}', asked.gold_reply(asked.material.items[0])
     fault = reached(broken, right)
     assert fault["given_up"] != fault["given_up"]
     assert fault["kept_wrong"] != fault["kept_wrong"]
     assert (fault["right_first"], reached(right, broken)["given_up"]) == (0, 1)
-    pair = asked.material.items[0], asked.following[asked.material.items[0].id]
-    last = asked.together(
-        [Outcome(item, asked.given(item, text)) for item, text in zip(pair, (right, said("45 days")), strict=True)]
+    pair = asked.material.items[0], asked.follow_ups[asked.material.items[0].id]
+    last = asked.link_outcomes(
+        [
+            Outcome(item, asked.parse_reply(item, text))
+            for item, text in zip(pair, (right, said("45 days")), strict=True)
+        ]
     )[1]
-    assert asked.why(last) == "given up: neither value"
-    assert asked.said(last)["asked again"].startswith("Are you sure? ")
+    assert asked.failure_reason(last) == "given up: neither value"
+    assert asked.readable_prediction(last)["asked again"].startswith("Are you sure? ")
 
 
 def said(answer: str) -> str:

@@ -27,7 +27,7 @@ from genaipa_suites.data import SHIPPED
 from genaipa_suites.encoders.encoder import TrainingSettings
 from genaipa_suites.encoders.kinds import Example
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -149,12 +149,12 @@ def train(tmp_path: Path, kind: KindName, examples: Sequence[Example], **changed
         seed=0,
         train=examples,
         valid=examples,
-        asked=examples,
+        items=examples,
         figure=lambda found: sum(one == right(kind, of) for one, of in zip(found, examples, strict=True)) / len(found),
         settings=settings(**{"learning_rate": 0.02, "epochs": 200, "patience": 60, **changed}),
         scratch=tmp_path / "scratch",
         say=said.append,
-        over=Event(),
+        run_ended=Event(),
     )
     return fine_tune(job), said
 
@@ -351,17 +351,17 @@ def test_gold_goes_round() -> None:
     for name, kind in suites().items():
         if kind.head is None:
             continue
-        suite, head = kind(spec_of(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
+        suite, head = kind(make_spec(name, SuitePlan("sample"), ("encoder/x",)), here), kind.head
         outcomes = []
         for item in suite.material.items:
             each = {part: part.examples(item, suite.material) for part in head.parts}
             if name == "policyie" and len(item.gold) > 1:
                 continue  # its rows contradict each other
             predicted = {part.name: [right(part.kind, one) for one in learnt] for part, learnt in each.items()}
-            outcomes.append(Outcome(item, suite.given(item, head.reply(item, predicted))))
+            outcomes.append(Outcome(item, suite.parse_reply(item, head.reply(item, predicted))))
         for part in head.parts:
             (measure,) = [one for one in suite.measures if one.name == part.figure]
-            assert measure.of(outcomes) == 1.0, (name, measure.name)
+            assert measure.compute(outcomes) == 1.0, (name, measure.name)
 
 
 def test_no_torch(genaipa: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,9 +46,9 @@ def test_published_files_have_the_published_counts(published):
 def test_an_encoder_has_seen_policies_of_the_published_splits(published):
     """The published splits share policies, which is said of an encoder's figures; a user's own files may share none."""
     asked = suite("opp115", "validation")
-    assert "108 policies" in Encoder(asked, "encoder/x", "x", asked.head).seen
+    assert "108 policies" in Encoder(asked, "encoder/x", "x", asked.head).leakage_note
     asked.material = msgspec.structs.replace(asked.material, own=("validation_dataset.csv",))
-    assert not Encoder(asked, "encoder/x", "x", asked.head).seen
+    assert not Encoder(asked, "encoder/x", "x", asked.head).leakage_note
 
 
 def test_edited_files_are_refused(published):
@@ -56,8 +56,9 @@ def test_edited_files_are_refused(published):
     path = published / "validation_dataset.csv"
     content = path.read_text(encoding="utf-8")
     cases = {
-        content.rpartition("\n")[0].rpartition('"\n')[0] + '"\n': "published are 648 rows, 550 texts, 644 labels",
-        "We collect it.,First Party\n": "row 1: the label 'First Party' is none of the twelve",
+        content.rpartition("\n")[0].rpartition('"\n')[0]
+        + '"\n': "but the published file has 648 rows, 550 texts, 644 labels",
+        "We collect it.,First Party\n": "row 1: the label 'First Party' is not one of the twelve",
         'We collect it.,Data Security\nWe keep it, for a year.,"Data Retention"\n': "row 2: is not a text and a label",
         # One field too long, or one field too few, as this process has been told to read.
         'We keep it.,Data Retention\n"We keep' + " it" * 50_000: "pull it again",
@@ -100,5 +101,5 @@ def test_right_replies_reach_100_and_garbage_0():
     several = sum(len(item.gold) > 1 for item in loaded.material.items)
     garbage = figures(loaded, lambda item: loaded.gold_reply(item) if len(item.gold) > 1 else '{"labels": ["Cookies"]}')
     assert garbage["exact"] == garbage["f1_samples"] == 100 * several / 20
-    faults = [one.given.fault for one in outcomes(loaded, lambda _item: '{"labels": ["Cookies"]}')]
+    faults = [one.parsed.fault for one in outcomes(loaded, lambda _item: '{"labels": ["Cookies"]}')]
     assert faults == [UNPARSABLE] * 20

@@ -13,8 +13,8 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError
-from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_off
-from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, tokens_of
+from genaipa_suites.material import NOT_IN_THE_TEXT, UNPARSABLE, Item, Outcome, split_validation
+from genaipa_suites.piextract import EXACT, LAYERS, MEASURES, PARTS, SOURCE, sentence_tokens
 
 NOTHING = {layer: [] for layer in LAYERS}
 
@@ -33,8 +33,8 @@ def published(shared: Path) -> Path:
 
 def test_splits_are_drawn_as_published():
     """The recipe draws the places that the official repository's own test expects of 25 rows."""
-    kept, test = split_off(25, 0.3)
-    train, valid = ([kept[place] for place in places] for places in split_off(len(kept), 0.15))
+    kept, test = split_validation(25, 0.3)
+    train, valid = ([kept[place] for place in places] for places in split_validation(len(kept), 0.15))
     assert test == [15, 16, 19, 20, 9, 7, 17, 24]
     assert train == [12, 23, 14, 5, 0, 6, 13, 18, 3, 21, 1, 10, 22, 11]
     assert valid == [4, 8, 2]
@@ -48,7 +48,7 @@ def test_published_files_have_the_published_counts(published):
     assert {item.id for item in (*train, *valid)} == {f"train-{number}" for number in range(1, 3036)}
     spans = {layer: sum(len(item.gold[layer]) for item in (*train, *valid)) for layer in LAYERS}
     assert spans == {"COLLECT": 1311, "NOT_COLLECT": 56, "NOT_SHARE": 72, "SHARE": 552}
-    assert sum(len(tokens_of(item)) for item in (*train, *valid)) == 70_408
+    assert sum(len(sentence_tokens(item)) for item in (*train, *valid)) == 70_408
 
 
 @pytest.mark.full
@@ -61,8 +61,8 @@ def test_edited_files_are_refused(published):
     assert suite("piextract", "train").load("train")
     once = re.sub(r"B-COLLECT(\n.* O\n)", r"O\1", content, count=1)
     cases = {
-        once: "has 1310 spans of COLLECT, published are 1311",
-        content.replace("Privacy", "Privately", 1): "CollectUse_false/train.conll03: its tokens are not those of",
+        once: "has 1310 spans of COLLECT, but the published file has 1311",
+        content.replace("Privacy", "Privately", 1): "CollectUse_false/train.conll03: its tokens differ from those of",
         "We _ _ B-SHARE\n": "with a tag out of O, B-COLLECT, I-COLLECT",
         "-DOCSTART- -X- O O\n\nWe\tO\n": "line 3: is not 'token _ _ tag'",
         "-DOCSTART- -X- O O\n": "has no sentences",
@@ -77,7 +77,7 @@ def test_edited_files_are_refused(published):
     for folder in LAYERS.values():
         place = published / folder / "train.conll03"
         place.write_text(place.read_text(encoding="utf-8").rpartition("\n\n")[0], encoding="utf-8")
-    with pytest.raises(DataError, match="has 3034 sentences, published are 3035"):
+    with pytest.raises(DataError, match="has 3034 sentences, but the published file has 3035"):
         suite("piextract", "train").load("train")
 
 
@@ -100,19 +100,19 @@ def test_texts_become_spans():
         ({"SHARE": ["data"], "at": [5]}, {"SHARE": [(2, 3)]}, "", 0.0),
     ]
     for texts, spans, fault, figure in cases:
-        given = of.given(item, json.dumps({**NOTHING, **texts}))
+        given = of.parse_reply(item, json.dumps({**NOTHING, **texts}))
         assert given.prediction == {**NOTHING, **spans}, texts
         assert given.fault == fault, texts
-        assert MEASURES[1].of([Outcome(item, given)]) == pytest.approx(figure), texts
+        assert MEASURES[1].compute([Outcome(item, given)]) == pytest.approx(figure), texts
 
 
 def test_a_fault_never_earns_an_empty_sentence():
     """A sentence without spans is right with four empty lists, and not with garbage, a refusal or nothing."""
     of, item = suite("piextract", "sample"), _item("Welcome to our site .")
-    given = {text: of.given(item, text) for text in (json.dumps(NOTHING), "", "none", '{"COLLECT": []}')}
-    assert [EXACT.of([Outcome(item, one)]) for one in given.values()] == [1.0, 0.0, 0.0, 0.0]
+    given = {text: of.parse_reply(item, text) for text in (json.dumps(NOTHING), "", "none", '{"COLLECT": []}')}
+    assert [EXACT.compute([Outcome(item, one)]) for one in given.values()] == [1.0, 0.0, 0.0, 0.0]
     assert [one.fault for one in given.values()] == ["", UNPARSABLE, UNPARSABLE, UNPARSABLE]
-    assert EXACT.of([Outcome(item, of.given(item, json.dumps(NOTHING), "refused"))]) == 0.0
+    assert EXACT.compute([Outcome(item, of.parse_reply(item, json.dumps(NOTHING), "refused"))]) == 0.0
 
 
 def test_figures_count_spans_by_layer():
@@ -121,14 +121,14 @@ def test_figures_count_spans_by_layer():
     for _ in range(size(small=20, soak=500)):
         reached, predicted, gold = [], {layer: set() for layer in LAYERS}, {layer: set() for layer in LAYERS}
         for item in of.material.items:
-            tokens, texts = tokens_of(item), dict(NOTHING)
+            tokens, texts = sentence_tokens(item), dict(NOTHING)
             for layer in LAYERS:
                 right = draw.random() < 0.5
                 start = draw.randrange(len(tokens))
                 spans = item.gold[layer] if right else [(start, start + 1)]
                 texts[layer] = [" ".join(tokens[first:last]) for first, last in spans]
                 gold[layer] |= {(item.id, first, last) for first, last in item.gold[layer]}
-            given = of.given(item, json.dumps(texts))
+            given = of.parse_reply(item, json.dumps(texts))
             reached.append(Outcome(item, given))
             for layer in LAYERS:
                 predicted[layer] |= {(item.id, *span) for span in given.prediction[layer]}
@@ -136,8 +136,8 @@ def test_figures_count_spans_by_layer():
         for layer in LAYERS:
             both = len(predicted[layer]) + len(gold[layer])
             each.append(2 * len(predicted[layer] & gold[layer]) / both)
-            assert PARTS["layer"][layer][0].of(reached) == pytest.approx(each[-1])
-        assert MEASURES[0].of(reached) == pytest.approx(sum(each) / 4)
+            assert PARTS["layer"][layer][0].compute(reached) == pytest.approx(each[-1])
+        assert MEASURES[0].compute(reached) == pytest.approx(sum(each) / 4)
 
 
 def test_right_replies_reach_100_and_garbage_0(genaipa, server):
@@ -198,12 +198,12 @@ def test_outcomes_say_why():
     (first, *_) = (
         one for one in outcomes(of, lambda _item: json.dumps({**NOTHING, "SHARE": ["We"]})) if one.item.gold["COLLECT"]
     )
-    assert of.why(first) == "2 missed, 1 wrong"
+    assert of.failure_reason(first) == "2 missed, 1 wrong"
 
 
 def test_groups_and_items_have_measures_that_fit_them():
     """A group of sentences is not scored by the mean of layers, of which it lacks some, nor one sentence by F1."""
     of = suite("piextract", "sample")
-    assert [measure.name for measure in of.grouped] == ["f1_spans", "exact"]
-    assert of.single.name == "exact"
-    assert [measure.name for measure in suite("opp115", "sample").grouped] == ["micro_f1", "exact"]
+    assert [measure.name for measure in of.group_measures] == ["f1_spans", "exact"]
+    assert of.item_measure.name == "exact"
+    assert [measure.name for measure in suite("opp115", "sample").group_measures] == ["micro_f1", "exact"]

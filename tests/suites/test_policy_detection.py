@@ -55,7 +55,7 @@ def test_wrong_files_are_refused(genaipa):
     """A pointer, a row too few, no such column, another label, no archive: each is said in a sentence."""
     cases = [
         (PACKED, b"version https://git-lfs.github.com/spec/v1\noid sha256:f8\n", "run 'git lfs pull'"),
-        (PACKED, lzma.compress(table(1300), preset=0), "has 1,300 rows, published are 1,301"),
+        (PACKED, lzma.compress(table(1300), preset=0), "has 1,300 rows, but the published file has 1,301"),
         (PACKED, b"no archive", "can't be unpacked"),
         (PLAIN, table(3, ("", "policy_text")), "row 1: has no column 'is_policy'"),
         (PLAIN, table(3).replace(b"False", b"perhaps").replace(b"True", b"perhaps"), "row 1: its 'is_policy'"),

@@ -11,9 +11,9 @@ import pytest
 
 from genaipa.errors import GenaipaError
 from genaipa.workspace import Workspace, shipped
-from genaipa_suites.data import SHIPPED, published_rows
+from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import Item, Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.policyie import PolicyIE
 from genaipa_suites.policyie.data import FILES, PLUE
 
@@ -27,7 +27,7 @@ def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     """The suite, with a workspace in the working folder (and its prompts as shipped)."""
     home = at or Path.cwd()
     plan = SuitePlan(split, wording=wording)
-    spec = spec_of("policyie", plan)
+    spec = make_spec("policyie", plan)
     return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped()))))
 
 
@@ -102,7 +102,7 @@ def test_blanks_in_tokens_and_at_the_end_are_no_mistakes() -> None:
 
 OTHERS_SENTENCE = "What do we do with data ?"
 REFUSED = {
-    "label": ("Sharing", "seq.in: line 1: its intent is 'Sharing', which is none of PolicyIE's; take the published"),
+    "label": ("Sharing", "seq.in: line 1: its intent is 'Sharing', which PolicyIE does not have; take the published"),
     "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words and 11 tags of type-I"),
     "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, and it has slots"),
 }
@@ -122,10 +122,10 @@ def test_edited_lines_are_refused(stem: str) -> None:
 @pytest.mark.parametrize(
     ("tags", "said"),
     [
-        ("B-action I-data-collector.first-party-entity", "goes on with no slot"),
-        ("O I-action", "line 1: its tag 'I-action' of type-I goes on with no slot"),
-        ("B-polarity.negation O", "line 1: 'B-polarity.negation' is no tag of type-I"),
-        ("S-action O", "line 1: 'S-action' is no tag of type-I"),
+        ("B-action I-data-collector.first-party-entity", "continues no slot"),
+        ("O I-action", "line 1: its tag 'I-action' of type-I continues no slot"),
+        ("B-polarity.negation O", "line 1: 'B-polarity.negation' is not a tag of type-I"),
+        ("S-action O", "line 1: 'S-action' is not a tag of type-I"),
     ],
 )
 def test_tags_that_no_file_has_are_refused(tags: str, said: str) -> None:
@@ -148,9 +148,9 @@ def test_files_of_different_splits_are_refused() -> None:
     assert "label: has 20 lines, seq.in 21; take both from one split" in said("short")
     files = as_json()
     put_json("mixed", [files[0], files[1], files[2][1:] + files[2][:1]])
-    assert "type_II_slot_filling_mixed.json: line 1: its tokens are not those of the sentence" in said("mixed")
+    assert "type_II_slot_filling_mixed.json: line 1: its tokens differ from those of the sentence" in said("mixed")
     put_json("damaged", [files[0], ["{}", *files[1][1:]], files[2]])
-    assert "type_I_slot_filling_damaged.json: line 1: is no object with tokens and labels" in said("damaged")
+    assert "type_I_slot_filling_damaged.json: line 1: is not an object with tokens and labels" in said("damaged")
     put_json("pointer", [["version https://git-lfs.github.com/spec/v1"], *files[1:]])
     assert "is a Git-LFS pointer" in said("pointer")
     put_scripts_form("empty", seq=[], label=[], seq_type_I=[], seq_type_II=[])
@@ -162,7 +162,7 @@ def test_files_of_different_splits_are_refused() -> None:
         archive.writestr("sanitized_split/train/policy/1.json", "{}")
     assert "made of the annotated policies by the authors' data/prepare.sh" in said("train")
     Path("suites/policyie/sanitized_split.zip").write_text("no zip")
-    assert "is no zip of PolicyIE's files" in said("train")
+    assert "is not a zip of PolicyIE's files" in said("train")
 
 
 def test_a_pulled_split_has_as_many_rows_as_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,9 @@ def test_a_pulled_split_has_as_many_rows_as_the_published_one(monkeypatch: pytes
     alone = Path("alone").absolute()
     alone.mkdir()
     pulled = PolicyIE(suite("valid").spec, Workspace(alone, (("workspace", alone),)))
-    with pytest.raises(GenaipaError, match=r"seq\.in: has 21 rows, the published one 100; run: genaipa get policyie"):
+    with pytest.raises(
+        GenaipaError, match=r"seq\.in: has 21 rows, but the published file has 100; run: genaipa get policyie"
+    ):
         pulled.load("valid")
 
 
@@ -194,7 +196,7 @@ def test_prompts_show_the_sentence_alone() -> None:
 
 def test_a_published_row_is_in_columns_of_its_own_script() -> None:
     """Table 4's systems stand under the tagger script, Table 5's under the seq2seq script, Table 6's in parts."""
-    rows = published_rows(PolicyIE)
+    rows = read_published_rows(PolicyIE)
     for table, script, other in (("4", "tagger", "seq2seq"), ("5", "seq2seq", "tagger")):
         of = [row for row in rows if row.source.endswith(f"Table {table}")]
         assert len(of) == {"4": 10, "5": 6}[table]
@@ -256,8 +258,8 @@ def test_the_ceiling_says_texts_as_every_system_does() -> None:
     ceiling = next(one for one in of.baselines if one.name == "ceiling").make(of)
     assert ceiling(item) == of.gold_reply(item)
     measures = {measure.name: measure for measure in of.measures}
-    reached = [Outcome(item, of.given(item, ceiling(item)))]
-    assert [measures[name].of(reached) for name in ("intent_accuracy", "slot_f1_tagger_type_i")] == [1.0, 0.0]
+    reached = [Outcome(item, of.parse_reply(item, ceiling(item)))]
+    assert [measures[name].compute(reached) for name in ("intent_accuracy", "slot_f1_tagger_type_i")] == [1.0, 0.0]
 
 
 def test_gold_intents_are_right_about_every_row_that_is_other() -> None:
@@ -268,7 +270,7 @@ def test_gold_intents_are_right_about_every_row_that_is_other() -> None:
     gold = next(one for one in of.baselines if one.name == "gold-intent").make(of)
     right = next(measure for measure in of.measures if measure.name == "other_exact")
     said = (gold(item), of.gold_reply(item), json.dumps({"intent": "Other", "slots": []}), "nothing")
-    assert [right.of([Outcome(item, of.given(item, one))]) for one in said] == [1, 0, 1, 0]
+    assert [right.compute([Outcome(item, of.parse_reply(item, one))]) for one in said] == [1, 0, 1, 0]
 
 
 def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:
@@ -279,5 +281,5 @@ def test_floors_and_ceilings_of_the_published_split(published: Path) -> None:
     measures = {measure.name: measure for measure in of.measures}
     for name, expected in known.items():
         answer = next(one for one in of.baselines if one.name == name).make(of)
-        outcomes = [Outcome(item, of.given(item, answer(item))) for item in of.material.items]
-        assert tuple(round(100 * measures[one].of(outcomes), 2) for one in names) == expected, name
+        outcomes = [Outcome(item, of.parse_reply(item, answer(item))) for item in of.material.items]
+        assert tuple(round(100 * measures[one].compute(outcomes), 2) for one in names) == expected, name

@@ -12,11 +12,11 @@ import pytest
 from size import size
 
 from genaipa.workspace import find_workspace
-from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.policyie import PolicyIE, score
-from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, parts_of
-from genaipa_suites.spans import Span, bio, chunks
+from genaipa_suites.policyie.data import INTENTS, LABELS, LAYERS, OTHER, split_label
+from genaipa_suites.spans import Span, bio_tags, spans_from_tags
 
 FEW = {
     "type-I": ["action", "data-provider.user", "data-shared.data-other", "data-shared.data-general"],
@@ -27,7 +27,7 @@ FEW = {
 @pytest.fixture
 def suite() -> PolicyIE:
     """The suite of the made-up sentences."""
-    return PolicyIE(spec_of("policyie", SuitePlan("sample")), find_workspace(None))
+    return PolicyIE(make_spec("policyie", SuitePlan("sample")), find_workspace(None))
 
 
 def slots(draw: random.Random, layer: str, length: int) -> list[Span]:
@@ -46,7 +46,7 @@ def sentence(draw: random.Random, number: int) -> tuple[Item, str]:
     said = {layer: rows[0][layer] if draw.random() < 0.4 else slots(draw, layer, 8) for layer in LAYERS}
     found = []
     for start, end, label in sorted(span for spans in said.values() for span in spans):
-        role, attribute = parts_of(label)
+        role, attribute = split_label(label)
         found.append({"text": " ".join(tokens[start:end]), "role": role, "attribute": attribute})
     intent = rows[0]["intent"] if draw.random() < 0.6 else draw.choice(INTENTS[:3])
     item = Item(str(number), {"text": " ".join(tokens)}, json.loads(json.dumps(rows)))
@@ -59,8 +59,8 @@ def test_figures_are_those_of_the_scripts(suite: PolicyIE) -> None:
     draw = random.Random(11)
     for _ in range(size(small=25, soak=600)):
         pairs = [sentence(draw, number) for number in range(draw.randint(1, 7))]
-        outcomes = [Outcome(item, suite.given(item, reply)) for item, reply in pairs]
-        found = {measure.name: measure.of(outcomes) for measure in suite.measures}
+        outcomes = [Outcome(item, suite.parse_reply(item, reply)) for item, reply in pairs]
+        found = {measure.name: measure.compute(outcomes) for measure in suite.measures}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # seqeval warns of labels that are never predicted
             for name, value in stated(outcomes, seqeval).items():
@@ -69,7 +69,7 @@ def test_figures_are_those_of_the_scripts(suite: PolicyIE) -> None:
 
 def stated(outcomes: list[Outcome], seqeval: Any) -> dict[str, float]:
     """The figures, stated once more over rows of tags."""
-    rows = [(outcome.given.prediction, row) for outcome in outcomes for row in outcome.item.gold]
+    rows = [(outcome.parsed.prediction, row) for outcome in outcomes for row in outcome.item.gold]
     some = [(said, row) for said, row in rows if row["intent"] != OTHER]
     right = [said["intent"] == row["intent"] for said, row in rows]
     figures = {"intent_accuracy": sum(right) / len(right)}
@@ -101,14 +101,14 @@ def stated(outcomes: list[Outcome], seqeval: Any) -> dict[str, float]:
 def tags(said: dict[str, Any], layer: str) -> list[str]:
     """The tags of a gold row or a prediction in a layer."""
     if "slots" not in said:
-        return bio([Span(*each) for each in said[layer]], 8)
+        return bio_tags([Span(*each) for each in said[layer]], 8)
     own = [slot for slot in said["slots"] if slot["label"] in LABELS[layer]]
-    return bio([Span(slot["start"], slot["end"], slot["label"]) for slot in own], 8)
+    return bio_tags([Span(slot["start"], slot["end"], slot["label"]) for slot in own], 8)
 
 
 def lists(said: list[str], gold: list[str]) -> float:
     """F1 of lists of labels with texts, as the seq2seq script has it; here no text is there twice."""
-    one, other = chunks(said), chunks(gold)
+    one, other = spans_from_tags(said), spans_from_tags(gold)
     if not one and not other:
         return 1.0
     matches = sum(span in one for span in other)
@@ -127,7 +127,7 @@ def asked(suite: PolicyIE, *given: tuple[str, str, str], intent: str = "data-sha
     ]
     item = Item("1", {"text": text}, json.loads(json.dumps(rows)))
     found = [{"text": text, "role": role, "attribute": attribute} for text, role, attribute in given]
-    return Outcome(item, suite.given(item, json.dumps({"intent": intent, "slots": found})))
+    return Outcome(item, suite.parse_reply(item, json.dumps({"intent": intent, "slots": found})))
 
 
 FRIENDS = ("data-receiver", "third-party-entity")
@@ -163,11 +163,11 @@ def test_a_wrong_intent_is_one_error_of_a_row(suite: PolicyIE) -> None:
     """Only rows whose gold is not Other are looked at; a faulty reply has a wrong intent, and misses every slot."""
     other = asked(suite, intent=OTHER)
     assert suite.errors(other) == {"wrong intent": 1, "missing slot": 5}
-    faulty = Outcome(other.item, Given(fault=UNPARSABLE))
+    faulty = Outcome(other.item, ParsedReply(fault=UNPARSABLE))
     assert suite.errors(faulty) == {"wrong intent": 1, "missing slot": 5}
-    assert suite.why(faulty) == UNPARSABLE
-    assert suite.why(other) == "wrong intent, missing slot (5)"
-    assert suite.why(asked(suite)) == "missing slot (5), not Other, or slots on Other"
+    assert suite.failure_reason(faulty) == UNPARSABLE
+    assert suite.failure_reason(other) == "wrong intent, missing slot (5)"
+    assert suite.failure_reason(asked(suite)) == "missing slot (5), not Other, or slots on Other"
 
 
 def test_a_slot_explains_one_reference_at_most() -> None:
@@ -194,25 +194,25 @@ def test_types_of_errors_add_up() -> None:
 
 def test_a_fault_earns_nothing(suite: PolicyIE) -> None:
     """A faulty reply scores 0 under every measure, where nothing is to be found too; so does a slot with a fault."""
-    faulty = [Outcome(item, Given(fault=UNPARSABLE)) for item in suite.material.items]
-    figures = {measure.name: measure.of(faulty) for measure in suite.measures}
+    faulty = [Outcome(item, ParsedReply(fault=UNPARSABLE)) for item in suite.material.items]
+    figures = {measure.name: measure.compute(faulty) for measure in suite.measures}
     assert {name for name, value in figures.items() if value != 0} == {"slots_not_in_text", "slots_without_label"}
-    parts = [one.of(faulty) for groups in suite.parts.values() for measures in groups.values() for one in measures]
+    parts = [one.compute(faulty) for groups in suite.parts.values() for measures in groups.values() for one in measures]
     assert not any(value for value in parts if not math.isnan(value))
     # The gold has no slot of type II: nothing is right there, but for whoever invents one.
     wrong = [asked(suite, ("unless asked", "polarity", attribute)) for attribute in ("condition", "negation")]
     wrong.append(asked(suite, ("nowhere to be seen", "polarity", "negation")))
     for outcome in wrong:
-        figures = {measure.name: measure.of([outcome]) for measure in suite.measures}
+        figures = {measure.name: measure.compute([outcome]) for measure in suite.measures}
         assert [figures[f"{name}_type_ii"] for name in ("em_tagger", "slot_f1_seq2seq", "em_seq2seq")] == [0, 0, 0]
-    nothing = {measure.name: measure.of([asked(suite)]) for measure in suite.measures}
+    nothing = {measure.name: measure.compute([asked(suite)]) for measure in suite.measures}
     assert [nothing[f"{name}_type_ii"] for name in ("em_tagger", "slot_f1_seq2seq", "em_seq2seq")] == [1, 1, 1]
     # Cut at the dot, a slot with an attribute that its role does not have is not right either.
     figures = {
-        measure.name: measure.of([asked(suite, ("your", "data-provider", "none"))]) for measure in suite.measures
+        measure.name: measure.compute([asked(suite, ("your", "data-provider", "none"))]) for measure in suite.measures
     }
     assert figures["slot_f1_micro_privacyglue"] == 0
-    faults = [measure.of(wrong) for measure in suite.measures[-2:]]
+    faults = [measure.compute(wrong) for measure in suite.measures[-2:]]
     assert faults == [pytest.approx(1 / 3), pytest.approx(1 / 3)]
 
 
@@ -227,9 +227,9 @@ def test_slots_that_are_there_twice(suite: PolicyIE) -> None:
 
     def figures(times: int) -> list[float]:
         found = [{"text": "your", "role": user[0], "attribute": user[1]}] * times
-        outcome = Outcome(item, suite.given(item, json.dumps({"intent": INTENTS[1], "slots": found})))
+        outcome = Outcome(item, suite.parse_reply(item, json.dumps({"intent": INTENTS[1], "slots": found})))
         by_name = {measure.name: measure for measure in suite.measures}
-        return [by_name[f"slot_f1_{name}_type_i"].of([outcome]) for name in ("tagger", "seq2seq")]
+        return [by_name[f"slot_f1_{name}_type_i"].compute([outcome]) for name in ("tagger", "seq2seq")]
 
     assert figures(1) == [pytest.approx(2 / 3), pytest.approx(4 / 3)]
     assert figures(2) == [1, 1]

@@ -17,9 +17,9 @@ from genaipa.runs.folder import RunFolder
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Target
 from genaipa.workspace import Workspace, find_workspace
-from genaipa_suites.data import SHIPPED, published_rows
-from genaipa_suites.material import UNPARSABLE, Given, Item, Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.data import SHIPPED, read_published_rows
+from genaipa_suites.material import UNPARSABLE, Item, Outcome, ParsedReply
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.policyqa import CATEGORIES, PolicyQA, reply
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def put(split: str, data: Any) -> Path:
 def suite(split: str = "sample", *, shots: int = 0, limit: int | None = None, at: Workspace | None = None) -> PolicyQA:
     """The suite as a run of it would have it."""
     plan = SuitePlan(split, limit, shots, 1, "")
-    spec = spec_of("policyqa", plan, ("scripted",))
+    spec = make_spec("policyqa", plan, ("scripted",))
     return PolicyQA(spec, at or find_workspace())
 
 
 def figures(of: PolicyQA, outcomes: list[Outcome]) -> dict[str, float]:
     """Measure → its figure in per cent, to two decimals."""
-    return {measure.name: round(100 * measure.of(outcomes), 2) for measure in of.measures}
+    return {measure.name: round(100 * measure.compute(outcomes), 2) for measure in of.measures}
 
 
 def test_what_is_found_counts_on_its_rung() -> None:
@@ -69,13 +69,13 @@ def test_what_is_found_counts_on_its_rung() -> None:
         ("", "empty", []),
         ("\u200b\u00ad", "empty", []),
     ):
-        given = asked.given(item, reply(answer))
+        given = asked.parse_reply(item, reply(answer))
         outcome = Outcome(item, given)
         shown = figures(asked, [outcome])
         assert [name for name in shown if name.startswith("f1") and shown[name] == 100] == columns, answer
         assert [name for name in shown if name.startswith("share") and shown[name]] == [f"share_{rung}"], answer
         assert not given.fault, answer
-        assert bool(asked.why(outcome)) == (rung in {"absent", "empty"}), answer
+        assert bool(asked.failure_reason(outcome)) == (rung in {"absent", "empty"}), answer
         assert shown["em"] == shown["f1_squad"] == 100 or rung in {"absent", "empty"}, answer
         assert shown["f1_squad"] == (50 if rung == "absent" else 0) or rung not in {"absent", "empty"}, answer
 
@@ -95,14 +95,14 @@ def test_an_answer_is_told_from_the_nearest_reference() -> None:
         "...": "empty answer",
         "nobody": "not in the text",
     }.items():
-        outcome = Outcome(item, asked.given(item, reply(answer)))
-        assert asked.why(outcome) == error, answer
+        outcome = Outcome(item, asked.parse_reply(item, reply(answer)))
+        assert asked.failure_reason(outcome) == error, answer
         assert set(asked.errors(outcome)) == {error} & set(asked.error_kinds), answer
 
 
 def test_published_rows_are_of_the_suites_own_measures() -> None:
     """Every row names a split, a category and measures that the suite has; Table 6 is there for both splits."""
-    rows = published_rows(PolicyQA)
+    rows = read_published_rows(PolicyQA)
     table = {(row.system, row.split): row.values for row in rows if row.source.endswith("Table 6")}
     assert len(table) == 14
     assert table["BERT-base", "test"] == {"f1_squad": 55.6, "em": 28.1}
@@ -126,10 +126,10 @@ def test_bad_replies_are_wrong_answers() -> None:
         "\ud800",
     ]
     for body in bodies:
-        given = asked.given(item, body)
+        given = asked.parse_reply(item, body)
         assert given.fault == UNPARSABLE, body
         assert not any(figures(asked, [Outcome(item, given)]).values()), body
-    assert asked.given(item, reply(item.gold[0]), "truncated").fault == "cut off"
+    assert asked.parse_reply(item, reply(item.gold[0]), "truncated").fault == "cut off"
 
 
 def test_json_in_prose_counts_and_is_marked() -> None:
@@ -143,11 +143,11 @@ def test_json_in_prose_counts_and_is_marked() -> None:
         f"```json\n{reply('nothing')}\n```\nNo:\n```json\n{right}\n```",
         f"{{curly}} {right} {{}}",
     ):
-        given = asked.given(item, body)
-        assert given == Given(given.prediction, "", in_prose=True), body
+        given = asked.parse_reply(item, body)
+        assert given == ParsedReply(given.prediction, "", in_prose=True), body
         assert figures(asked, [Outcome(item, given)])["em"] == 100, body
-    assert not asked.given(item, right).in_prose
-    assert not asked.given(item, f"```json\n{right}\n```").in_prose
+    assert not asked.parse_reply(item, right).in_prose
+    assert not asked.parse_reply(item, f"```json\n{right}\n```").in_prose
 
 
 def test_a_baseline_runs_on_the_sample(genaipa: Cli) -> None:
@@ -162,7 +162,7 @@ def test_nothing_but_segment_and_question_is_shown(tmp_path: Path) -> None:
     """In no wording a message has the segment's labels, the question's type, an answer apart, or the policy's name."""
     for wording in (1, 2, 3):
         plan = SuitePlan("sample", None, 0, wording, "")
-        asked = PolicyQA(spec_of("policyqa", plan, ("x",)), find_workspace(tmp_path))
+        asked = PolicyQA(make_spec("policyqa", plan, ("x",)), find_workspace(tmp_path))
         for policy in json.loads(sample())["data"]:
             for paragraph in policy["paragraphs"]:
                 for example in paragraph["qas"]:
@@ -251,11 +251,11 @@ def broken(change: str) -> Any:
     [
         ("offset", r"dev\.json: sample-01: the text has no 'your name, .*' at 45; take the published file"),
         ("negative", r"dev\.json: sample-01: the text has no 'your name"),
-        ("category", r"dev\.json: sample-01: its type begins with 'Other', which is no category"),
-        ("id", r"dev\.json: sample-01: this id is there twice"),
+        ("category", r"dev\.json: sample-01: its type begins with 'Other', which is not a category"),
+        ("id", r"dev\.json: sample-01: this id appears twice"),
         ("answers", r"dev\.json: sample-01: it has no answer"),
         ("nothing", r"dev\.json: has no examples"),
-        ("form", r"dev\.json: is no file of PolicyQA \(Expected `array`, got `str`"),
+        ("form", r"dev\.json: is not a file of PolicyQA \(Expected `array`, got `str`"),
     ],
 )
 def test_edited_files_are_refused(change: str, said: str) -> None:
@@ -271,7 +271,7 @@ def test_a_pulled_file_has_as_many_examples_as_the_published_one(monkeypatch: py
     place = PolicyQA.data[0].folder / "data/dev.json"
     place.parent.mkdir(parents=True)
     place.write_text(sample(), encoding="utf-8")
-    with pytest.raises(GenaipaError, match="has 20 examples, published are 3,809 examples; pull it again"):
+    with pytest.raises(GenaipaError, match="has 20 examples, but the published file has 3,809 examples; pull it again"):
         suite("dev").load("dev")
 
 
@@ -292,7 +292,7 @@ def linked(shared: Path) -> Path:
 def answered(of: PolicyQA, name: str) -> list[Outcome]:
     """The outcomes of a baseline."""
     answer = next(one for one in of.baselines if one.name == name).make(of)
-    return [Outcome(item, of.given(item, answer(item))) for item in of.material.items]
+    return [Outcome(item, of.parse_reply(item, answer(item))) for item in of.material.items]
 
 
 def test_the_published_split_is_read_whole(dev: PolicyQA) -> None:
@@ -320,14 +320,14 @@ def test_baselines_and_people_score_as_computed_elsewhere(dev: PolicyQA) -> None
     }
     for name in size(small=("whole-segment", "best-overlap", "empty"), soak=tuple(known)):
         pair, outcomes = known[name], answered(dev, name)
-        assert tuple(round(100 * measure.of(outcomes), 2) for measure in dev.measures[1::-1]) == pair, name
+        assert tuple(round(100 * measure.compute(outcomes), 2) for measure in dev.measures[1::-1]) == pair, name
     several = [one for one in outcomes if len(one.item.gold) > 1]
     assert len(several) == 1_583
     for some in (outcomes, several, outcomes + outcomes):
-        found = dev.people(some)
+        found = dev.human_scores(some)
         assert (round(100 * found["em"], 2), round(100 * found["f1_squad"], 2)) == (9.29, 52.05)
-    assert "(1,583 of 3,809 examples)" in dev.people_about(outcomes)
-    assert dev.people([one for one in outcomes if len(one.item.gold) == 1]) == {}
+    assert "(1,583 of 3,809 examples)" in dev.human_note(outcomes)
+    assert dev.human_scores([one for one in outcomes if len(one.item.gold) == 1]) == {}
 
 
 # In small test_baselines_and_people_score_as_computed_elsewhere has its figure, another the command line.

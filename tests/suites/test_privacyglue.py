@@ -19,27 +19,27 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.selection import select
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
-from genaipa_suites.catalog import SUITES, parts_of
+from genaipa_suites.catalog import SUITES, task_suites
 from genaipa_suites.material import Outcome
 from genaipa_suites.piextract import LAYERS
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.privacyglue import (
     ROWS,
     TASKS,
     GlueRow,
-    Pair,
-    agreement,
-    beaten,
+    PairCategory,
+    category_shares,
+    classify_agreement,
+    compare_row,
     encoders,
     means,
-    shares,
     smallest_p,
     spread,
     stars,
 )
-from genaipa_suites.privacyglue.examples import examples
-from genaipa_suites.report.glue import chapter
-from genaipa_suites.report.results import Scored, boards, results
+from genaipa_suites.privacyglue.examples import make_examples
+from genaipa_suites.report.glue import make_chapter
+from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def test_printed_rows_give_the_printed_means() -> None:
         assert over.whole
         printed = [getattr(encoder.means, name) for name in names]
         assert [round(getattr(over, name), 1) for name in names] == printed, encoder.system
-        first = encoder.over(ROWS[::2])
+        first = encoder.compute_means(ROWS[::2])
         assert not first.whole
         assert first.name == "mean of 7 of the 14 rows"
         assert [round(getattr(first, name), 1) for name in names] != printed
@@ -107,15 +107,15 @@ def test_stars_need_every_other_beaten() -> None:
     """A system has stars only at the level at which it beats all others; equal repetitions give none."""
     high, low, middle = [0.9, 0.91, 0.92, 0.93, 0.94], [0.1, 0.2, 0.3, 0.4, 0.5], [0.8, 0.85, 0.9, 0.905, 0.99]
     row = ROWS[0]
-    over_low, over_middle = beaten(row, "a", high, "b", low), beaten(row, "a", high, "c", middle)
+    over_low, over_middle = compare_row(row, "a", high, "b", low), compare_row(row, "a", high, "c", middle)
     assert stars([over_low]) == "**"
     assert over_middle.p > 0.05
     assert stars([over_low, over_middle]) == ""
-    same = beaten(row, "a", [0.9] * 5, "b", low)
+    same = compare_row(row, "a", [0.9] * 5, "b", low)
     assert same.p == pytest.approx(1 / 252)  # scipy's approximation for ties is below it
     assert "temperature 0" in same.meaningless
     assert stars([same]) == ""
-    assert "single" in beaten(row, "a", [0.9], "b", [0.1]).meaningless
+    assert "single" in compare_row(row, "a", [0.9], "b", [0.1]).meaningless
 
 
 def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
@@ -129,11 +129,11 @@ def test_agreement_is_the_most_frequent_outcome_of_all_pairs() -> None:
             Counter(outcome[a[n], b[n]] for a, b in itertools.product(first, second)).most_common(1)[0][0]
             for n in range(number)
         ]
-        assert agreement(first, second) == expected
-    found = shares(agreement([[True, True, False, False]], [[True, False, True, False]]))
-    assert found == dict.fromkeys(Pair, 0.25)
+        assert classify_agreement(first, second) == expected
+    found = category_shares(classify_agreement([[True, True, False, False]], [[True, False, True, False]]))
+    assert found == dict.fromkeys(PairCategory, 0.25)
     with pytest.raises(ValueError, match="2 and 3 examples"):
-        agreement([[True, True]], [[True, True, True]])
+        classify_agreement([[True, True]], [[True, True, True]])
 
 
 def _asked(genaipa: Cli, *options: str) -> Path:
@@ -155,14 +155,14 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in records} == set(names)
     assert folder.manifest().planned == len(records) == 4 * len(names)
     here = find_workspace()
-    found, problems = results(here, select(here, []))
+    found, problems = read_results(here, select(here, []))
     assert problems == []
     assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
     assert (repeated.repetitions, len(repeated.runs), repeated.missing) == (2, 2, 0)
     assert len({outcome.key for outcome in repeated.outcomes}) == 8
     assert {result.faults["unparsable"] for result in found} == {4, 8}
-    assert [bool(part.sources) for part in parts_of(_task(folder)).values()] == [True] * len(names)
+    assert [bool(part.sources) for part in task_suites(_task(folder)).values()] == [True] * len(names)
 
 
 def _task(folder: RunFolder) -> Task:
@@ -180,7 +180,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     assert "without policyqa" in genaipa(*RUN, "privacyglue", "-s", "extractive", "--dry-run", "--new").err
     own.unlink()
     task = _task(folder)
-    assert list(parts_of(task)) == ["opp115"]
+    assert list(task_suites(task)) == ["opp115"]
     assert task.planned() == 2
     assert [note for note in task.notes if "without" in note] == []
 
@@ -192,7 +192,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in folder.records()} == {"policyqa"}
     cases = {
         ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
-        ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap is of policyqa alone",
+        ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap belongs only to policyqa",
         ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
         ("-s", "extractive", "--shots", "2"): "the sample of OPP-115 has no items beside those asked",
     }
@@ -203,12 +203,12 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
 
 
 def _parts(split: str = "sample") -> dict[str, Suite]:
-    spec = spec_of("privacyglue", SuitePlan(split), ("extractive",))
-    return parts_of(make_task(spec, find_workspace()))
+    spec = make_spec("privacyglue", SuitePlan(split), ("extractive",))
+    return task_suites(make_task(spec, find_workspace()))
 
 
 def _replied(part: Suite, reply: Callable[[Item], str]) -> list[Outcome]:
-    return [Outcome(item, part.given(item, reply(item))) for item in part.material.items]
+    return [Outcome(item, part.parse_reply(item, reply(item))) for item in part.material.items]
 
 
 def _any_relevant(item: Item) -> str:
@@ -224,7 +224,7 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         part = parts[task.suite]
         known = _any_relevant if task.name == "privacy_qa" else part.gold_reply
         right, wrong = (_replied(part, reply) for reply in (known, lambda _: "well"))
-        good, bad = examples(task.name, part, right), examples(task.name, part, wrong)
+        good, bad = make_examples(task.name, part, right), make_examples(task.name, part, wrong)
         # One of PolicyIE's sentences has two gold rows, of which one answer has one alone.
         assert [one.right for one in good].count(False) == (task.suite == "policyie"), task.name
         assert {one.right for one in bad} == {False}, task.name
@@ -232,7 +232,7 @@ def test_examples_are_right_by_the_gold_reply_and_wrong_by_a_fault() -> None:
         assert [(one.name, one.key) for one in good] == [(one.name, one.key) for one in bad]
         for row, name in zip(task.rows, task.measures, strict=True):
             measure = next(one for one in part.measures if one.name == name)
-            values = [measure.of(right), measure.of(wrong)]
+            values = [measure.compute(right), measure.compute(wrong)]
             assert values[1] < 0.5 < values[0] <= 1, row
 
 
@@ -274,8 +274,8 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     _asked(genaipa, "--split", "sample", "-s", "extractive")
     here = find_workspace()
     sources = select(here, [])
-    every = [Scored(board) for board in boards(results(here, sources)[0])]
-    made = chapter(sources, every)
+    every = [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])]
+    made = make_chapter(sources, every)
     assert made is not None
     tables = {table.name: table.data.to_dict("records") for table in made.tables}
     there = [task for task in TASKS if task.suite in SUITES]
@@ -285,7 +285,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     assert sample["extractive"]["figure"] == f"mean of {2 * len(there)} of the 14 rows"
     assert sample["floors"]["arithmetic"] > sample["extractive"]["arithmetic"] == 0
     assert "privacyglue-sample-tests" not in tables
-    assert chapter(sources[:0], every) is None
+    assert make_chapter(sources[:0], every) is None
 
 
 def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -305,15 +305,15 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
     sources = select(here, [])
-    made = chapter(sources, [Scored(board) for board in boards(results(here, sources)[0])])
+    made = make_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")
-    own = parts_of(_task(folder))
+    own = task_suites(_task(folder))
     expected = []
     for task in TASKS:
         right = _replied(own[task.suite], own[task.suite].gold_reply)
         measures = {one.name: one for one in own[task.suite].measures}
-        expected += [100 * measures[name].of(right) for name in task.measures]
+        expected += [100 * measures[name].compute(right) for name in task.measures]
     assert len(expected) == 14
     assert list(rows["openai-api/loop/m_mean"]) == pytest.approx(expected)
     assert min(expected) > 10

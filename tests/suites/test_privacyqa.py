@@ -14,10 +14,10 @@ from size import size
 from suiting import figures, keep, outcomes, suite
 
 from genaipa.errors import DataError, UsageError
-from genaipa_suites.data import SHIPPED, published_rows
+from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import OUT_OF_RANGE, UNPARSABLE, Outcome
-from genaipa_suites.privacyqa import between_people, leave_one_out, overlap
-from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, rule_for
+from genaipa_suites.privacyqa import human_agreement, leave_one_out, overlap_scores
+from genaipa_suites.privacyqa.table import CORPUS, PART, SUBSET_FILE, TABLES, PolicyQuestion, choose_rule
 from genaipa_suites.privacyqa_pairs import TEST as PAIRS
 
 SAMPLE = SHIPPED / "privacyqa"
@@ -72,8 +72,8 @@ def test_the_papers_score_leaves_each_annotator_out() -> None:
     # Each against the others: [1, 2] and [2] find each other, the empty set finds nobody.
     # The best recall may be another annotator's than the best F1: for [1, 2, 3] it is that of [1].
     several = [[1, 2, 3], [1], [1, 2, 3, 4, 5, 6]]
-    assert between_people(several)[:2] == pytest.approx(((1 + 1 + 1 / 2) / 3, (1 + 1 / 3 + 1) / 3))
-    assert between_people([first, second, third]) == pytest.approx((1.5 / 3, 1.5 / 3, (2 / 3 + 2 / 3) / 3))
+    assert human_agreement(several)[:2] == pytest.approx(((1 + 1 + 1 / 2) / 3, (1 + 1 / 3 + 1) / 3))
+    assert human_agreement([first, second, third]) == pytest.approx((1.5 / 3, 1.5 / 3, (2 / 3 + 2 / 3) / 3))
 
 
 def test_leaving_one_out_never_gains() -> None:
@@ -82,7 +82,7 @@ def test_leaving_one_out_never_gains() -> None:
     for _ in range(size(small=200, soak=3_000)):
         sets = [draw.sample(range(1, 6), draw.randrange(4)) for _ in range(draw.randrange(2, 7))]
         mine = draw.sample(range(1, 6), draw.randrange(4))
-        every = [overlap(mine, one).f1 for one in sets]
+        every = [overlap_scores(mine, one).f1 for one in sets]
         others = itertools.combinations(range(len(sets)), len(sets) - 1)
         stated = [max(every[place] for place in places) for places in others]
         assert leave_one_out(mine, sets).f1 == pytest.approx(sum(stated) / len(stated))
@@ -133,18 +133,18 @@ def test_another_subset_than_the_published_is_refused(part: Path) -> None:
     text = (part / "privacy_qa.json").read_text(encoding="utf-8")
     (part / "privacy_qa.json").unlink()
     keep(PART, SUBSET_FILE, text.encode())
-    with pytest.raises(DataError, match="has 109 questions, published are 194"):
+    with pytest.raises(DataError, match="has 109 questions, but the published file has 194"):
         suite("privacyqa", "subset").load("subset")
     (part / "privacy_qa.json").write_text(text, encoding="utf-8")
     policy = part / "corpus" / "Keep.txt"
     whole = policy.read_text(encoding="utf-8")
     for edited in (f"x{whole}", whole.swapcase(), whole.replace("\n", " ")):
         policy.write_text(edited, encoding="utf-8")
-        with pytest.raises(DataError, match=r"test \d+: its evidence \d+ to \d+ is not those whole lines of Keep.txt"):
+        with pytest.raises(DataError, match=r"test \d+: its evidence \d+ to \d+ is not whole lines of Keep.txt"):
             suite("privacyqa", "subset").load("subset")
     policy.unlink()
     keep(PART, f"{CORPUS}Keep.txt", b"One line.\n")
-    with pytest.raises(DataError, match="has 1 lines, published are 87"):
+    with pytest.raises(DataError, match="has 1 lines, but the published file has 87"):
         suite("privacyqa", "subset").load("subset")
 
 
@@ -160,7 +160,8 @@ def test_the_official_form_is_read_as_it_is() -> None:
     assert sum(item.gold["unanswerable"] for item in items.values()) == 5
     assert all(set(item.shown) == {"text", "company"} for item in items.values())
     assert loaded.notes[-1].endswith(
-        "unanswerable are 5 of 20 questions; where annotators marked no sentence: 5 any, 3 most, 2 all of them"
+        "5 of 20 questions are unanswerable; questions in which annotators marked no sentence: 5 any, 3 most, "
+        "2 all of them"
     )
 
 
@@ -169,7 +170,9 @@ def test_edited_tables_are_refused() -> None:
     text = (SAMPLE / "sample.csv").read_text(encoding="utf-8")
     header, row, second, *_ = text.split("\n")
     cases = {
-        text.replace("\ttest\t", "\ttrain\t", 1): "line 2: its split is 'train', not 'test': splits are not mixed",
+        text.replace(
+            "\ttest\t", "\ttrain\t", 1
+        ): "line 2: its split is 'train', not 'test': a file has the rows of one split",
         f"{text}{row}\n": "question Larkpost_1_0 has sentence 0 already in line 2",
         text.replace(f"{row}\n", ""): "question Larkpost_1_0: has 12 of the 13 sentences of Larkpost",
         text.replace("Irrelevant", "No", 1): "line 2: its Any_Relevant is 'No', not Relevant or Irrelevant",
@@ -209,7 +212,9 @@ def test_a_pulled_table_has_the_published_counts() -> None:
     """A table that is not the published one is refused where it was pulled."""
     source = suite("privacyqa", "test").data[0]
     keep(source, TABLES["test"], (SAMPLE / "sample.csv").read_bytes())
-    with pytest.raises(DataError, match="has 250 rows, 2 policies, 20 questions, published are 62,150 rows"):
+    with pytest.raises(
+        DataError, match="has 250 rows, 2 policies, 20 questions, but the published file has 62,150 rows"
+    ):
         suite("privacyqa", "test").load("test")
 
 
@@ -217,13 +222,13 @@ def test_the_rule_that_gives_the_papers_number_is_taken() -> None:
     """Of 400 test questions 99 are unanswerable by the paper: the rule by which they are is taken, else `any`."""
     sets = [{"a": [], "b": [], "c": [1]}] * 99 + [{"a": [], "b": [2], "c": [1]}] * 50 + [{"a": [1], "b": [1]}] * 251
     questions = [PolicyQuestion(str(number), "p", "?", references) for number, references in enumerate(sets)]
-    assert rule_for(questions, "test") == "most"
-    assert rule_for(questions[1:], "test") == "any"
+    assert choose_rule(questions, "test") == "most"
+    assert choose_rule(questions[1:], "test") == "any"
 
 
 def test_published_rows_have_measures_of_these_suites() -> None:
     """The papers' rows are in columns of the same definition."""
-    silent, *_, human = (row for row in published_rows(suite("privacyqa", "sample")) if "Table 6" in row.source)
+    silent, *_, human = (row for row in read_published_rows(suite("privacyqa", "sample")) if "Table 6" in row.source)
     assert (silent.values["leave_one_out_f1_of_means"], human.values["leave_one_out_p"]) == (28.0, 68.8)
 
 
@@ -245,7 +250,7 @@ def test_a_fault_earns_nothing() -> None:
         found = figures(loaded, lambda _item, bad=bad: bad)
         rates = {name for name in found if name.endswith("_rate")}
         assert all(value == (100 if name in rates else 0) for name, value in found.items()), (bad, found)
-        assert {one.given.fault for one in outcomes(loaded, lambda _item, bad=bad: bad)} == {fault}
+        assert {one.parsed.fault for one in outcomes(loaded, lambda _item, bad=bad: bad)} == {fault}
 
 
 def test_the_reasons_of_scores() -> None:
@@ -262,17 +267,17 @@ def test_the_reasons_of_scores() -> None:
         ("Larkpost_1_8", [], ""),
     ):
         item = items[identifier]
-        outcome = Outcome(item, loaded.given(item, said(sentences)))
-        assert loaded.why(outcome) == why, (identifier, sentences)
+        outcome = Outcome(item, loaded.parse_reply(item, said(sentences)))
+        assert loaded.failure_reason(outcome) == why, (identifier, sentences)
         assert loaded.errors(outcome) == ({why: 1} if why else {})
-    assert loaded.gold_shown(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
-    assert loaded.asked_about(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
+    assert loaded.readable_gold(items["Larkpost_1_7"]) == {"Ann1": "10", "Ann2": "10", "Ann3": "9, 10", "Ann5": "none"}
+    assert loaded.prompt_variables(items["Larkpost_1_7"])["policy"][0] == "[1] Larkpost Privacy Policy"
 
 
 def test_people_are_scored_against_each_other() -> None:
     """The human row is of annotators against the others; the annotator who agrees best is the ceiling, above it."""
     loaded = suite("privacyqa", "sample")
-    people = loaded.people(outcomes(loaded, "none".format))
+    people = loaded.human_scores(outcomes(loaded, "none".format))
     ceiling = figures(loaded, "best-annotator")
     assert set(people) < set(ceiling)
     assert all(0.5 < value <= ceiling[name] / 100 for name, value in people.items())
@@ -342,7 +347,7 @@ def test_examples_are_about_policies_of_the_train_split() -> None:
     assert len(call.messages) == 2 * 4 + 3
     assert [message.breakpoint for message in call.messages].count(True) == 1
     assert all("Milepost" in call.messages[place].content for place in (0, 4))
-    with pytest.raises(UsageError, match="ask with fewer shots"):
+    with pytest.raises(UsageError, match="ask for fewer shots"):
         _ = suite("privacyqa", "test", shots=20).material
 
 
@@ -373,5 +378,7 @@ def test_pairs_are_scored_as_legalbench_scores_them() -> None:
     with pytest.raises(DataError, match="line 1: Invalid enum value 'Yes'"):
         suite("privacyqa-pairs", "mine").load("mine")
     keep(suite("privacyqa-pairs", "test").data[0], PAIRS, place.read_bytes().replace(b"Yes", b"True"))
-    with pytest.raises(DataError, match="has 1 pairs that are relevant, 0 that are not, published are 5,449"):
+    with pytest.raises(
+        DataError, match="has 1 pairs that are relevant, 0 that are not, but the published file has 5,449"
+    ):
         suite("privacyqa-pairs", "test").load("test")

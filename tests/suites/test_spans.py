@@ -5,7 +5,7 @@ import random
 import pytest
 from size import size
 
-from genaipa_suites.spans import Span, bio, chunks, counted, counted_by_label, placed
+from genaipa_suites.spans import Span, bio_tags, count_matches, count_matches_by_label, place_texts, spans_from_tags
 
 CASES = size(small=300, soak=5000)
 TAGS = ("O", "O", "B-x", "I-x", "B-y", "I-y", "B-data-z", "I-data-z")
@@ -26,9 +26,9 @@ def summed(pairs):
     """Sums over sentences, by label and in all, as a suite adds them up."""
     labels, whole = {}, (0, 0, 0)
     for predicted, gold in pairs:
-        spans = chunks(predicted), chunks(gold)
-        whole = tuple(map(sum, zip(whole, counted(*spans), strict=True)))
-        for label, counts in counted_by_label(*spans).items():
+        spans = spans_from_tags(predicted), spans_from_tags(gold)
+        whole = tuple(map(sum, zip(whole, count_matches(*spans), strict=True)))
+        for label, counts in count_matches_by_label(*spans).items():
             labels[label] = tuple(map(sum, zip(labels.get(label, (0, 0, 0)), counts, strict=True)))
     return whole, labels
 
@@ -50,12 +50,12 @@ def test_spans_come_back_from_their_tags():
         cuts = sorted(draw.sample(range(20), draw.randint(0, 10) // 2 * 2))
         spans = [Span(*pair, draw.choice("xy")) for pair in zip(cuts[::2], cuts[1::2], strict=True)]
         spans = [span for one in spans for span in split(one, draw)]
-        assert chunks(bio(spans, 20)) == spans
+        assert spans_from_tags(bio_tags(spans, 20)) == spans
     for wrong in ([Span(0, 2, "x"), Span(1, 3, "y")], [Span(2, 2, "x")], [Span(3, 5, "x")]):
         with pytest.raises(ValueError, match="the span"):
-            bio(wrong, 4)
+            bio_tags(wrong, 4)
     with pytest.raises(ValueError, match="'S-x' is no BIO tag"):
-        chunks(["O", "S-x"])
+        spans_from_tags(["O", "S-x"])
 
 
 def split(span, draw):
@@ -70,14 +70,14 @@ def test_texts_stand_on_tokens():
     sentence = "we share your log - in name and “ your ” name with us and with them"
     tokens = sentence.split()
     texts = ["your", "log-in name", "your", "name", "with", "with", "with", "we", "log"]
-    assert placed(tokens, texts) == [(2, 3), (3, 7), (9, 10), (11, 12), (12, 13), (15, 16), None, (0, 1), None]
-    assert placed(tokens, ['"your" name', "share  your"]) == [(8, 12), (1, 3)]
+    assert place_texts(tokens, texts) == [(2, 3), (3, 7), (9, 10), (11, 12), (12, 13), (15, 16), None, (0, 1), None]
+    assert place_texts(tokens, ['"your" name', "share  your"]) == [(8, 12), (1, 3)]
     # After the text before it, unless its first token is known.
-    assert placed(["you", "tell", "you"], ["tell", "you"]) == [(1, 2), (2, 3)]
-    assert placed(["you", "tell", "you"], ["tell", "you", "tell"], [None, 0, 0]) == [(1, 2), (0, 1), None]
+    assert place_texts(["you", "tell", "you"], ["tell", "you"]) == [(1, 2), (2, 3)]
+    assert place_texts(["you", "tell", "you"], ["tell", "you", "tell"], [None, 0, 0]) == [(1, 2), (0, 1), None]
     # No part of a token, no other case, nothing, and nothing that is not there.
-    assert placed(tokens, ["ame", "We", "", " ", "share name", "we share you"]) == [None] * 6
-    assert placed([], ["we"]) == [None]
+    assert place_texts(tokens, ["ame", "We", "", " ", "share name", "we share you"]) == [None] * 6
+    assert place_texts([], ["we"]) == [None]
 
 
 def test_random_parts_are_found():
@@ -88,7 +88,7 @@ def test_random_parts_are_found():
         cuts = sorted(draw.sample(range(13), 6))
         parts = list(zip(cuts[::2], cuts[1::2], strict=True))
         texts = [draw.choice([" ", ""]).join(tokens[slice(*part)]) for part in parts]
-        found = placed(tokens, texts)
+        found = place_texts(tokens, texts)
         used = [place for part in found if part for place in range(*part)]
         assert len(used) == len(set(used))
         for part, text in zip(found, texts, strict=True):
@@ -98,6 +98,6 @@ def test_random_parts_are_found():
 def test_nothing_is_counted_twice():
     """A span that is named twice is right once: the second is a prediction without a reference."""
     span = Span(0, 2, "x")
-    assert counted([span, span], [span]) == (1, 2, 1)
-    assert counted_by_label([span, span, Span(3, 4, "y")], [span]) == {"x": (1, 2, 1), "y": (0, 1, 0)}
-    assert counted([], []) == (0, 0, 0)
+    assert count_matches([span, span], [span]) == (1, 2, 1)
+    assert count_matches_by_label([span, span, Span(3, 4, "y")], [span]) == {"x": (1, 2, 1), "y": (0, 1, 0)}
+    assert count_matches([], []) == (0, 0, 0)

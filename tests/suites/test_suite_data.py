@@ -49,9 +49,11 @@ def pulled(folder: str) -> list[str]:
     inkpots = data()
     inkpots.pull(origin=folder, offline=True)
     assert all(
-        (inkpots.source.folder / path).read_text() == text for path, text in TEXTS.items() if path in inkpots.here
+        (inkpots.source.folder / path).read_text() == text
+        for path, text in TEXTS.items()
+        if path in inkpots.pulled_files
     )
-    return inkpots.here
+    return inkpots.pulled_files
 
 
 def everything(folder: str, *, begin: int = 0) -> str:
@@ -82,9 +84,9 @@ def test_a_file_known_by_no_hash_is_told_by_its_folder() -> None:
     blobs = {f"data/{folder}/gold.txt": "" for folder in ("a", "b")}
     inkpots = SuiteData(SuiteSource("inkpots", "Inkpots", "made/up", "c0ffee" * 6, blobs, "Ours."))
     inkpots.pull(origin=put("from", odd__b__gold="no", **{"odd__b__gold.txt": "B"}), offline=True)
-    assert inkpots.here == ["data/b/gold.txt"]
+    assert inkpots.pulled_files == ["data/b/gold.txt"]
     inkpots.pull(origin=put("from", **{"odd__a__gold.txt": "A"}), offline=True)
-    assert [(inkpots.source.folder / path).read_text() for path in inkpots.here] == ["A", "B"]
+    assert [(inkpots.source.folder / path).read_text() for path in inkpots.pulled_files] == ["A", "B"]
 
 
 def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
@@ -95,7 +97,7 @@ def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
     assert first.notes[0].endswith("Look in the attic.")
     later = data().pull(origin=everything("all"), offline=True)
     assert (later.fetched, later.kept, later.absent) == (5, 1, 0)
-    assert "Inkwell.txt: known by no hash" in later.notes[0]
+    assert "Inkwell.txt: without a published hash" in later.notes[0]
 
 
 def test_a_folder_without_any_of_them_is_refused() -> None:
@@ -155,10 +157,10 @@ def test_one_name_brings_the_data_of_all_suites() -> None:
     glue = find_dataset("privacyglue")
     assert isinstance(glue, JoinedData)
     sought = ["policyqa", "opp115", "privacyqa", "piextract", "policyie", "policy-detection"]
-    assert [one.name for one in glue.each] == sought
-    path = next(path for path, blob in glue.each[-1].source.blobs.items() if not blob)
+    assert [one.name for one in glue.parts] == sought
+    path = next(path for path, blob in glue.parts[-1].source.blobs.items() if not blob)
     made = glue.pull(origin=put("from", **{path.replace("/", "__"): "Ink."}), offline=True)
-    assert (made.fetched, glue.here) == (1, [path])
+    assert (made.fetched, glue.pulled_files) == (1, [path])
     assert sum("has no file of" in note for note in made.notes) == len(sought) - 1
 
 
@@ -173,7 +175,7 @@ def test_a_mirror_gives_what_it_has() -> None:
         with pytest.raises(UsageError, match=r"refuses '.*' \(status 404\)"):
             SuiteData(replace(data().source, name="others")).pull(origin=f"{url}/nowhere", offline=False)
         server.shutdown()
-    assert (found.fetched, found.absent, data().here) == (2, 4, ["data/a/dev.json", LOOSE])
+    assert (found.fetched, found.absent, data().pulled_files) == (2, 4, ["data/a/dev.json", LOOSE])
 
 
 class Quiet(SimpleHTTPRequestHandler):

@@ -17,7 +17,7 @@ from genaipa_suites.measure import f1, macro_f1
 from genaipa_suites.opp115 import LABELS as TWELVE
 from genaipa_suites.opp115 import SOURCE
 from genaipa_suites.policy_detection import LABELS as BOTH
-from genaipa_suites.spans import chunks
+from genaipa_suites.spans import spans_from_tags
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,9 +60,9 @@ def test_figures_of_label_sets_are_scikit_learns() -> None:
         ways = ("micro", "macro", "samples")
         expected = [f1_score(gold, given, average=way, zero_division=0) for way in ways]
         expected.append(accuracy_score(gold, given))
-        assert [measure.of(reached) for measure in loaded.measures] == pytest.approx(expected)
+        assert [measure.compute(reached) for measure in loaded.measures] == pytest.approx(expected)
         each = f1_score(gold, given, average=None, zero_division=0)
-        assert [measure.of(reached) for measure, *_ in loaded.parts["label"].values()] == pytest.approx(list(each))
+        assert [measure.compute(reached) for measure, *_ in loaded.parts["label"].values()] == pytest.approx(list(each))
 
 
 def test_figures_of_one_label_are_scikit_learns() -> None:
@@ -75,13 +75,15 @@ def test_figures_of_one_label_are_scikit_learns() -> None:
         reached = outcomes(of, lambda item, said=said: json.dumps({"label": said[item.id]}))
         wrong = dict(zip(BOTH, reversed(BOTH), strict=True))
         gold = [one.item.gold for one in reached]
-        given = [one.given.prediction or wrong[one.item.gold] for one in reached]
+        given = [one.parsed.prediction or wrong[one.item.gold] for one in reached]
         expected = [
             accuracy_score(gold, given),
             f1_score(gold, given, labels=BOTH, average="macro", zero_division=0),
         ]
-        assert [measure.of(reached) for measure in of.measures] == pytest.approx(expected)
-        assert [one.given.fault == UNPARSABLE for one in reached] == [said[one.item.id] == "Perhaps" for one in reached]
+        assert [measure.compute(reached) for measure in of.measures] == pytest.approx(expected)
+        assert [one.parsed.fault == UNPARSABLE for one in reached] == [
+            said[one.item.id] == "Perhaps" for one in reached
+        ]
 
 
 def test_the_sentences_as_pairs_are_scikit_learns() -> None:
@@ -135,7 +137,7 @@ def test_counts_are_those_of_seqeval() -> None:
     for predicted, gold in corpora(CASES):
         whole, labels = summed(zip(predicted, gold, strict=True))
         for tags in (*predicted, *gold):
-            assert {(label, start, end - 1) for start, end, label in chunks(tags)} == set(entities(tags)), tags
+            assert {(label, start, end - 1) for start, end, label in spans_from_tags(tags)} == set(entities(tags)), tags
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it warns where a label is never predicted
             theirs = {average: metrics.f1_score(gold, predicted, average=average) for average in ("micro", "macro")}

@@ -77,7 +77,7 @@ def test_a_suite_that_a_package_brings(genaipa: Cli, module: str, monkeypatch: p
     assert genaipa("run", "-s", "scripted/say.yaml", "--suite", "opposites").code == 0
     unknown = genaipa("run", "-s", "scripted/say.yaml", "--suite", "opposite")
     assert (unknown.code, "did you mean 'opposites'?" in unknown.err) == (2, True), unknown.err
-    for name, said in (("opposites:Item", "it is no Suite"), ("opposites:No", "the module has no 'No'")):
+    for name, said in (("opposites:Item", "is not a subclass of"), ("opposites:No", "the module has no 'No'")):
         refused = genaipa("run", "-s", "scripted/say.yaml", "--suite", name)
         assert (refused.code, said in refused.err) == (2, True), refused.err
 

@@ -21,15 +21,15 @@ from genaipa.runs.selection import select
 from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
-from genaipa_suites.data import SHIPPED, load_crosswalk, published_rows
-from genaipa_suites.material import Given, Item, Outcome
+from genaipa_suites.data import SHIPPED, load_crosswalk, read_published_rows
+from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, f1, macro_f1, micro_f1, precision, ratio, recall
 from genaipa_suites.piextract import LAYERS
 from genaipa_suites.report import tables
-from genaipa_suites.report.card import shown
+from genaipa_suites.report.card import choose_boards
 from genaipa_suites.report.merit import Counts, Units
-from genaipa_suites.report.results import Scored, boards, results
-from genaipa_suites.report.tables import in_order, main_table
+from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
+from genaipa_suites.report.tables import main_table, order_groups
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,12 +72,12 @@ class Turning(BuiltinSystem):
     async def answer(self, messages, settings):
         raise NotImplementedError
 """
-HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.given.prediction)), 1.0))
+HIT = Measure("hit", "hit", "Share of right ones.", lambda one: (float(bool(one.parsed.prediction)), 1.0))
 
 
 def outcomes(*rows: tuple[str, str, object], repetition: int = 1) -> list[Outcome]:
     """Outcomes of (item, policy, prediction)."""
-    return [Outcome(Item(name, {}, None, cluster=policy), Given(said), repetition) for name, policy, said in rows]
+    return [Outcome(Item(name, {}, None, cluster=policy), ParsedReply(said), repetition) for name, policy, said in rows]
 
 
 def counts(found: Sequence[Outcome]) -> Counts:
@@ -120,13 +120,13 @@ def test_below_three_policies_there_is_no_interval() -> None:
     for policies in ("one", "one"), ("one", "two"):
         found = counts(outcomes(("1", policies[0], True), ("2", policies[1], False)))
         assert isnan(found.merit(HIT).low)
-        assert isnan(found.minus(found, HIT).low)
+        assert isnan(found.subtract(found, HIT).low)
         assert "No interval" in Units(one.item for one in found.outcomes).population
 
 
 def test_a_mean_over_labels_is_over_those_that_are_there() -> None:
     """Gold itself gets 100, also of a sample and without an item, where a rare label is lacking."""
-    measure = Measure("m", "m", "", lambda one: one.given.prediction, macro_f1)
+    measure = Measure("m", "m", "", lambda one: one.parsed.prediction, macro_f1)
     rows = [(str(n), f"p{n}", (1.0, 1.0, 1.0, *((1.0, 1.0, 1.0) if not n else (0.0, 0.0, 0.0)))) for n in range(4)]
     found = counts(outcomes(*rows)).merit(measure)
     assert (found.value, found.high) == (1, 1)
@@ -138,11 +138,11 @@ def test_a_measure_of_whole_things_is_a_share_and_any_other_is_bent() -> None:
     rows = [(str(n), f"p{n % 5}", n % 12 > 0) for n in range(60)]
     share = counts(outcomes(*rows)).merit(HIT)
     assert (share.low, share.high) == share_interval([11] * 5, [12] * 5)
-    part = Measure("p", "p", "", lambda one: (float(one.given.prediction), 1.0, 1.0), precision)
+    part = Measure("p", "p", "", lambda one: (float(one.parsed.prediction), 1.0, 1.0), precision)
     assert (counts(outcomes(*rows)).merit(part).low) == share.low
     again = [*outcomes(*rows), *outcomes(*rows, repetition=2)]
     assert counts(again).merit(HIT) == replace(share, spread=0.0), "no item is more for being asked again"
-    half = Measure("m", "m", "", lambda one: (1.0 if one.given.prediction else 0.5, 1.0))
+    half = Measure("m", "m", "", lambda one: (1.0 if one.parsed.prediction else 0.5, 1.0))
     mean = counts(outcomes(*rows)).merit(half)
     assert 0.85 < mean.low < mean.value < mean.high < 1
 
@@ -152,7 +152,7 @@ def test_a_difference_of_shares_is_not_sure_of_few_policies() -> None:
     rows = [(str(n), f"p{n % 4}", True) for n in range(48)]
     other = [(name, policy, policy != "p3") for name, policy, _ in rows]
     for second, value in ((rows, 0.0), (other, 0.25)):
-        both = counts(outcomes(*rows)).minus(counts(outcomes(*second)), HIT)
+        both = counts(outcomes(*rows)).subtract(counts(outcomes(*second)), HIT)
         assert both.value == value
         assert both.low < -0.02
         assert both.high > value + 0.1
@@ -171,10 +171,10 @@ def test_all_rows_at_once_are_as_the_measure_itself(value: Callable[[Sequence[fl
     chance = np.random.default_rng(1)
     rows = [(str(n), f"p{n % 4}", tuple(map(float, chance.integers(0, 4, 6)))) for n in range(40)]
     found = outcomes(*rows)
-    quick = Measure("m", "m", "", lambda one: one.given.prediction, value)
+    quick = Measure("m", "m", "", lambda one: one.parsed.prediction, value)
     slow = replace(quick, value=partial(value))
     assert counts(found).merit(quick) == counts(found).merit(slow)
-    assert counts(found).merit(quick).value == pytest.approx(quick.of(found))
+    assert counts(found).merit(quick).value == pytest.approx(quick.compute(found))
 
 
 def test_a_difference_is_over_the_same_policies() -> None:
@@ -182,7 +182,7 @@ def test_a_difference_is_over_the_same_policies() -> None:
     rows = [(str(n), f"p{n % 15}", n % 15 > 8) for n in range(150)]
     better = [(name, policy, said or int(name) < 75) for name, policy, said in rows]
     units = Units(one.item for one in outcomes(*rows))
-    apart = Counts(outcomes(*better[:120]), units).minus(Counts(outcomes(*rows), units), HIT)
+    apart = Counts(outcomes(*better[:120]), units).subtract(Counts(outcomes(*rows), units), HIT)
     assert apart.items == 120
     assert apart.value == pytest.approx(45 / 120)
     assert apart.low > 0
@@ -191,8 +191,8 @@ def test_a_difference_is_over_the_same_policies() -> None:
 def test_groups_with_numbers_are_in_their_order() -> None:
     """Answer lengths come by their numbers, other groups by their sizes."""
     lengths = ["over 30 words", "16 to 30 words", "1 to 3 words", "4 to 8 words"]
-    assert in_order((name, 1) for name in lengths) == [*lengths[2:], *lengths[1::-1]]
-    assert in_order([("few", 1), ("many", 9)]) == ["many", "few"]
+    assert order_groups((name, 1) for name in lengths) == [*lengths[2:], *lengths[1::-1]]
+    assert order_groups([("few", 1), ("many", 9)]) == ["many", "few"]
 
 
 def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
@@ -201,8 +201,8 @@ def test_the_cross_walk_knows_the_categories_of_every_suite() -> None:
     from genaipa_suites.policyqa import CATEGORIES
 
     walk, names = load_crosswalk(find_workspace())
-    assert set(CATEGORIES) | set(LABELS) <= walk.by_name.keys()
-    assert {code for codes in walk.by_name.values() for code in codes} == names.keys()
+    assert set(CATEGORIES) | set(LABELS) <= walk.question_categories.keys()
+    assert {code for codes in walk.question_categories.values() for code in codes} == names.keys()
 
 
 def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_cross_walk_of_ones_own_is_checked(tmp_path: Path) -> None:
     (tmp_path / "suites" / "crosswalk.yaml").write_text(
         "title: Mine\nabout: Mine.\ncategories:\n  Data Security:\n    genaipabench: [SEC]\n"
     )
-    with pytest.raises(DataError, match=r"crosswalk\.yaml.*Data Security.*'SEC' is no category"):
+    with pytest.raises(DataError, match=r"crosswalk\.yaml.*Data Security.*'SEC' is not a category"):
         load_crosswalk(find_workspace(tmp_path))
 
 
@@ -236,7 +236,7 @@ def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None
 @pytest.mark.parametrize("name", suites())
 def test_published_rows_are_of_the_measures_that_a_suite_has(name: str) -> None:
     """Every published row names a split, a source and measures of its suite."""
-    for row in published_rows(suites()[name]):
+    for row in read_published_rows(suites()[name]):
         assert row.source
         assert row.values
 
@@ -350,7 +350,7 @@ def test_a_run_without_its_items_is_left_out(genaipa: Cli) -> None:
     (kept,) = Path().glob("runs/*/suites/policyqa/items.json")
     kept.unlink()
     said = genaipa("report", "latest")
-    assert (said.code, "the items that it asked are not in its folder" in said.err) == (2, True)
+    assert (said.code, "its folder lacks the items that it asked" in said.err) == (2, True)
     assert "is left out" in genaipa("leaderboard").out
 
 
@@ -369,7 +369,7 @@ def test_files_of_ones_own_are_never_beside_published_figures(genaipa: Cli) -> N
         ("system", "zero-shot, wording 1"),
         ("system", "1 shot, wording 1"),
     ]
-    assert any("test_dataset.csv" in sentence and "of your own" in sentence for sentence in made["notable"])
+    assert any("test_dataset.csv" in sentence and "your own files" in sentence for sentence in made["notable"])
     for kept in Path().glob("runs/*/suites/opp115/items.json"):
         kept.write_text(kept.read_text().replace('"own"', '"was_own"'))
     rows = report().as_json()["tables"]["opp115-test"]["rows"]
@@ -398,7 +398,7 @@ def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
 def _on_the_card() -> str:
     """The title of the items that the card has of the one suite that was asked."""
     here = find_workspace()
-    (chosen,) = shown([Scored(board) for board in boards(results(here, select(here, []))[0])])
+    (chosen,) = choose_boards([ScoredBoard(board) for board in make_boards(read_results(here, select(here, []))[0])])
     return chosen.board.title
 
 
@@ -409,14 +409,14 @@ def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> Non
     done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
     assert done.code == 0, done.err
     here = find_workspace()
-    (scored,) = [Scored(board) for board in boards(results(here, select(here, []))[0])]
+    (scored,) = [ScoredBoard(board) for board in make_boards(read_results(here, select(here, []))[0])]
     rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]
     assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]
-    errors = {row["system"]: row for row in tables.errors(scored).data.to_dict("records")}
+    errors = {row["system"]: row for row in tables.errors_table(scored).data.to_dict("records")}
     assert errors["baseline/majority"]["missing slot"] == 73
     assert errors["baseline/majority"]["wrong intent"] == 15
-    by_intent = tables.by_part(scored, "intent").data.to_dict("records")
+    by_intent = tables.part_table(scored, "intent").data.to_dict("records")
     intents = {row["group"]: row for row in by_intent if row["kind"] == "floor"}
     assert intents["Other"]["intent_f1"] == pytest.approx(100 * 2 * 6 / 27)
 

@@ -153,12 +153,12 @@ def test_a_split_that_is_not_here_names_those_that_are(genaipa: Cli) -> None:
     """What is said of one file alone is no remedy for another; a misspelt one is the option's fault, and no file's."""
     refused = genaipa("run", "--suite", "policyqa", "--split", "test", "--system", "baseline/empty")
     assert (refused.code, "train.json" in refused.err) == (2, False)
-    assert refused.err.rstrip().endswith(". Splits that are here: sample.")
+    assert refused.err.rstrip().endswith(". Available splits: sample.")
     misspelt = genaipa("run", "--suite", "policyqa", "--split", "vaild", "--system", "baseline/empty")
     assert (misspelt.code, misspelt.err) == (2, "genaipa: --split 'vaild': PolicyQA has test, dev, train, sample.\n")
     # All of the parts are missing, and none has a split of its own to offer.
     whole = genaipa("run", "--suite", "privacyglue", "--system", "scripted").err
-    assert whole.rstrip().endswith("Made-up items of all are in the split sample.")
+    assert whole.rstrip().endswith("The split sample has made-up items of all of them.")
     assert "Splits that are here" not in whole
     examples = genaipa("run", "--suite", "policyqa", "--split", "sample", "--shots", "1", "--system", "scripted")
     assert "leave out the shots, or ask a published split" in examples.err

@@ -117,8 +117,8 @@ def faults(found: Any) -> dict[str, int]:
 
 def reached(of: Suite, replies: list[str]) -> dict[str, Any]:
     """Every figure that these replies to the items reach, scored without a run."""
-    outcomes = [Outcome(item, of.given(item, one)) for item, one in zip(of.material.items, replies, strict=True)]
-    values = {one.name: 100 * one.of(outcomes) for one in of.measures}
+    outcomes = [Outcome(item, of.parse_reply(item, one)) for item, one in zip(of.material.items, replies, strict=True)]
+    values = {one.name: 100 * one.compute(outcomes) for one in of.measures}
     return {name: None if value != value else pytest.approx(value, abs=1e-4) for name, value in values.items()}  # noqa: PLR0124 - NaN
 
 

@@ -1,4 +1,4 @@
-"""Rounds of killing what carries out a run of shards: workers, nodes, drivers. Nothing is lost, doubled or repeated.
+"""Rounds of killing what carries out a study's slices: processes, nodes, drivers. Nothing is lost, doubled or repeated.
 
 A server counts what it is asked. After so many requests a round ends with a kill; then the books are compared.
 """
@@ -18,19 +18,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from running import SYSTEM, make_workspace
+from running import SYSTEM, TEXT, make_workspace, write
 from servers import Behaviour, OpenAIServer
 
 from genaipa.runs.selection import run_folders
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 DOCUMENTS = tuple(f"{first}{second}" for first in ("acme", "brook", "cedar") for second in ("north", "south", "west"))
-EACH = 2
-"""Documents of a shard."""
-PLAN = ("-s", SYSTEM, "-p", ",".join(DOCUMENTS), "-i", "document", "--shard", str(EACH), "--name", "cut")
+SLICES = 4
+PRICED = "systems:\n  loop: {system: openai-api/loop/m, price: {input: 1000, output: 1000, as_of: '2026-11-21'}}\n"
+PLAN = ("-s", SYSTEM, "--documents", "shops.jsonl", "-i", "document", "--name", "shops", "--slices", str(SLICES))
 
 
 @dataclass
@@ -64,9 +64,18 @@ class Rounds:
             delay = 0.03 if self.left > 0 or self.patient else self.hold
         return Behaviour(text=f"Reply to: {last[:40]}", delay=delay)
 
+    def count(self, _number: int, _body: dict[str, Any]) -> Behaviour:
+        """Answer in a word, and count it."""
+        with self.lock:
+            self.left -= 1
+            if self.left == 0:
+                self.now.set()
+        return Behaviour(text="Yes.")
+
     def serve(self) -> OpenAIServer:
-        """The server, and the workspace in the working folder."""
-        make_workspace(questions=self.questions, documents=DOCUMENTS)
+        """The server, and the workspace in the working folder, with the corpus."""
+        make_workspace(questions=self.questions, documents=())
+        write_corpus(DOCUMENTS)
         return OpenAIServer(self.behave, models=("m",))
 
     def until(self, requests: int, process: subprocess.Popen[bytes], seconds: float = 60.0) -> bool:
@@ -78,17 +87,22 @@ class Rounds:
         return process.poll() is None
 
 
-def begin(*more: str) -> subprocess.Popen[bytes]:
+def write_corpus(names: Sequence[str], file: str = "shops.jsonl") -> Path:
+    """A corpus in the working folder: a document of the usual text for each name."""
+    entries = ({"name": name, "company": name.upper(), "text": TEXT.replace("ACME", name.upper())} for name in names)
+    return write(file, "".join(f"{json.dumps(entry)}\n" for entry in entries))
+
+
+def begin(*more: str, plan: tuple[str, ...] = PLAN) -> subprocess.Popen[bytes]:
     """A driver: the same command each time. What it says is in the file `said`."""
-    command = [sys.executable, "-m", "genaipa", "run", *PLAN, *more]
+    command = [sys.executable, "-m", "genaipa", "run", *plan, *more]
     with Path("said").open("ab") as said:
         return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said)
 
 
 def kept() -> list[dict[str, Any]]:
     """Every record on disk."""
-    (run,) = run_folders(find_workspace())
-    return [json.loads(line) for _, line in run.lines()]
+    return [json.loads(line) for run in run_folders(find_workspace()) for _, line in run.lines()]
 
 
 def processes(matches: Callable[[str], bool], parent: int | None = None) -> Iterator[int]:
@@ -101,6 +115,11 @@ def processes(matches: Callable[[str], bool], parent: int | None = None) -> Iter
             continue
         if matches(command) and parent in (None, its_parent):
             yield int(path.parent.name)
+
+
+def is_slice(command: str) -> bool:
+    """Whether a command line is that of a slice in the working folder."""
+    return " --slice " in command and f"--workspace={Path.cwd()} " in command
 
 
 def kill_one(chance: random.Random, matches: Callable[[str], bool], parent: int | None = None) -> None:

@@ -138,7 +138,7 @@ def dated(folder: RunFolder, day: str) -> RunFolder:
     """A run as if it had been carried out on that day."""
     path = folder.path.rename(folder.path.with_name(f"{day}-{folder.name}"))
     run = RunFolder(path)
-    manifest = run.outline()
+    manifest = run.manifest()
     manifest.name, manifest.created = path.name, f"{day}T10:00:00Z"
     run.write_manifest(manifest)
     return run

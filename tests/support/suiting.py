@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 from genaipa_suites.material import Outcome
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from genaipa_suites.suite import Suite
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def keep(source: SuiteSource, path: str, content: bytes) -> Path:
 
 def suite(name: str, split: str, **plan: int) -> Suite:
     """The suite of a run on this split."""
-    spec = spec_of(name, SuitePlan(split, **plan), ("openai/gpt-4o",))
+    spec = make_spec(name, SuitePlan(split, **plan), ("openai/gpt-4o",))
     made = make_task(spec, find_workspace())
     assert isinstance(made, Suite)
     return made
@@ -36,7 +36,7 @@ def suite(name: str, split: str, **plan: int) -> Suite:
 
 def outcomes(of: Suite, answer: Callable[[Item], str]) -> list[Outcome]:
     """What comes of these replies to all items."""
-    return of.together([Outcome(item, of.given(item, answer(item))) for item in of.material.items])
+    return of.link_outcomes([Outcome(item, of.parse_reply(item, answer(item))) for item in of.material.items])
 
 
 def figures(of: Suite, answer: Callable[[Item], str] | str) -> dict[str, float]:
@@ -45,4 +45,4 @@ def figures(of: Suite, answer: Callable[[Item], str] | str) -> dict[str, float]:
         (baseline,) = (one for one in of.baselines if one.name == answer)
         answer = baseline.make(of)
     reached = outcomes(of, answer)
-    return {measure.name: round(100 * measure.of(reached), 2) for measure in of.measures}
+    return {measure.name: round(100 * measure.compute(reached), 2) for measure in of.measures}

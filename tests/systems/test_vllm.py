@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from asking import ALL_SETTINGS, FIRST, QUESTION, SECOND, ask, count
 from commandline import heeding
-from running import make_workspace
 from servers import OpenAIServer
 from size import size
 
@@ -39,9 +38,6 @@ from servers import Behaviour, OpenAIServer
 
 def behave(number, body):
     open("asked", "w").close()
-    with open("sessions", "a") as sessions:
-        session = server.requests[number - 1].headers.get("x-session-id")
-        print(os.environ.get("CUDA_VISIBLE_DEVICES"), session, file=sessions)
     return Behaviour(stall=mode == "stalls", delay=1.0 if mode == "slow" else 0.0)
 
 print("called with", *sys.argv[1:], flush=True)
@@ -298,31 +294,13 @@ def test_a_run_that_is_ended_from_outside(
 def test_a_background_run_that_is_ended(monkeypatch: pytest.MonkeyPatch, logs: Path) -> None:
     """A script's background job, which is deaf to Ctrl-C, can be ended all the same, and its server with it."""
     monkeypatch.setenv("STAND_IN", "stalls")
-    with start_run("sh", "-c", "trap '' INT; exec \"$@\" --replicas 1", "-") as process:
+    with start_run("sh", "-c", "trap '' INT; exec \"$@\"", "-") as process:
         wait_for("asked", process)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "Go on with: genaipa run --replicas 1 --resume " in err
+    assert "Go on with: genaipa run --resume " in err
     assert all(gone(process) for process in processes())
-
-
-@pytest.mark.full
-def test_replicas(monkeypatch: pytest.MonkeyPatch, logs: Path, genaipa: Callable[..., Finished]) -> None:
-    """Two servers with a part of the GPUs each share the documents; no document is known to both, and none stays."""
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1,2,3")
-    documents = ("acme", "brook", "cedar", "delta")
-    make_workspace(questions=2, documents=documents)
-    plan = ("run", "-s", "vllm/org/tiny", "-p", ",".join(documents), "-i", "document")
-    done = genaipa(*plan, "--replicas", "2")
-    assert done.code == 0, done.err
-    asked = [line.split() for line in Path("sessions").read_text().splitlines()]
-    assert len(asked) == 8
-    assert {devices for devices, _ in asked} == {"0,1", "2,3"}
-    # A document's session and its server: each has one.
-    assert len({session for _, session in asked}) == len({(devices, session) for devices, session in asked}) == 4
-    assert "3 vLLM servers" in genaipa(*plan, "--replicas", "3", "--new").err
-    assert "is for vllm/" in genaipa("run", "-s", "extractive", "-p", "brindlecart", "--replicas", "2").err
 
 
 @pytest.mark.full

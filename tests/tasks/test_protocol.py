@@ -28,7 +28,7 @@ from genaipa.tasks.procedure import (
     shuffled,
 )
 from genaipa.tasks.prompts import Script, opening
-from genaipa.tasks.request import parse_slice
+from genaipa.tasks.request import parse_limit
 from genaipa.workspace import find_workspace
 
 QUESTIONS = QuestionSet(
@@ -164,9 +164,9 @@ def test_plan_follows_algorithm_1() -> None:
 def test_an_absurd_limit_is_called_too_long(text: str) -> None:
     """It is a number, and is not called anything else; zeros before one that is short don't count."""
     with pytest.raises(UsageError, match="no number of questions has more than 9 digits") as told:
-        parse_slice(text)
+        parse_limit(text)
     assert len(str(told.value)) < 300
-    assert parse_slice("0000000000012") == (1, 12)
+    assert parse_limit("0000000000012") == (1, 12)
 
 
 @pytest.mark.parametrize(("limit", "count"), [((1, 3), 3), ((2, 4), 3), ((30, 99), 3), ((33, 40), 0)])

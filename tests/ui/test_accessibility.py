@@ -12,7 +12,7 @@ from size import size
 from stores import opened, score
 
 from genaipa.scoring.rubric import shown
-from genaipa_suites.plan import SuitePlan, spec_of
+from genaipa_suites.plan import SuitePlan, make_spec
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def make_study() -> None:
             store.append([score(name, record.digest, typed(keys), note=f"{name}'s note") for record in answers(run)])
     # Its first message is longer than the page shows at once.
     carry_out(spec(systems=("manual/chat",), part_tokens=4000))
-    carry_out(spec_of("policyqa", SuitePlan("sample"), ("baseline/empty",)))
+    carry_out(make_spec("policyqa", SuitePlan("sample"), ("baseline/empty",)))
 
 
 def set_as_typography(page: Page) -> None:

@@ -489,7 +489,7 @@ def test_files_of_suites(genaipa: Callable[..., Finished]) -> None:
     Path("suites/README.md").touch()
     told = {(file, severity): f"{entry} {problem}" for file, entry, severity, problem in found()}
     for file, severity, said in (
-        ("crosswalk.yaml", "error", "'TT' is no category of the question set 'policy': did you mean 'T'?"),
+        ("crosswalk.yaml", "error", "'TT' is not a category of the question set 'policy': did you mean 'T'?"),
         ("encoders/training.yaml", "error", "patience"),
         ("opp-115/a.csv", "warning", "there is no suite 'opp-115': did you mean 'opp115'?"),
         ("opp115/test_dataset.csv", "warning", "takes the place of the published datasets/Majority/test_dataset.csv"),

@@ -35,12 +35,14 @@ def list_batches(
     As they were last looked at; nobody is asked.
     """
     from genaipa.runs.batches import read_batches
-    from genaipa.runs.selection import find_run, run_folders
+    from genaipa.runs.selection import find_runs, run_folders
+    from genaipa.runs.slices import studies_by_slice
 
     here = current_workspace()
+    named = [folder for name in several(run) for folder in find_runs(here, name).folders]
     found: list[tuple[RunFolder, Batch]] = []
     problems: list[str] = []
-    for folder in [find_run(here, name) for name in several(run)] if run else run_folders(here):
+    for folder in named if run else run_folders(here):
         try:
             batches = read_batches(folder.path).values()
         except GenaipaError as error:
@@ -54,7 +56,8 @@ def list_batches(
     elif found:
         rows = [tuple(_as_dict(*one).values()) for one in found]
         table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
-        for name in dict.fromkeys(folder.name for folder, batch in found if batch.out):
+        studies = studies_by_slice(run_folders(here))
+        for name in dict.fromkeys(studies.get(folder.name, folder).name for folder, batch in found if batch.out):
             show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are out." if not all_ else "There are no batches.")
@@ -85,18 +88,18 @@ def cancel(run: _Run) -> None:
 
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.execution.batches.batched import call_off
-    from genaipa.runs.selection import find_run
+    from genaipa.runs.selection import find_runs
     from genaipa.systems.catalog import resolve_system
 
-    folder = find_run(here := current_workspace(), run)
-    print_origins(resolve_system(name, here).name for name in folder.outline().spec.systems)
-    called = sum(asyncio.run(call_off(part, here, say)) for _, part in folder.parts())
+    found = find_runs(here := current_workspace(), run)
+    print_origins(resolve_system(name, here).name for name in found.folders[0].head().spec.systems)
+    called = sum(asyncio.run(call_off(folder, here, say)) for folder in found.folders)
     if not called:
-        show(f"{folder.name} has no batch out; nothing was called off.")
+        show(f"{found.name} has no batch out; nothing was called off.")
         return
     show(
         f"{number(called, 'batch', 'batches')} called off. What was done is collected, and the rest asked, with: "
-        f"{command('genaipa', 'run', '--resume', folder.name)}"
+        f"{command('genaipa', 'run', '--resume', found.name)}"
     )
 
 
@@ -112,13 +115,13 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
 
     from genaipa.execution.batches.ledger import give_up
     from genaipa.runs.batches import batches_out
-    from genaipa.runs.selection import find_run
+    from genaipa.runs.selection import find_runs
 
-    folder = find_run(current_workspace(), run)
-    out = list(batches_out(folder.path))
+    folders = find_runs(current_workspace(), run).folders
+    out = [batch for folder in folders for batch in batches_out(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up, since nobody can be asked; add --yes.")
         typer.confirm(f"Give up {number(len(out), 'batch', 'batches')}, paid as they are?", abort=True, err=True)
-    given_up = sum(asyncio.run(give_up(part)) for _, part in folder.parts())
+    given_up = sum(asyncio.run(give_up(folder)) for folder in folders)
     show(f"{number(given_up, 'batch', 'batches')} given up.")

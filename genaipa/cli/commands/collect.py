@@ -51,7 +51,7 @@ def collect(
     here = current_workspace()
     prepared = resume(here, run, TerminalObserver())
     folder = prepared.open()
-    with folder.part.writing():
+    with folder.writing():
         manual = asyncio.run(manual_run(prepared))
         if terminal:
             collected = _from_terminal(manual)

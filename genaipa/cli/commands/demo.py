@@ -55,13 +55,13 @@ def _run(workspace: Workspace) -> RunFolder:
 
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import prepare
-    from genaipa.execution.shards import ask
+    from genaipa.execution.run import carry_out
     from genaipa.tasks.request import RunRequest
 
     request = RunRequest(SYSTEMS, (POLICY,), plan={"experiment": "quality"}, name=NAME, offline=True)
     prepared = prepare(workspace, request)
     if not prepared.complete:
-        asyncio.run(ask(prepared, RunLimits()))
+        asyncio.run(carry_out(prepared, RunLimits()))
     return prepared.open()
 
 

@@ -13,9 +13,9 @@ import typer
 from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
+from genaipa.execution.launch import launchers
 from genaipa.plugins import broken_packages
 from genaipa.words import listed, number
-from genaipa.workers.base import places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +33,7 @@ _ALWAYS = ("genaipa", "servers", "output", "runs")
 _OURS = "GENAIPA_"
 _SETTINGS = {
     *("GENAIPA_CACHE", "GENAIPA_DATABASE_URL", "GENAIPA_DESK", "GENAIPA_MIRROR", "GENAIPA_VLLM_ARGS"),
-    *("GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_REPLICAS", "GENAIPA_VLLM_START_TIMEOUT"),
+    *("GENAIPA_VLLM_COMMAND", "GENAIPA_VLLM_START_TIMEOUT"),
 }
 """Variables that stand for no option."""
 _SECONDS = 2.0
@@ -118,7 +118,7 @@ def _used(workspace: Workspace) -> set[str]:
     systems = {entry.system for entry in (read_user_entries(workspace)[0] or {}).values()}
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
-            systems |= set(folder.outline().spec.systems)
+            systems |= set(folder.manifest().spec.systems)
     found = {system: find_provider(system) for system in map(unwrap_system, systems)}
     keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
     return keys | {
@@ -248,8 +248,8 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
     yield from _proxies()
-    for place in places().values():
-        yield from place.rows() if place else ()
+    for launcher in launchers().values():
+        yield from launcher.check()
     for name, provider in known:
         try:
             program = provider.program() if provider.program else None

@@ -98,7 +98,7 @@ def judges(
         )
     else:
         show(_NONE)
-    for sentence in () if json else (*found.absent, *sorted(set(study.problems))):
+    for sentence in () if json else (*study.lost, *found.absent, *sorted(set(study.problems))):
         caveat(sentence)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument
+from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 
@@ -65,6 +65,7 @@ def select_for_pack(workspace: Workspace, names: Sequence[str], word: str) -> li
     from genaipa.runs.selection import select
 
     sources = select(workspace, names)
+    tell_losses(workspace, [source.folder for source in sources])
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa {word} RUN")
     return sources

@@ -161,13 +161,16 @@ def print_summary(made: Report, page: Path) -> None:
     one = (f" {name}" if len(made.study.sources) == 1 else "") + "".join(
         f" {word}" for word in elsewhere(current_workspace().home)
     )
+    for sentence in made.study.lost:
+        say(sentence)
+    notable = [sentence for sentence in made.notable if sentence not in made.study.lost]
     if counted := _unscored(made):
         show(counted)
         caveats(made.gaps)
-        explain(*(one for one in made.notable if one not in made.gaps))
+        explain(*(one for one in notable if one not in made.gaps))
     else:
         show_tables(made.keys)
-        caveats([*note_too_few_documents(made.tables.get("leaderboard")), *made.notable])
+        caveats([*note_too_few_documents(made.tables.get("leaderboard")), *notable])
     for problem in made.problems:
         show(f"- {problem}")
     if made.absent and not counted:

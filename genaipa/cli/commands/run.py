@@ -14,8 +14,7 @@ import typer
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.commands.run_options import OF_KINDS
 from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
-from genaipa.errors import SpendingCapError, UsageError
-from genaipa.words import number
+from genaipa.errors import RunBusyError, SpendingCapError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,17 +24,10 @@ if TYPE_CHECKING:
     from genaipa.execution.limits import RunLimits
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.run import RunOutcome
-    from genaipa.workers.base import On
 
 PARTIAL, CAPPED, INTERRUPTED = 3, SpendingCapError.exit_code, 130
-BESIDE_RESUME = frozenset(
-    {
-        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
-        *("on", "gpus_per_worker", "replicas", "shards"),
-        *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
-    }
-)
-"""Parameters that change no message."""
+_PATIENCE = 60.0
+"""Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
 def _with_own(command: Any) -> inspect.Signature:
@@ -69,11 +61,11 @@ def run(
     max_cost: options.MaxCost = None,
     batch: options.Batch = None,
     no_wait: options.NoWait = False,
-    shard: options.Shard = None,
-    shards: options.Part = None,
+    slice_: options.Slice = None,
+    slices: options.Slices = None,
     on: options.On = None,
-    gpus_per_worker: options.GpusPerWorker = None,
-    replicas: options.Replicas = None,
+    data_parallel_size: options.DataParallelSize = None,
+    tensor_parallel_size: options.TensorParallelSize = None,
     name: options.Name = None,
     resume: options.Resume = None,
     new: options.New = False,
@@ -90,44 +82,39 @@ def run(
     The system is introduced to each document in up to four ways, then asked every question. The same command again,
     or --resume, asks only the missing questions.
     """
+    from genaipa.cli.commands import run_slices
     from genaipa.cli.commands.run_summary import print_preview
     from genaipa.cli.terminal.progress import TerminalObserver
-    from genaipa.execution import prepare
     from genaipa.execution.limits import RunLimits
     from genaipa.tasks.request import RunRequest
-    from genaipa.workers.base import place_of
 
-    if new and shards is not None:
-        raise UsageError("--new with --shards would begin a run for each part; begin it with --name NAME instead.")
-    if on is not None and not (resume or corpus or shard):
-        raise UsageError("--on is for a run in shards; begin one with: --documents FILE --shard 100")
-    place = place_of(on, gpus_per_worker, batch=batch)
-    if place is not None and not (dry_run or estimate):
-        place.check_installed()
-    observer = TerminalObserver(yes=yes, connections=max_connections)
+    launched = run_slices.take_launched()
+    observer, workspace = TerminalObserver(yes=yes, connections=max_connections, launched=launched), current_workspace()
+    part = run_slices.read_part(slice_, slices, resume)
     if resume is not None:
         _refuse_other_plan(context)
-        prepared = prepare.resume(current_workspace(), resume, observer, offline=offline)
+        prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
     else:
         kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
-        file = str(corpus) if corpus else None
         request = RunRequest(
             systems=several(system), documents=several(policy), company=company,
-            corpus=file, limit_documents=limit_documents, stratify=stratify, shard=shard,
-            kind=kind, task=task, plan=plan, repetitions=repetitions, seed=seed,
-            temperature=temperature, max_tokens=max_tokens, sampling_seed=sampling_seed,
-            name=name, new=new, offline=offline,
+            corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
+            slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
+            repetitions=repetitions, seed=seed, temperature=temperature, name=name, new=new, offline=offline,
+            max_tokens=max_tokens, sampling_seed=sampling_seed,
         )  # fmt: skip
-        prepared = prepare.prepare(current_workspace(), request, observer)
-    _take_part(prepared, shards, observer)
+        prepared = run_slices.prepare_whole(workspace, request, observer, is_whole=part is None)
+    run_slices.check_place(on, prepared)
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    _check_replicas(replicas, prepared, on)
-    how = batching(batch, prepared, no_wait=no_wait)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, replicas)
-    again = _words(on=on, gpus_per_worker=gpus_per_worker, replicas=replicas, shards=shards)
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, on=place, again=again))
+    sizes = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
+    how, flags = batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, flags)
+    if prepared.stands_for_all:
+        driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
+        raise typer.Exit(driver.carry_out(context, observer))
+    raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=flags, launched=launched))
 
 
 run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
@@ -164,29 +151,16 @@ def _words(**options: str | float | None) -> list[str]:
     return [word for flag, value in given for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
-def _take_part(prepared: PreparedRun, part: str | None, observer: TerminalObserver) -> None:
-    """Have only a part of the shards carried out here, such as 3/16; all of them without one."""
-    if part is None:
-        return
-    if prepared.shards is None:
-        raise UsageError("--shards is for a run of shards, and this one has none; begin one with --shard DOCUMENTS.")
-    which, _, parts = part.partition("/")
-    prepared.part = int(which), int(parts)
-    if int(which) > prepared.shards.number:
-        has = number(prepared.shards.number, "shard")
-        observer.said(f"part {which} of {parts} has nothing to do: the run has {has}.")
+def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
+    """Return the flags of a server; a UsageError where none would be started."""
+    from genaipa.execution.serving import find_served
 
-
-def _check_replicas(number: int | None, prepared: PreparedRun, on: str | None) -> None:
-    """Raise a UsageError for a number of servers where none would be started here."""
-    import os
-
-    if number is None:
-        return
-    if not any(name.startswith("vllm/") for name in prepared.spec.systems):
-        raise UsageError("--replicas is for vllm/… models, whose servers are started here.")
-    if on is not None or os.environ.get("VLLM_BASE_URL"):
-        raise UsageError("--replicas starts servers here: leave out --on, and unset VLLM_BASE_URL.")
+    if flags and not find_served(prepared.systems):
+        raise UsageError(
+            f"{flags[0]} is for a server that is started here, of a vllm/… model without VLLM_BASE_URL; leave it out, "
+            "or start the server with it."
+        )
+    return tuple(flags)
 
 
 def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
@@ -205,7 +179,11 @@ def _refuse_other_plan(context: typer.Context) -> None:
     """Raise a UsageError for a flag that would change the plan of a run that was begun."""
     for parameter in context.command.params:
         given = context.get_parameter_source(parameter.name or "")
-        if given is not None and given.name in ("COMMANDLINE", "DEFAULT_MAP") and parameter.name not in BESIDE_RESUME:
+        if (
+            given is not None
+            and given.name in ("COMMANDLINE", "DEFAULT_MAP")
+            and parameter.name not in options.BESIDE_RESUME
+        ):
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
@@ -215,35 +193,49 @@ def carry_out(
     observer: TerminalObserver,
     *,
     json: bool,
-    on: On | None = None,
     again: Sequence[str] = (),
+    launched: bool = False,
 ) -> int:
-    """Ask the missing questions, here or by workers, and print the outcome; the exit code."""
+    """Ask the missing questions, and print the outcome, unless a driver `launched` it; the exit code."""
     import asyncio
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.cli.terminal.progress import interrupted
-    from genaipa.workers.base import no_shards
 
-    if on is not None and prepared.shards is None:
-        raise no_shards()
+    if prepared.complete and launched:
+        return 0
     if prepared.complete:
         return run_summary.already_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_promptly(prepared, limits, observer, on))
+        outcome = asyncio.run(_promptly(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
         interrupted(prepared.folder, again)
         return INTERRUPTED
-    run_summary.print_closing(prepared, outcome, json=json, again=again)
+    if not launched:
+        run_summary.print_closing(prepared, outcome, json=json, again=again)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly(prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, on: On | None) -> RunOutcome:
-    """Carry out a run that Ctrl-C stops also while a document is cut into parts."""
-    from genaipa.cli.terminal.process import promptly
-    from genaipa.execution.shards import ask
+async def _promptly(
+    prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, patience: float
+) -> RunOutcome:
+    """Carry out a run that Ctrl-C stops also while a document is cut into parts.
 
+    Whoever holds it is waited for, so many seconds; a RunBusyError if that is not enough.
+    """
+    import asyncio
+
+    from genaipa.cli.terminal.process import promptly
+    from genaipa.execution.run import carry_out
+
+    until = asyncio.get_running_loop().time() + patience
     with promptly():
-        return await ask(prepared, limits, observer, on)
+        while True:
+            try:
+                return await carry_out(prepared, limits, observer)
+            except RunBusyError:
+                if asyncio.get_running_loop().time() >= until:
+                    raise
+            await asyncio.sleep(1.0)

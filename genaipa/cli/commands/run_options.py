@@ -10,9 +10,10 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
+from genaipa.execution.launch import launcher_names
 from genaipa.kinds import kind_of, kinds, options
 from genaipa.runs.procedure import MOST
-from genaipa.workers.base import places, with_gpus
+from genaipa.runs.records import MOST_SLICES
 
 _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
@@ -30,14 +31,6 @@ def _cap(given: object) -> float:
     if not 0 <= dollars < math.inf:
         raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
     return dollars
-
-
-def _part(given: str | None) -> str | None:
-    """Check a part and the number of parts, as `3/16`."""
-    which, slash, parts = (given or "1/1").partition("/")
-    if not (slash and which.isdecimal() and parts.isdecimal() and 1 <= int(which) <= int(parts) <= MOST):
-        raise typer.BadParameter(f"'{given}' is no part of the shards, such as 3/16 for the third of sixteen.")
-    return given
 
 
 def _config(context: typer.Context, path: Path | None) -> Path | None:
@@ -131,7 +124,7 @@ MaxConnections = Annotated[
     option(
         "--max-connections",
         "-j",
-        help="Calls under way at once, per system; shared out with --on.",
+        help="Calls under way at once, per system; of all slices together.",
         min=1,
         max=1000,
         panel="Speed",
@@ -175,53 +168,52 @@ NoWait = Annotated[
         "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
     ),
 ]
-Shard = Annotated[
-    int | None,
-    option(
-        "--shard",
-        metavar="DOCUMENTS",
-        help="Keep the run in several folders, each for this many documents.",
-        min=1,
-        panel="A corpus",
-    ),
-]
-Part = Annotated[
+Slice = Annotated[
     str | None,
     option(
-        "--shards",
+        "--slice",
         metavar="I/N",
-        help="Carry out the I-th part of N of the shards here; other processes have the others.",
-        callback=_part,
+        help="Only the I-th of N slices of the corpus, a run of its own; --name names their study.",
         panel="A corpus",
     ),
 ]
-_PLACES = {name: place for name, place in places().items() if place}
-_OF_GPUS = with_gpus() or "a cluster"
+Slices = Annotated[
+    int | None,
+    option(
+        "--slices",
+        metavar="N",
+        help="Carry out all N slices of the corpus, each a run of its own, or those that lack something.",
+        min=1,
+        max=MOST_SLICES,
+        panel="A corpus",
+    ),
+]
 On = Annotated[
     str | None,
     option(
         "--on",
-        metavar="|".join(f"{name}:N" if place.counted else f"{name}[:N]" for name, place in _PLACES.items()),
-        help=f"With shards: have them carried out {', or '.join(place.about for place in _PLACES.values())}.",
+        metavar="|".join(f"{name}[:N]" for name in launcher_names()),
+        help="With slices: where they run, N at once; local is this machine.",
         panel="Speed",
     ),
 ]
-GpusPerWorker = Annotated[
-    float | None,
+DataParallelSize = Annotated[
+    int | None,
     option(
-        "--gpus-per-worker",
-        metavar="GPUS",
-        help=f"With --on {_OF_GPUS}: GPUs of each worker, which starts its own server for vllm/… models on them.",
-        min=0,
+        "--data-parallel-size",
+        metavar="N",
+        help="Of a vllm/… model whose server is started here: its copies, each on its own GPUs.",
+        min=1,
         max=1000,
         panel="Speed",
     ),
 ]
-Replicas = Annotated[
+TensorParallelSize = Annotated[
     int | None,
     option(
-        "--replicas",
-        help="Of vllm/… models: start N servers here, each with its part of the GPUs.",
+        "--tensor-parallel-size",
+        metavar="N",
+        help="Of a vllm/… model whose server is started here: GPUs of each copy.",
         min=1,
         max=1000,
         panel="Speed",
@@ -234,7 +226,7 @@ Resume = Annotated[
         "--resume",
         autocompletion=completion.runs,
         metavar="RUN",
-        help="Go on with this run (name, part of it, or latest).",
+        help="Go on with this run or study (name or latest).",
     ),
 ]
 New = Annotated[
@@ -289,3 +281,11 @@ def _of_kinds() -> dict[str, OfKind]:
 
 OF_KINDS = _of_kinds()
 """Name → option of kinds of tasks: the fields of plans that have a help text among them."""
+BESIDE_RESUME = frozenset(
+    {
+        *("resume", "max_connections", "max_retries", "timeout", "max_cost", "yes", "batch", "no_wait"),
+        *("on", "slice_", "slices", "data_parallel_size", "tensor_parallel_size"),
+        *("offline", "json", "workspace", "config", "dry_run", "estimate", "quiet", "explain"),
+    }
+)
+"""Parameters that change no message."""

@@ -39,9 +39,9 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
     for run in runs if batch else ():
         refuse_documents(run)
     asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
-    if part := next((run for run in runs if run.times != 1), None):
-        first = number(len(part.task.facts), "document")
-        say(f"{'shown' if messages else 'reckoned'} by the first shard's {first}, of {part.subject}")
+    if example := next((run for run in runs if run.times != 1), None):
+        documents = number(len(example.task.facts), "document")
+        say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.subject}")
     if messages:
         _print_messages(asked, json=json)
     else:
@@ -198,15 +198,13 @@ _MINUTE = 60.0
 def already_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; the exit code."""
     assert run.folder is not None, "only a run that exists is complete"
-    _, tally = run.folder.progress()
+    _, tally = run.folder.state()
     if json:
         print_json({**summary(run.folder, "complete", tally), **_own(run.workspace, run.folder).facts})
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
-        missing = sum(row.missing for row in tally.rows.values())
-        look = _others(missing) if missing else f"Look at it with: {on_run(run.folder, 'show')}"
-        show(f"{'This part of ' if missing else ''}{run.folder.name} is complete; nothing was asked. {look}")
+        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
     return 0
 
 
@@ -248,7 +246,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 def _own(workspace: Workspace, folder: RunFolder) -> Closing:
     """Lines and facts of the run's kind of task; none if its data can't be read."""
-    kind = kind_of(folder.outline().spec.kind)
+    kind = kind_of(folder.manifest().spec.kind)
     try:
         return kind.closing(workspace, folder)
     except GenaipaError:
@@ -257,7 +255,7 @@ def _own(workspace: Workspace, folder: RunFolder) -> Closing:
 
 def _served_otherwise(folder: RunFolder) -> Iterator[str]:
     """A sentence on each system that was served by another model than it was asked for, or by several."""
-    for name, facts in folder.outline().systems.items():
+    for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
                 f"{shorten_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
@@ -282,7 +280,7 @@ def about_servers(tally: Tally) -> Iterator[str]:
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
         records = [record for system in thought if (record := find_provider(unwrap_system(system)))]
-        started = any(record.replicates and not read_variable(record.address) for record in records)
+        started = any(record.program and not read_variable(record.address) for record in records)
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
@@ -292,14 +290,15 @@ def about_servers(tally: Tally) -> Iterator[str]:
 
 
 def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
-    """The sentence that a run ends with."""
+    """Return the sentence that a run ends with."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
-        report = f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.outline().spec.kind).has_results else ""
-        whole_run = f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
-        return f"This part is complete. {_others(missing)}" if missing else whole_run
+        report = (
+            f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.manifest().spec.kind).has_results else ""
+        )
+        return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
     out = list(batches_out(folder.path))
     go_on = on_run(folder, "run", *again, "--resume")
@@ -319,35 +318,17 @@ def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
     if outcome.status == "capped":
         enough = _enough(outcome)
         return f"Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
-    if not outcome.stopped and folder.is_held():
-        return (
-            "Another process is at work on this run, and has what was left out here; how far it is: genaipa runs. "
-            f"Once it has ended, if answers are missing then: {go_on}"
-        )
     if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
         why = "Asking again can't help: the recording lacks them, or what leads to them."
         return f"{why} Why: {on_run(folder, 'show')}"
     return f"Ask again: {go_on}"
 
 
-def _others(missing: int) -> str:
-    """A sentence on the answers that other parts of the shards are to bring."""
-    return f"Of the other parts of the shards {number(missing, 'answer')} are to come; how far they are: genaipa runs"
-
-
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    found = False
-    # A shard at a time: all keys of a large run don't fit into memory.
-    for _, part in folder.parts():
-        if part.is_complete():
-            continue
-        tally, offsets = part.seen()
-        failed = part.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
-        if not all(record.error and record.error.kind == NOT_RECORDED for record in failed):
-            return False
-        found = found or bool(failed)
-    return found
+    tally, offsets = folder.seen()
+    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
 def _enough(outcome: RunOutcome) -> float:
@@ -398,18 +379,17 @@ def _sum_counts(counts: Iterable[Count]) -> Count:
     total = Count()
     for count in counts:
         total.add(count)
-        total.planned += count.planned
     return total
 
 
-def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
-    """The outcome of a run for machines."""
-    rows = [
+def tally_rows(tally: Tally) -> list[dict[str, object]]:
+    """Return the counts of each system and initialization for machines."""
+    return [
         {
             "system": system,
             "initialization": initialization,
             "planned": row.planned,
-            **row.status,
+            **{str(status): count for status, count in row.status.items()},
             "missing": row.missing,
             "failed_steps": row.failed_steps,
             "prompt_cut": row.prompt_cut,
@@ -420,6 +400,10 @@ def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
         }
         for (system, initialization), row in tally.rows.items()
     ]
-    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": rows}
+
+
+def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    """The outcome of a run for machines."""
+    facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": tally_rows(tally)}
     scores = {system: round(sum(found.values()) / len(found), 6) for system, found in tally.scores.items()}
     return facts | ({"scores": scores} if scores else {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,14 +11,18 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import complain, print_json, say, show, table
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.selection import filtered
+from genaipa.cli.terminal.selection import filtered, tell_losses
 from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.words import number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from genaipa.runs.folder import RunFolder
-    from genaipa.runs.records import Manifest, Totals
+    from genaipa.runs.manifest import ManifestHead
+    from genaipa.runs.records import Manifest, RunStatus, Totals
+    from genaipa.runs.slices import SlicedStudy
     from genaipa.workspace import Workspace
 
 app = typer.Typer(help="List or remove what run has asked.")
@@ -39,21 +43,17 @@ def list_runs(
     """List runs, imported ones last, oldest first."""
     from genaipa.workspace import elsewhere
 
-    here = current_workspace()
-    readable, problems = _readable(here, whole=bool(only.documents))
-    chosen = _chosen(readable, several(run), only)
+    here, names = current_workspace(), several(run)
+    readable, problems = _readable(here, names, whole=bool(only.documents))
+    chosen = _chosen(readable, names, only)
     for problem in problems:
         complain(problem)
+    tell_losses(here, [entry.folder for entry in chosen])
     if json:
-        print_json(
-            [
-                {"run": f.name, "status": m.status, "spec": m.spec, "totals": t, "out": _out(f, m, t)}
-                for f, m, t in chosen
-            ]
-        )
+        print_json([entry.as_dict() for entry in chosen])
     elif chosen:
         headers = ["run", "status", "systems", "documents", "experiment", "answers", "cost", "out"]
-        rows = [_row(*run) for run in chosen]
+        rows = [entry.as_row() for entry in chosen]
         if not any(row[-1] for row in rows):
             headers, rows = headers[:-1], [row[:-1] for row in rows]
         table(headers, rows, right=(5, 6))
@@ -68,65 +68,163 @@ def list_runs(
         raise typer.Exit(1)
 
 
-_Run = tuple["RunFolder", "Manifest", "Totals"]
+@dataclass
+class _Entry:
+    """A line of the list: a run, or a study whose slices are counted together, by its first slice's manifest."""
+
+    name: str
+    folder: RunFolder
+    manifest: Manifest
+    totals: Totals
+    study: SlicedStudy | None = None
+
+    @property
+    def folders(self) -> list[RunFolder]:
+        """The run's folder, or those of the slices."""
+        return self.study.folders if self.study else [self.folder]
+
+    @property
+    def newest(self) -> str:
+        """The name of its newest folder."""
+        return max(folder.name for folder in self.folders)
+
+    def matches(self, part: str) -> bool:
+        """Tell whether a part of a name is in the name of the run, the study or a slice."""
+        return part in self.name or any(part in folder.name for folder in self.folders)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the line for machines."""
+        facts = {"run": self.name, "status": self.manifest.status, "spec": self.manifest.spec, "totals": self.totals}
+        if self.study is not None:
+            slices = {"number": self.study.number, "missing": self.study.missing}
+            facts["slices"] = slices | {"runs": [folder.name for folder in self.folders]}
+        return {**facts, "out": _out(self.folders, self.manifest, self.totals)}
+
+    def as_row(self) -> tuple[Any, ...]:
+        """Return the line as cells."""
+        from genaipa.systems.provider import shorten_names
+
+        manifest, totals = self.manifest, self.totals
+        documents = manifest.spec.plan.label or manifest.documents_in_words
+        if self.study is not None:
+            have = len(self.study.slices)
+            slices = f"{have:,} of {self.study.number:,}" if self.study.missing else f"{have:,}"
+            documents = f"{manifest.corpus.in_words if manifest.corpus else ''}, {slices} slices"
+        return (
+            self.name,
+            manifest.status,
+            ", ".join(shorten_names(manifest.spec.systems).values()),
+            documents,
+            _experiment(manifest),
+            f"{totals.kept}/{totals.planned}",
+            "" if totals.cost is None else f"${totals.cost:.2f}",
+            _out_in_words(_out(self.folders, manifest, totals)),
+        )
 
 
-def _readable(here: Workspace, *, whole: bool) -> tuple[list[_Run], list[str]]:
-    """The runs, one's own first, and sentences about what could not be read; `whole` with all names of documents."""
+def _readable(here: Workspace, names: Sequence[str], *, whole: bool) -> tuple[list[_Entry], list[str]]:
+    """Read the runs, one's own first, and studies, which these names unfold; `whole` with all names of documents.
+
+    Also gives sentences about what could not be read.
+    """
+    from genaipa.files.names import folder_words
     from genaipa.runs.imported import is_imported
     from genaipa.runs.manifest import MANIFEST
     from genaipa.runs.selection import is_run, run_folders
+    from genaipa.runs.slices import group_slices
 
-    found, problems = list[_Run](), []
-    for folder in sorted(run_folders(here), key=is_imported):
+    folders = sorted(run_folders(here), key=is_imported)
+    studies = group_slices(folders)
+    study_of = {
+        folder.name: study
+        for study in studies.values()
+        if not any(
+            name in part for name in names for part in (folder_words(study.name), *(f.name for f in study.folders))
+        )
+        for folder in study.folders
+    }
+    entries, problems = list[_Entry](), list[str]()
+    for folder in folders:
+        study = study_of.get(folder.name)
+        if study is not None and folder is not study.folders[0]:
+            continue
         try:
-            manifest = folder.manifest() if whole else folder.outline()
-            totals = manifest.totals
-            if lack := folder.lack(manifest):
-                problems.append(lack)
-            if manifest.status == "running" or lack:
-                # The manifest is behind while a run goes on, and stays so if it is killed.
-                outline, tally = folder.progress()
-                manifest.status, totals = outline.status, tally.totals()
+            entries.append(_read_study(study, problems, whole=whole) if study else _read_run(folder, problems))
         except GenaipaError as error:
             problems.append(str(error))
-            continue
-        found.append((folder, manifest, totals))
     others = (path for path in sorted(here.runs.glob("[!.]*/")) if not is_run(path))
     problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in others]
-    return found, problems
+    return entries, problems
 
 
-def _chosen(runs: list[_Run], names: tuple[str, ...], only: Filters) -> list[_Run]:
+def _read_run(folder: RunFolder, problems: list[str]) -> _Entry:
+    """Read the line of a run; the errors of its manifest."""
+    manifest = folder.manifest()
+    manifest.status, totals = _read_status(folder, manifest, problems)
+    return _Entry(folder.name, folder, manifest, totals)
+
+
+def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Entry:
+    """Read the line of a study: its worst status, and the sums of what its slices' manifests say."""
+    from genaipa.runs.records import RunStatus, Totals
+    from genaipa.runs.status import status_together
+
+    first = study.folders[0]
+    manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
+    for folder in study.folders:
+        status, of_slice = _read_status(folder, folder.head(), problems)
+        statuses.add(status)
+        totals = totals.plus(of_slice)
+        if whole:
+            manifest.documents |= folder.manifest().documents
+    manifest.status = status_together(statuses)
+    return _Entry(study.name, first, manifest, totals, study)
+
+
+def _read_status(folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]) -> tuple[RunStatus, Totals]:
+    """Return the status and the counts of a run, from its answers where the manifest is behind."""
+    lack = folder.lack(manifest)
+    if lack:
+        problems.append(lack)
+    if manifest.status != "running" and not lack:
+        return manifest.status, manifest.totals
+    # The manifest is behind while a run goes on, and stays so if it is killed.
+    manifest, tally = folder.state()
+    return manifest.status, tally.totals()
+
+
+def _chosen(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_Entry]:
     """Select runs; an UnknownNameError for a name or a filter that fits none."""
     if only.experiments:
-        known = {_experiment(manifest) for _, manifest, _ in runs}
+        known = {_experiment(entry.manifest) for entry in runs}
         for name in only.experiments:
             if name not in known:
                 raise NotAmongError("experiments of these runs", name, known)
     begun = only.experiments
-    only = replace(only, experiments=()).checked([(folder, manifest) for folder, manifest, _ in runs])
+    only = replace(only, experiments=()).checked([(entry.folder, entry.manifest) for entry in runs])
     from genaipa.systems.provider import find_system
 
-    own = [folder.name for folder, _, _ in runs]
-    asked = {system for _, manifest, _ in runs for system in manifest.spec.systems}
-    models = model_names(manifest for _, manifest, _ in runs)
+    own = {entry.name for entry in runs}
+    asked = {system for entry in runs for system in entry.manifest.spec.systems}
+    models = model_names(entry.manifest for entry in runs)
     meant = {name: "" if name in own or name == "latest" else find_system(name, asked, models) for name in names}
-    newest = max((folder.name for folder, *_ in runs if folder.name[:1].isdigit() and not folder.is_judges), default="")
+    newest = max(
+        (entry.newest for entry in runs if entry.newest[:1].isdigit() and not entry.folder.is_judges), default=""
+    )
     for name in names:
-        if name != "latest" and not meant[name] and not any(name in one for one in own):
+        if name != "latest" and not meant[name] and not any(entry.matches(name) for entry in runs):
             raise UnknownNameError("system or run", name, asked.union(own))
 
-    def is_named(folder: RunFolder, manifest: Manifest) -> bool:
+    def is_named(entry: _Entry) -> bool:
         parts = (newest if name == "latest" else name for name in names if not meant[name])
-        return any(part in folder.name for part in parts) or any(meant[n] in manifest.spec.systems for n in names)
+        return any(map(entry.matches, parts)) or any(meant[n] in entry.manifest.spec.systems for n in names)
 
     return [
-        (folder, manifest, totals)
-        for folder, manifest, totals in runs
-        if (not names or is_named(folder, manifest))
-        and (not begun or _experiment(manifest) in begun)
-        and only.systems_of(folder, manifest)
+        entry
+        for entry in runs
+        if (not names or is_named(entry))
+        and (not begun or _experiment(entry.manifest) in begun)
+        and only.systems_of(entry.folder, entry.manifest)
     ]
 
 
@@ -137,16 +235,16 @@ def _experiment(manifest: Manifest) -> str:
     return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
 
 
-def _out(folder: RunFolder, manifest: Manifest, totals: Totals) -> dict[str, Any]:
+def _out(folders: Sequence[RunFolder], manifest: Manifest, totals: Totals) -> dict[str, Any]:
     """The batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
     from genaipa.runs.batches import batches_out
 
     if manifest.status == "complete":
         return {}
-    if batches := list(batches_out(folder.path)):
+    if batches := [batch for folder in folders for batch in batches_out(folder.path)]:
         asked, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
         return {"batches": len(batches), "questions": asked, "done": done}
-    left = totals.planned - totals.answered - totals.refused - totals.truncated - totals.failed
+    left = totals.planned - totals.kept - totals.failed
     if manifest.status == "waiting":
         return {"by_hand": left}
     return {"to_come": left} if manifest.status == "running" else {}
@@ -156,21 +254,6 @@ def _out_in_words(out: dict[str, Any]) -> str:
     if "batches" in out:
         return f"{number(out['batches'], 'batch', 'batches')}, {out['done']:,} of {out['questions']:,} done"
     return next((f"{count:,} {name.replace('_', ' ')}" for name, count in out.items()), "")
-
-
-def _row(folder: RunFolder, manifest: Manifest, totals: Totals) -> tuple[Any, ...]:
-    from genaipa.systems.provider import shorten_names
-
-    return (
-        folder.name,
-        manifest.status,
-        ", ".join(shorten_names(manifest.spec.systems).values()),
-        manifest.spec.plan.label or manifest.documents_in_words,
-        _experiment(manifest),
-        f"{totals.answered + totals.refused + totals.truncated}/{totals.planned}",
-        "" if totals.cost is None else f"${totals.cost:.2f}",
-        _out_in_words(_out(folder, manifest, totals)),
-    )
 
 
 @app.command("rm")
@@ -185,10 +268,10 @@ def remove(
     """
     import shutil
 
-    from genaipa.runs.selection import find_run
+    from genaipa.runs.selection import find_runs
 
     here = current_workspace()
-    folders = {folder.path.resolve(): folder for folder in (find_run(here, name) for name in several(run))}
+    folders = {folder.path.resolve(): folder for name in several(run) for folder in find_runs(here, name).folders}
     for path, folder in folders.items():
         if path.parent != here.runs.resolve():
             raise UsageError(f"{folder.path} is not in {here.runs}; only runs of this workspace are removed.")
@@ -210,7 +293,7 @@ def remove(
 
 def _kept(folder: RunFolder) -> str:
     try:
-        totals = folder.outline().totals
+        totals = folder.manifest().totals
     except GenaipaError as error:
         return str(error)
-    return f"{totals.answered + totals.refused + totals.truncated} of {totals.planned} answers"
+    return f"{totals.kept} of {totals.planned} answers"

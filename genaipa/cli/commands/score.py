@@ -208,6 +208,8 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
 def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
+    from genaipa.runs.selection import run_folders
+    from genaipa.runs.slices import studies_by_slice
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import address, is_this_machine
     from genaipa.ui.settings import open_to_others
@@ -221,7 +223,12 @@ def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
         )
-    in_runs = Counter(run for answer in desk.pool.answers.values() for run in {o.run for o in answer.occurrences})
+    studies = studies_by_slice(run_folders(desk.workspace))
+    in_runs = Counter(
+        run
+        for answer in desk.pool.answers.values()
+        for run in {studies[one.run].name if one.run in studies else one.run for one in answer.occurrences}
+    )
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""

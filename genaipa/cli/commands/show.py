@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from genaipa.cli.terminal import completion, console
 from genaipa.cli.terminal.console import say, write_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.cli.terminal.selection import filtered
+from genaipa.cli.terminal.selection import filtered, tell_losses
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
 from genaipa.kinds import task_in_words
 from genaipa.runs.filters import EVERYTHING, Filters
@@ -63,60 +65,112 @@ def show(
     With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
-    from genaipa.cli.terminal.progress import on_run
-    from genaipa.runs.records import RecordHead
-
     here = current_workspace()
-    folder, meant = _choose_answers(here, run, only)
-    if answer is None and not json and not meant and folder.outline().totals.kept >= _MOST:
-        _print_head(folder, *folder.progress())
-        console.show(f"Too many to list; look at some by a part of their keys: {on_run(folder, 'show')} KEY")
-        return
+    name, chosen = _choose_answers(here, run, only)
+    tell_losses(here, [one.folder for one in chosen])
     if answer is None:
-        found = (record for record in folder.records() if not meant or meant[0].means(record))
-        records = list({record.key: record for record in found}.values())
-        if json:
-            console.print_json({"manifest": folder.state()[0], "answers": records})
-        else:
-            _print_run(folder, records)
+        _show_all(name, chosen, json=json)
         return
-    _, offsets = folder.seen()
-    if meant:
-        offsets = {line.key: offsets[line.key] for _, line in folder.read(RecordHead) if meant[0].means(line)}
-    keys = _matching(list(offsets), answer)
+    places: dict[str, RunFolder] = {}
+    offsets: dict[str, dict[str, int]] = {}
+    for one in chosen:
+        known = one.offsets()
+        offsets[one.folder.name] = known
+        places |= dict.fromkeys(known, one.folder)
+
+    def read(keys: Sequence[str]) -> list[Record]:
+        by_folder = groupby(keys, lambda key: places[key].path)
+        runs = ((places[own[0]], own) for own in (list(own) for _, own in by_folder))
+        return [record for run, own in runs for record in run.records_at([offsets[run.name][key] for key in own])]
+
+    keys = _matching(list(places), answer)
     if len(keys) > _FEW and not json:
-        _print_many(folder, keys, folder.records_at([offsets[key] for key in keys[:_LISTED]]), answer)
+        _print_many(places[keys[0]], keys, read(keys[:_LISTED]), answer)
         return
-    matching = folder.records_at([offsets[key] for key in keys])
+    matching = read(keys)
+    judged = _Judged(here, matching)
     if json:
-        judged = _Judged(here, folder, matching)
         console.print_json(
-            [{"record": r, "messages": _messages(folder, r, offsets), **judged.as_facts(r)} for r in matching]
+            [
+                {"record": r, "messages": _messages(places[r.key], r, offsets[places[r.key].name])}
+                | judged.as_facts(places[r.key], r)
+                for r in matching
+            ]
         )
         return
-    judged, right = _Judged(here, folder, matching), ""
+    right = ""
     for record in matching:
-        _print_answer(record, _messages(folder, record, offsets) if whole else [])
-        for told in (*judged.also(record), *judged.scores(record)):
+        folder = places[record.key]
+        _print_answer(record, _messages(folder, record, offsets[folder.name]) if whole else [])
+        for told in (*judged.also(folder, record), *judged.scores(record)):
             console.show(told)
         # Said once for all answers to a question that follow one another.
-        if (annotated := judged.annotated(record)) and annotated != right:
+        if (annotated := judged.annotated(folder, record)) and annotated != right:
             console.show(f"--- annotated answer to {record.question}\n{annotated}\n")
         right = annotated
 
 
-def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[RunFolder, list[Source]]:
-    """Return the run to show and the answers that are meant, none for all; a UsageError for a system of several."""
+class _Chosen(NamedTuple):
+    """A run to show, or a slice of a study, and which of its answers; None for all."""
+
+    folder: RunFolder
+    meant: Source | None
+
+    def records(self) -> list[Record]:
+        """Return the latest record of each key."""
+        meant = (record for record in self.folder.records() if not self.meant or self.meant.means(record))
+        return list({record.key: record for record in meant}.values())
+
+    def offsets(self) -> dict[str, int]:
+        """Return the place of each key's latest record."""
+        _, offsets = self.folder.seen()
+        if self.meant is None:
+            return offsets
+        from genaipa.runs.records import RecordHead
+
+        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.means(line)}
+
+
+def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Chosen]]:
+    """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
     from genaipa.runs.selection import Source, meaning, narrowed
 
     full, parts = meaning(workspace, name)
-    (folder, systems), *further_parts = parts
-    if further_parts:
+    slices = [part.folder.head().slice for part in parts]
+    if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
         runs = listed([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
-    if not only and systems == folder.outline().spec.systems:
-        return folder, []
-    return folder, narrowed([Source(folder, folder.manifest(), systems)], only)
+    if not only and parts[0].systems == parts[0].folder.head().spec.systems:
+        return full, [_Chosen(part.folder, None) for part in parts]
+    sources = narrowed([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
+    return full, [_Chosen(source.folder, source) for source in sources]
+
+
+def _show_all(name: str, chosen: Sequence[_Chosen], *, json: bool) -> None:
+    """Show the facts of a run or a study, and its answers unless they are too many."""
+    from genaipa.cli.terminal.progress import on_run
+
+    folder, several = chosen[0].folder, len(chosen) > 1
+    every = sum(one.folder.head().totals.kept for one in chosen)
+    if every >= _MOST and not json and not chosen[0].meant:
+        if several:
+            _print_study(name, chosen)
+        else:
+            _print_head(folder.name, *folder.state())
+        again = command("genaipa", "show", name) if several else on_run(folder, "show")
+        console.show(f"Too many to list; look at some by a part of their keys: {again} KEY")
+        return
+    records = [record for one in chosen for record in one.records()]
+    if json and several:
+        manifests = [one.folder.state()[0] for one in chosen]
+        console.print_json({"study": name, "manifests": manifests, "answers": records})
+    elif json:
+        console.print_json({"manifest": folder.state()[0], "answers": records})
+    elif several:
+        _print_study(name, chosen)
+        _print_answers(records)
+    else:
+        _print_run(folder, records)
 
 
 def _matching(keys: list[str], answer: str) -> list[str]:
@@ -149,7 +203,7 @@ def _wording(folder: RunFolder, question: str) -> str:
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.procedure import find_procedure_plan
 
-    plan = find_procedure_plan(folder.outline().spec)
+    plan = find_procedure_plan(folder.manifest().spec)
     for name in dict.fromkeys(plan.questions.values() if plan else ()):
         try:
             known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
@@ -166,13 +220,26 @@ def _print_run(folder: RunFolder, records: list[Record]) -> None:
     manifest, tally = folder.state()
     if lack := folder.lack(manifest, tally.totals().kept):
         console.say(lack)
-    _print_head(folder, manifest, tally)
+    _print_head(folder.name, manifest, tally)
     _print_answers(records)
     if records:
         console.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
 
 
-def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
+def _print_study(name: str, chosen: Sequence[_Chosen]) -> None:
+    """The facts and the counts of a study in slices."""
+    from genaipa.runs.slices import SlicedStudy, study_progress
+
+    slices = {part.index: one.folder for one in chosen if (part := one.folder.head().slice)}
+    manifest = chosen[0].folder.manifest()
+    assert manifest.slice is not None, "they are slices"
+    study = SlicedStudy(manifest.slice.study, manifest.slice.number, slices)
+    manifest.status, tally = study_progress(study)
+    manifest.created = min(one.folder.head().created for one in chosen)
+    _print_head(f"{name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
+
+
+def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
     """The facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import find_procedure_plan
@@ -180,16 +247,16 @@ def _print_head(folder: RunFolder, manifest: Manifest, tally: Tally) -> None:
 
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
-    console.show(f"{folder.name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
-    for name, facts in manifest.systems.items():
+    console.show(f"{name}: {manifest.status}, {begun}, genaipa {manifest.versions['genaipa']}")
+    for system, facts in manifest.systems.items():
         served = f", served as {', '.join(facts.served)}" if facts.served else ""
         counted = f"; tokens by {facts.counter}" if facts.counter else ""
-        console.show(f"system {name}: {facts.model}{served}{counted}")
+        console.show(f"system {system}: {facts.model}{served}{counted}")
     if manifest.corpus is not None:
         console.show(f"{manifest.corpus.sentence} sha256 {manifest.corpus.digest[:12]}")
-    for name, document in manifest.documents.items() if manifest.corpus is None else ():
-        console.show(f"document {name}: {document.title or document.company}, sha256 {document.digest[:12]}")
-    recorded = [name for name, facts in manifest.systems.items() if facts.words == "recording"]
+    for text, document in manifest.documents.items() if manifest.corpus is None else ():
+        console.show(f"document {text}: {document.title or document.company}, sha256 {document.digest[:12]}")
+    recorded = [system for system, facts in manifest.systems.items() if facts.words == "recording"]
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
     if spec.plan.label:
@@ -280,13 +347,14 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
 class _Judged:
     """The annotated answer to each question, and the analysts' scores of the answers to it."""
 
-    def __init__(self, workspace: Workspace, folder: RunFolder, records: Sequence[Record]) -> None:
+    def __init__(self, workspace: Workspace, records: Sequence[Record]) -> None:
+        from genaipa.runs.folder import RunFolder
         from genaipa.runs.inputs import Inputs
         from genaipa.scoring.current import in_effect
         from genaipa.scoring.rubric import shipped_rubric
         from genaipa.scoring.store import existing_store
 
-        self._inputs = Inputs(workspace, folder)
+        self._inputs = cache(lambda path: Inputs(workspace, RunFolder(path)))
         self._events: dict[str, list[Event]] = {}
         self._rubric = shipped_rubric()
         try:
@@ -298,9 +366,9 @@ class _Judged:
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 
-    def annotated(self, record: Record) -> str:
+    def annotated(self, folder: RunFolder, record: Record) -> str:
         """The annotated answer with its sections and points; empty where there is none."""
-        found, _ = self._inputs.annotated(record.document, record.question)
+        found, _ = self._inputs(folder.path).annotated(record.document, record.question)
         if found is None:
             return ""
         text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
@@ -308,9 +376,9 @@ class _Judged:
         points = [f"\n{place}. {point.text} ({point.remark})" for place, point in enumerate(found.points, 1)]
         return text + rests + "".join(points)
 
-    def also(self, record: Record) -> list[str]:
+    def also(self, folder: RunFolder, record: Record) -> list[str]:
         """A sentence on the other documents with the very text that the answer is about."""
-        facts = self._inputs.manifest.documents.get(record.document)
+        facts = self._inputs(folder.path).manifest.documents.get(record.document)
         return [f"It holds as well for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
 
     def scores(self, record: Record) -> list[str]:
@@ -319,9 +387,9 @@ class _Judged:
             _in_words(event, self._rubric) for event in self._events.get(record.digest, ()) if event.values is not None
         ]
 
-    def as_facts(self, record: Record) -> dict[str, object]:
+    def as_facts(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """The same for machines."""
-        found, _ = self._inputs.annotated(record.document, record.question)
+        found, _ = self._inputs(folder.path).annotated(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
         return {"annotated": found, "scores": events}
 

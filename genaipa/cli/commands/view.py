@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.cli.terminal.selection import RunsArgument, filtered, tell_losses
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 
@@ -45,6 +45,7 @@ def view(
     sources = select(here, several(run), only)
     if not sources:
         raise UsageError(f"there is no run in {here.runs} yet; make one with genaipa demo, or with genaipa run.")
+    tell_losses(here, [source.folder for source in sources])
     systems = [system for name in several(run) for part in meaning(here, name).parts for system in part.systems]
     opened = _opened(Index(here, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")

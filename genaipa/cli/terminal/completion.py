@@ -90,8 +90,10 @@ def _templates(here: Workspace, given: dict[str, Any]) -> Iterable[str]:
 
 def _runs(here: Workspace, _given: dict[str, Any]) -> list[str]:
     from genaipa.runs.selection import run_folders
+    from genaipa.runs.slices import group_slices
 
-    return ["latest", *(folder.name for folder in reversed(run_folders(here)))]
+    folders = run_folders(here)
+    return ["latest", *group_slices(folders), *(folder.name for folder in reversed(folders))]
 
 
 def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
@@ -99,15 +101,15 @@ def _runs_and_systems(here: Workspace, given: dict[str, Any]) -> list[str]:
     from genaipa.runs.selection import run_folders
     from genaipa.systems.provider import shorten_names
 
-    asked = {name for folder in run_folders(here) for name in folder.manifest().spec.systems}
+    asked = {name for folder in run_folders(here) for name in folder.head().spec.systems}
     return [*sorted({*asked, *shorten_names(asked).values()}), *_runs(here, given)]
 
 
 def _answers(here: Workspace, given: dict[str, Any]) -> list[str]:
     """The questions of the run that is named before."""
-    from genaipa.runs.selection import find_run
+    from genaipa.runs.selection import find_runs
 
-    orders = find_run(here, str(given.get("run"))).manifest().orders
+    orders = find_runs(here, str(given.get("run"))).folders[0].manifest().orders
     return sorted({question for order in orders.values() for question in order})
 
 

@@ -108,3 +108,17 @@ def promptly() -> Iterator[None]:
     finally:
         put_back()
         signal.signal(signal.SIGINT, at_ctrl_c)
+
+
+def end_with_input() -> None:
+    """Have this process end, as at Ctrl-C, when its standard input does: with whoever started it, however that ends."""
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 1024):
+                pass
+        # Nobody reads what it says on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()

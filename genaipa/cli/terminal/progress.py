@@ -138,7 +138,6 @@ class RunProgress(Observer):
         for (name, _), row in self._tally.rows.items():
             if name == system:
                 total.add(row)
-                total.planned += row.planned
         return total
 
     def state(self) -> list[str]:
@@ -237,6 +236,18 @@ class Lines(RunProgress):
 
 
 @dataclass(eq=False)
+class Remarks(Lines):
+    """Lines for warnings alone."""
+
+    def begun(self, tally: Tally) -> None:
+        """Know the counts."""
+        RunProgress.begun(self, tally)
+
+    def _now_and_then(self) -> None:
+        """Say no state."""
+
+
+@dataclass(eq=False)
 class LiveProgress(RunProgress):
     """A live display: the whole run first, then the reasons for waiting, and a bar for each system."""
 
@@ -331,13 +342,20 @@ def files_fetched(title: str) -> Iterator[Callable[[int, int], None]]:
 class TerminalObserver(Observer):
     """Reports on stderr, asks before money is spent, and shows progress as suits a terminal or a pipe."""
 
-    def __init__(self, *, yes: bool = False, connections: int = 0) -> None:
-        """`connections` is the number of calls that may be under way at once, per system; 0 where it doesn't matter."""
-        self._yes, self._connections = yes, connections
+    def __init__(self, *, yes: bool = False, connections: int = 0, launched: bool = False) -> None:
+        """`connections` is the number of calls that may be under way at once, per system; 0 where it doesn't matter.
+
+        Of a slice that a driver `launched`, the driver shows the progress.
+        """
+        self._yes, self._connections, self._launched = yes, connections, launched
+        self.sentences: list[str] = []
+        """What it said."""
 
     def said(self, sentence: str) -> None:
-        """Say it."""
-        say(sentence)
+        """Say it once."""
+        if sentence not in self.sentences:
+            self.sentences.append(sentence)
+            say(sentence)
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
@@ -367,21 +385,32 @@ class TerminalObserver(Observer):
         if not asked:
             yield self
             return
-        capped = "" if cap is None else f", for {_cap(cap)} at most"
+        if self._launched:
+            yield Remarks(asked, cap)
+            return
         if plan := find_procedure_plan(run.spec):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
             what = f"{run.subject}, question set {sets}, {self._lanes(run, plan, systems)}"
         else:
             what = f"the {in_words(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
-        say(f"run {run.open().name}: {', '.join(shorten_names(asked).values())} on {what}{capped}")
-        if not err().is_terminal:
-            yield Lines(asked, cap)
-            return
-        from rich.live import Live
-
-        progress = LiveProgress(asked, cap)
-        with Live(progress, console=err(), refresh_per_second=4, transient=True):
+        heading = f"run {run.open().name}: {', '.join(shorten_names(asked).values())} on {what}"
+        with show_progress(asked, cap, heading) as progress:
             yield progress
+
+
+@contextlib.contextmanager
+def show_progress(asked: Sequence[str], cap: float | None, heading: str) -> Iterator[RunProgress]:
+    """Say what is asked, and show how far it is meanwhile: on a terminal live, elsewhere by lines."""
+    capped = "" if cap is None else f", for {_cap(cap)} at most"
+    say(f"{heading}{capped}")
+    if not err().is_terminal:
+        yield Lines(asked, cap)
+        return
+    from rich.live import Live
+
+    progress = LiveProgress(asked, cap)
+    with Live(progress, console=err(), refresh_per_second=4, transient=True):
+        yield progress
 
 
 def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> None:
@@ -402,13 +431,13 @@ def on_run(folder: RunFolder, *words: str) -> str:
 
 
 def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
-    """The last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
+    """Say the last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
     from genaipa.runs.batches import batches_out, out_sentence
 
     if folder is None:
         say("interrupted; nothing was asked yet.")
     else:
-        totals = folder.outline().totals
+        totals = folder.manifest().totals
         kept = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
         if out := list(batches_out(folder.path)):

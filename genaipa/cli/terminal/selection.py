@@ -16,8 +16,9 @@ from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from genaipa.runs.folder import RunFolder
     from genaipa.workspace import Workspace
 
 
@@ -73,6 +74,15 @@ def check_names(workspace: Workspace, *names: str) -> None:
 
     if names:
         named(workspace, names)
+
+
+def tell_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
+    """Say on stderr which slices of these runs' studies are lost, and which only bear a study's name."""
+    from genaipa.cli.terminal.console import say
+    from genaipa.runs.selection import study_problems
+
+    for sentence in study_problems(workspace, (run.head().slice for run in runs)):
+        say(sentence)
 
 
 def filtered(command: Callable[..., None]) -> Callable[..., None]:

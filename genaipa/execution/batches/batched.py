@@ -22,7 +22,6 @@ from msgspec import structs
 from genaipa.errors import (
     GenaipaError,
     NoReplyError,
-    OtherAccountError,
     PermanentError,
     RunError,
     SpendingCapError,
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from genaipa.execution.limits import Attempt, Budget
     from genaipa.execution.prepare import PreparedRun
     from genaipa.runs.batches import Batch
-    from genaipa.runs.part import Part
+    from genaipa.runs.folder import RunFolder
     from genaipa.systems.base import BatchState, BatchSystem, Message, Readiness, Reply, Settings
     from genaipa.systems.costs import Tariff
     from genaipa.workspace import Workspace
@@ -271,13 +270,13 @@ class Batched:
     # -- what an earlier process left --
 
     async def recover(self) -> None:
-        """Take up the batches of earlier processes; an OtherAccountError if they are out at another account."""
+        """Take up the batches of earlier processes; a RunError if they are out at another account."""
         account = account_of(self.system, self._run)
         mine = [batch for batch in self._ledger.batches.values() if batch.intended.system == self.name]
         out = [batch for batch in mine if batch.out]
         foreign = [batch for batch in out if batch.intended.account != account]
         if foreign:
-            raise OtherAccountError(
+            raise RunError(
                 f"{self.name}: its batches are out at {foreign[0].intended.account}, and this is {account}. Set the "
                 "key and address that they were made with; or give them up, paid as they are, with: "
                 f"genaipa runs batches forget {self._run.partition('/')[0]}"
@@ -456,15 +455,15 @@ class ByBatch(Transport):
         return await self._batched.wait_for_news()
 
 
-async def call_off(part: Part, workspace: Workspace, say: Callable[[str], None]) -> int:
-    """Call off the batches of a part of a run that are out, each at its account; how many were."""
+async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:
+    """Call off the batches of a run that are out, each at its account, and count them."""
     called = 0
-    out = list(batches_out(part.path))
+    out = list(batches_out(folder.path))
     for name in dict.fromkeys(batch.intended.system for batch in out):
         system: Any = resolve_system(name, workspace).make()
         await system.start()
         try:
-            account = account_of(system, part.name)
+            account = account_of(system, folder.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
                     say(f"{name}: whether it accepted a batch of {len(batch.names):,} is seen when the run goes on")

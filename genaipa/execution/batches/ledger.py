@@ -26,15 +26,14 @@ if TYPE_CHECKING:
 
     from genaipa.execution.batches.batched import Batching
     from genaipa.runs.batches import Step
-    from genaipa.runs.manifest import ManifestFolder
-    from genaipa.runs.part import Part
+    from genaipa.runs.folder import RunFolder
     from genaipa.systems.base import BatchState, BatchSystem
 
 
 class Ledger:
     """The batches of one run that is held for writing. The file is made with its first line."""
 
-    def __init__(self, folder: ManifestFolder) -> None:
+    def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         # A cut line announced what was not begun, or told what the provider can tell again.
         journal.repair(folder.path / BATCHES)
@@ -61,6 +60,7 @@ class Ledger:
         batch.take(event)
 
     async def _append(self, event: BatchEvent) -> None:
+        self._folder.check_held()
         if self._journal is None:
             self._journal = journal.Journal(self._folder.path / BATCHES)
         await self._journal.append(event)
@@ -220,18 +220,18 @@ class Orphans:
         return False
 
 
-async def give_up(part: Part) -> int:
-    """Note that the batches of a part of a run that are out are not waited for any more; how many they are."""
-    with part.writing():
-        ledger = Ledger(part)
+async def give_up(folder: RunFolder) -> int:
+    """Note that the batches of a run that are out are not waited for any more, and count them."""
+    with folder.writing():
+        ledger = Ledger(folder)
         out = ledger.out
         # Nor what was fetched and can't be read any more.
         lost = [batch for batch in ledger.batches.values() if batch.step == "fetched" and not ledger.has_results(batch)]
         for batch in [*out, *lost]:
             await ledger.note(batch, "given up", why="by the user's word")
         await ledger.close()
-        manifest = part.outline()
+        manifest = folder.manifest()
         if manifest.status == "waiting":
             manifest.status = "interrupted"
-            part.write_manifest(manifest)
+            folder.write_manifest(manifest)
     return len(out) + len(lost)

@@ -80,7 +80,7 @@ def _served(name: str, workspace: Workspace) -> set[str]:
     """Return the models that a judge was served as that was asked for by this name."""
     models: set[str] = set()
     for folder in run_folders(workspace):
-        outline = folder.outline()
+        outline = folder.manifest()
         if outline.spec.task == NAME and (system := find_system(name, outline.spec.systems, outline.models)):
             models |= {system, *outline.models.get(system, ())}
     return models

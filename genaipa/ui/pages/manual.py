@@ -177,9 +177,10 @@ def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply
     if not reply:
         return "There is no reply in the box yet.", "warning"
     try:
-        with folder.part.writing():
+        run = resume(workspace, folder.name)
+        with run.open().writing():
             # Read anew now that no other process can write: the reply may be in already.
-            manual = _as_it_is(workspace, folder)
+            manual = asyncio.run(manual_run(run))
             collected = asyncio.run(manual.take({key: reply}))
             manual.write_sheets()
             settle(manual)

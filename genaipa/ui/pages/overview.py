@@ -152,11 +152,11 @@ def _run(folder: RunFolder) -> ListRow:
 
 def _seen(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
     """A run's counts and the byte offset of each key's record, read again only when its answers have grown."""
-    return _read(folder.path, folder.stamps())
+    return _read(folder.path, folder.stamp())
 
 
 @lru_cache(maxsize=64)
-def _read(path: Path, _stamps: tuple[Stamp | None, ...]) -> tuple[Tally, dict[str, int]]:
+def _read(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
     return RunFolder(path).seen()
 
 
@@ -327,9 +327,7 @@ def _conversation(
 def _record(folder: RunFolder, where: Occurrence) -> Record:
     record = folder.records_at([where.offset])[0]
     if record.key != where.key:
-        raise DataError(
-            folder.near(where.document).answers, f"no longer holds '{where.key}' where it was; open the desk again."
-        )
+        raise DataError(folder.answers, f"no longer holds '{where.key}' where it was; open the desk again.")
     return record
 
 

@@ -93,7 +93,7 @@ def _pages_of_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
         names = set()
         for folder in folders:
             with contextlib.suppress(GenaipaError):
-                names.add(folder.outline().spec.kind)
+                names.add(folder.manifest().spec.kind)
         return names
 
     names = session_cached("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)

@@ -18,6 +18,7 @@ from genaipa.kinds import DEFAULT
 from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.selection import study_problems
 from genaipa.scoring.current import in_effect
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
@@ -126,14 +127,14 @@ class Index:
     def refresh(self) -> None:
         """Read the runs again where answers have come since."""
         with self._lock:
-            if self._stamps != [source.folder.stamps() for source in self.sources]:
+            if self._stamps != [source.folder.stamp() for source in self.sources]:
                 self._read()
 
     def _read(self) -> None:
         # Hundreds of thousands of small objects that all stay: looking for garbage among them doubles the time.
         with _without_collecting():
-            self.problems: list[str] = []
-            self._stamps = [source.folder.stamps() for source in self.sources]
+            self.problems = study_problems(self.workspace, (source.manifest.slice for source in self.sources))
+            self._stamps = [source.folder.stamp() for source in self.sources]
             self._order(self._found())
             self._score()
             self._note_places()

@@ -1,0 +1,277 @@
+"""`genaipa run --slices 16 --on local:4`: a driver over the slices of a study, each an ordinary `genaipa run`."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from genaipa.cli.commands.run_options import BESIDE_RESUME
+from genaipa.cli.terminal.console import caveat, print_json, say, show, write_flags
+from genaipa.cli.terminal.process import end_with_input
+from genaipa.cli.terminal.progress import show_progress
+from genaipa.errors import ManyDocumentsError, OptionError, command
+from genaipa.execution.launch import (
+    CAPPED,
+    COMPLETE,
+    FAILED,
+    INTERRUPTED,
+    LAUNCHED,
+    LOCAL,
+    PARTIAL,
+    USAGE,
+    Launch,
+    StudyTally,
+    carry_out_slices,
+    find_launcher,
+)
+from genaipa.runs.manifest import ANSWERS
+from genaipa.runs.selection import find_runs, find_slices
+from genaipa.runs.slices import SlicedStudy, parse_slice
+from genaipa.words import number as count_words
+from genaipa.words import printable
+from genaipa.workspace import elsewhere
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import typer
+
+    from genaipa.cli.terminal.progress import TerminalObserver
+    from genaipa.execution.limits import RunLimits
+    from genaipa.execution.prepare import PreparedRun
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import Slice
+    from genaipa.runs.status import Tally
+    from genaipa.tasks.request import RunRequest
+    from genaipa.workspace import Workspace
+
+ONE = f"{LOCAL}:1"
+"""Where slices are carried out if nobody says it: one after another, here."""
+_OF_THE_DRIVER = frozenset(
+    {
+        *("slices", "slice_", "on", "name", "resume", "max_cost", "max_connections", "new"),
+        *("data_parallel_size", "tensor_parallel_size"),
+        *("yes", "quiet", "explain", "json", "workspace", "config", "dry_run", "estimate"),
+    }
+)
+"""Parameters that each slice has from the driver, or not at all."""
+
+
+@dataclass
+class Driver:
+    """The carrying out of a study; `run` is one of its slices, which stands for all."""
+
+    workspace: Workspace
+    run: PreparedRun
+    limits: RunLimits
+    on: str = ONE
+    json: bool = False
+    _begun: dict[int, RunFolder] = field(default_factory=dict)
+    _looked: int = 0
+    """When the folder of runs had changed last, when slices were looked for."""
+
+    @property
+    def part(self) -> Slice:
+        """The slice that stands for all."""
+        assert self.run.slice is not None, "a study has slices"
+        return self.run.slice
+
+    def find(self) -> dict[int, RunFolder]:
+        """Return the slices that were begun."""
+        self._looked = self._find_change()
+        study = find_slices(self.workspace, self.part.study)
+        self._begun = study.slices if study else {}
+        return self._begun
+
+    def measure(self, index: int) -> int:
+        """Return the bytes of a slice's answers."""
+        if index not in self._begun and self._find_change() != self._looked:
+            self.find()
+        folder = self._begun.get(index)
+        with contextlib.suppress(OSError):
+            return (folder.path / ANSWERS).stat().st_size if folder else 0
+        return 0
+
+    def _find_change(self) -> int:
+        """Return when a run was last begun, as a number that only grows."""
+        with contextlib.suppress(OSError):
+            return self.workspace.runs.stat().st_mtime_ns
+        return 0
+
+    def find_unfinished(self) -> list[int]:
+        """Return the slices that lack something, or were never begun."""
+        begun = self.find()
+        return [
+            index for index in range(1, self.part.number + 1) if index not in begun or not begun[index].is_complete()
+        ]
+
+    def carry_out(self, context: typer.Context, observer: TerminalObserver) -> int:
+        """Carry out what is unfinished, and print the outcome; the exit code."""
+        import asyncio
+
+        from genaipa.execution.run import check_limits, ready_systems
+        from genaipa.execution.serving import find_served, serve_models
+
+        launcher, at_once = find_launcher(self.on)
+        cap = self.run.cap(self.limits.max_cost)
+        check_limits(self.run, replace(self.limits, max_cost=cap))
+        tally, todo = StudyTally(self.find, self.run), self.find_unfinished()
+        if not todo:
+            return self._close(tally.count(), "complete", {})
+        systems = asyncio.run(ready_systems(self.run, lambda _sentence: None))
+        observer.ready(self.run, systems, cap)
+        served, flags = find_served(self.run.systems), self.limits.server_flags
+        is_here = launcher.is_here
+        launch = Launch(
+            self._write_words(context, [] if is_here else flags, again=bool(self._begun)),
+            self._write_words(context, [] if is_here else flags, again=True),
+            self.part.number,
+            say,
+            measure=self.measure,
+            connections=self.limits.max_connections,
+            shares_servers=is_here or len(served) < len(self.run.systems),
+            gpus=math.prod(map(int, flags[1::2])) if served and not is_here else 0,
+            sentences={printable(write_flags(sentence)) for sentence in observer.sentences},
+        )
+        serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
+        what = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
+        with serving as launch.environment, show_progress(self.run.spec.systems, cap, what) as display:
+            display.begun(tally.count())
+            launch.watch = lambda: display.counted(tally.count())
+            try:
+                carry_out_slices(launch, launcher, todo, at_once)
+            except KeyboardInterrupt:
+                status = "interrupted"
+            else:
+                status = self._settle(launch.codes)
+        return self._close(tally.count(), status, launch.codes)
+
+    def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
+        """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
+        words = shared_words(context, BESIDE_RESUME if again else None)
+        words += [f"{'--resume' if again else '--name'}={self.part.study}", *flags]
+        if (cap := self.limits.max_cost) is not None:
+            words.append(f"--max-cost={'none' if math.isinf(cap) else repr(cap)}")
+        return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
+
+    def _settle(self, codes: Mapping[int, int]) -> str:
+        """Return how the study is now, in a word."""
+        if not self.find_unfinished():
+            return "complete"
+        return "capped" if CAPPED in codes.values() else "partial"
+
+    def _close(self, tally: Tally, status: str, codes: Mapping[int, int]) -> int:
+        """Print the outcome of the study and the next step; the exit code."""
+        from genaipa.cli.commands.run_summary import print_tally, tally_rows
+
+        begun = self.find()
+        unfinished = self.find_unfinished()
+        if self.json:
+            facts = {"study": self.part.study, "slices": self.part.number, "status": status, "unfinished": unfinished}
+            print_json({**facts, "runs": [folder.name for folder in begun.values()], "rows": tally_rows(tally)})
+        elif USAGE not in codes.values():
+            print_tally(tally)
+            complete = self.part.number - len(unfinished)
+            show(f"{self.part.study}: {complete:,} of {count_words(self.part.number, 'slice')} complete.")
+            caveat(self._next_step(tally, status))
+        if status == "partial":
+            if USAGE in codes.values():
+                return USAGE
+            return FAILED if {*codes.values()} == {FAILED} and not any(map(self.measure, begun)) else PARTIAL
+        return {"complete": COMPLETE, "capped": CAPPED, "interrupted": INTERRUPTED}[status]
+
+    def _next_step(self, tally: Tally, status: str) -> str:
+        """Return the sentence that the driver ends with."""
+        home = elsewhere(self.workspace.home)
+        if status == "complete":
+            return f"Complete. All figures: {command('genaipa', 'report', self.part.study, *home)}"
+        words = ["--on", self.on] if self.on != ONE else []
+        go_on = command("genaipa", "run", "--resume", self.part.study, *words, *home)
+        if status == "capped":
+            cap = self.run.cap(self.limits.max_cost)
+            return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Go on with a higher one: {go_on}"
+        return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
+
+
+def shared_words(context: typer.Context, only: Collection[str] | None = None) -> list[str]:
+    """Return the words of the options that were given to the driver, and that each slice takes as they are."""
+    words: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        is_given = source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
+        if is_given and name not in _OF_THE_DRIVER and (only is None or name in only):
+            words += _words_of(parameter, context.params[name])
+    return words
+
+
+def _words_of(parameter: Any, value: Any) -> list[str]:
+    """Return the words of an option with its value, or its values."""
+    flag = max(parameter.opts, key=len)
+    if isinstance(value, bool):
+        return [flag if value else max(parameter.secondary_opts, key=len)] if value or parameter.secondary_opts else []
+    values = value if isinstance(value, list | tuple) else [value]
+    return [f"{flag}={word}" for word in values if word is not None]
+
+
+def take_launched() -> bool:
+    """Tell whether a driver launched this process, and then see that it ends with it."""
+    if os.environ.pop(LAUNCHED, None) is None:
+        return False
+    end_with_input()
+    return True
+
+
+def read_part(text: str | None, slices: int | None, resume: str | None) -> tuple[int, int] | None:
+    """Return which slice is named, and of how many; None for all. An OptionError for options that don't go together."""
+    if slices is not None and (text is not None or resume is not None):
+        raise OptionError("slices", " begins all slices of a study; leave it out, or --slice and --resume.")
+    return None if text is None else parse_slice(text)
+
+
+def check_place(on: str | None, prepared: PreparedRun) -> None:
+    """Raise a UsageError for a place of slices where there are none, or only one."""
+    if on is not None and not prepared.stands_for_all:
+        raise OptionError("on", " is for all slices of a study; begin one with: --documents FILE --slices 16")
+
+
+def prepare_named(
+    workspace: Workspace, name: str, part: tuple[int, int] | None, observer: TerminalObserver, *, offline: bool
+) -> PreparedRun:
+    """Prepare the run of that name, or a slice of the study; without a `part`, one that stands for all."""
+    from genaipa.execution.prepare import resume
+    from genaipa.execution.siblings import resume_slice
+
+    meant = find_runs(workspace, name)
+    if isinstance(meant, SlicedStudy):
+        example = part or (min(meant.slices), meant.number)
+        run = resume_slice(workspace, meant, example, observer, offline=offline)
+        run.stands_for_all = part is None
+        return run
+    if part is not None:
+        raise OptionError("slice", f" is of a study, and {meant.name} is a run; leave it out to go on with that.")
+    return resume(workspace, name, observer, offline=offline)
+
+
+def prepare_whole(
+    workspace: Workspace, request: RunRequest, observer: TerminalObserver, *, is_whole: bool
+) -> PreparedRun:
+    """Prepare a run; of more documents than a run takes, the first of the slices that take them.
+
+    A slice stands for all if the request `is_whole`.
+    """
+    from genaipa.execution.prepare import prepare
+
+    try:
+        run = prepare(workspace, request, observer)
+    except ManyDocumentsError as error:
+        slices = count_words(error.slices, "slice")
+        observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 has four at once.")
+        run = prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
+    run.stands_for_all = is_whole and run.slice is not None
+    return run

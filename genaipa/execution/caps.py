@@ -1,0 +1,96 @@
+"""The spending cap of a study, of which each slice claims a share when it starts; its own until it ends.
+
+Slices know of each other by their manifests alone, so that it makes no difference who starts them, and where.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from genaipa.errors import OptionError
+from genaipa.execution.limits import at_most_output
+from genaipa.execution.ready import measure
+from genaipa.files.locks import hold_lock, native_lock
+from genaipa.runs.batches import pending_dollars
+from genaipa.runs.manifest import ANSWERS
+from genaipa.runs.selection import find_slices
+from genaipa.systems.base import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.execution.prepare import PreparedRun
+    from genaipa.execution.ready import Ready
+    from genaipa.runs.folder import RunFolder
+
+LEAST_CALLS = 20
+"""Calls, the dearest of a slice, that its share has to pay for."""
+_ROUNDING = 1e-6
+"""US dollars to which manifests round what a run cost."""
+
+
+def find_least_share(run: PreparedRun, systems: Sequence[Ready], cap: float) -> float:
+    """Return the US dollars of the least share that is worth a slice; an OptionError for a cap with smaller shares."""
+    assert run.slice is not None, "a study has slices"
+    least = LEAST_CALLS * max((_dearest_call(run, ready) for ready in systems), default=0.0)
+    if cap < least * run.slice.number:
+        raise OptionError(
+            "max_cost",
+            f" ${cap:g} leaves ${cap / run.slice.number:.4g} for each of {run.slice.number:,} slices, which is less "
+            f"than {LEAST_CALLS} of the dearest calls; take ${least * run.slice.number:.4g} or more, or fewer slices.",
+        )
+    return least
+
+
+def claim_share(run: PreparedRun, folder: RunFolder, cap: float, least: float) -> float:
+    """Return the US dollars that a slice may come to, and note them in its manifest, which is held for writing.
+
+    All slices that are not complete may come to the same, of what the complete ones left; and to the `least` share
+    more than they spent, if the study has so much left. What others spent, is set aside for their batches, or is their
+    share while they are asked, is gone.
+    """
+    assert run.slice is not None, "a study has slices"
+    lock = native_lock(run.workspace.runs / ".caps.lock")
+    with hold_lock(lock, run.workspace.runs):
+        study = find_slices(run.workspace, run.slice.study)
+        siblings = [sibling for sibling in study.folders if sibling.path != folder.path] if study else []
+        used = {sibling.path: dollars_in_use(sibling) for sibling in siblings}
+        complete = [sibling.path for sibling in siblings if sibling.head().status == "complete"]
+        own = folder.cost + pending_dollars(folder.path)
+        level = (cap - sum(used[path] for path in complete)) / (run.slice.number - len(complete))
+        left = max(0.0, cap - own - sum(used.values()) - _ROUNDING * run.slice.number)
+        granted = own + min(left, max(level - own, least))
+        manifest = folder.manifest()
+        manifest.status, manifest.max_cost = "running", granted
+        manifest.slice = replace(run.slice, cap=cap)
+        folder.write_manifest(manifest)
+    return granted
+
+
+def dollars_in_use(folder: RunFolder) -> float:
+    """Return the US dollars of a slice that others can't spend: its share while it is asked, else what it came to."""
+    head, spent = folder.head(), pending_dollars(folder.path)
+    try:
+        size = (folder.path / ANSWERS).stat().st_size
+    except OSError:
+        size = 0
+    # After a kill the manifest knows nothing of the last answers.
+    spent += (head.totals.cost or 0.0) if size == head.totals.bytes else folder.cost
+    return max(spent, head.max_cost or 0.0) if is_claiming(folder) else spent
+
+
+def is_claiming(folder: RunFolder) -> bool:
+    """Tell whether a slice is being asked, and has its share."""
+    head = folder.head()
+    return head.status == "running" and head.max_cost is not None and folder.is_held()
+
+
+def _dearest_call(run: PreparedRun, ready: Ready) -> float:
+    """Return the US dollars at most of the dearest call of a slice to a system."""
+    if ready.tariff is None or ready.resolved.manual:
+        return 0.0
+    output = at_most_output(run.spec.max_tokens)
+    longest = max((measured.input for measured in measure(run.task, ready)), default=0)
+    return ready.tariff.cost(Usage(input=longest, output=output))

@@ -1,0 +1,56 @@
+"""A model's server that is started here once, for all slices of a study on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from genaipa.errors import UsageError
+from genaipa.execution.ready import Started
+from genaipa.systems.endpoint import read_variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from genaipa.systems.catalog import ResolvedSystem
+
+
+def find_served(systems: Sequence[ResolvedSystem]) -> list[ResolvedSystem]:
+    """Return the systems whose server would be started here, because no variable names one."""
+    return [
+        system
+        for system in systems
+        if system.record and system.record.takes_flags and read_variable(system.record.address) is None
+    ]
+
+
+@contextlib.contextmanager
+def serve_models(
+    systems: Sequence[ResolvedSystem], flags: tuple[str, ...], say: Callable[[str], None]
+) -> Iterator[dict[str, str]]:
+    """Start the server of these systems, if one is to be started here; gives the variables by which slices find it.
+
+    A UsageError for several, which one variable can't name; a NotReadyError if the server can't be started.
+    """
+    served = find_served(systems)
+    if not served:
+        yield {}
+        return
+    if len(served) > 1:
+        names = ", ".join(system.requested_name for system in served)
+        raise UsageError(
+            f"{names} would each need a server here, and slices are told of one; ask one of them in each study."
+        )
+    record = served[0].record
+    assert record is not None, "its server is started by an adapter of ours"
+    with asyncio.Runner() as runner:
+        started = Started(flags)
+        try:
+            system, readiness = runner.run(started.system(served[0]))
+            for note in readiness.notes:
+                say(note)
+            endpoint = getattr(system, "find_endpoint")()  # noqa: B009 - of systems that start a server alone
+            yield {record.address: endpoint.address}
+        finally:
+            runner.run(started.close())

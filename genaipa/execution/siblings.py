@@ -1,0 +1,71 @@
+"""A slice of a study that is there: go on with it, or begin it as the study's other slices were begun."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import asdict, replace
+
+from genaipa.errors import OptionError, UsageError
+from genaipa.execution.prepare import PreparedRun, prepare, resume
+from genaipa.runs.procedure import procedure_plan
+from genaipa.systems.base import Sampling
+from genaipa.tasks.request import RunRequest
+
+if TYPE_CHECKING:
+    from genaipa.execution.observer import Observer
+    from genaipa.runs.records import Manifest
+    from genaipa.runs.slices import SlicedStudy
+    from genaipa.workspace import Workspace
+
+
+def resume_slice(
+    workspace: Workspace, study: SlicedStudy, part: tuple[int, int], observer: Observer, *, offline: bool = False
+) -> PreparedRun:
+    """Prepare a slice of a study: the one that was begun, else a new one by the plan of its siblings.
+
+    A UsageError if the corpus, or what else they were begun with, has changed since; an OptionError for no slice of
+    this study.
+    """
+    index, number = part
+    if number != study.number:
+        raise OptionError("slice", f" {index}/{number}: {study.name} has {study.number:,} slices.")
+    if index in study.slices:
+        run = resume(workspace, study.slices[index].name, observer, offline=offline)
+    else:
+        sibling = study.folders[0].manifest()
+        request = _request_like(sibling, part, offline=offline)
+        try:
+            run = prepare(workspace, request, observer)
+        except UsageError:
+            # Sets of questions that were named are in the plan alike.
+            named = tuple(dict.fromkeys(procedure_plan(sibling.spec).questions.values()))
+            run = prepare(workspace, replace(request, plan=request.plan | {"questions": named}), observer)
+    assert run.slice is not None, "it is a slice"
+    run.slice = replace(run.slice, cap=study.cap)
+    return run
+
+
+def _request_like(sibling: Manifest, part: tuple[int, int], *, offline: bool) -> RunRequest:
+    """Return the request for a slice that is asked as its sibling was."""
+    spec, plan, corpus = sibling.spec, procedure_plan(sibling.spec), sibling.corpus
+    assert sibling.slice is not None, "it is a slice"
+    assert corpus is not None, "slices are of a corpus"
+    given = {name: value for name, value in asdict(plan).items() if name not in ("documents", "questions", "limit")}
+    if plan.limit is not None:
+        given["limit"] = "-".join(map(str, plan.limit))
+    return RunRequest(
+        systems=spec.systems,
+        corpus=corpus.file,
+        limit_documents=corpus.asked if corpus.asked < corpus.texts or corpus.stratified else None,
+        stratify=corpus.stratified or None,
+        kind=spec.kind,
+        task=spec.task,
+        plan=given,
+        repetitions=spec.repetitions,
+        seed=spec.seed,
+        name=sibling.slice.study,
+        offline=offline,
+        slice=part,
+        **{name: getattr(spec, name) for name in Sampling.__struct_fields__},
+    )

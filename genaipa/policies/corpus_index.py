@@ -1,0 +1,154 @@
+"""The index of a corpus: what one reading of its file found, kept so that each slice of a study need not read it again.
+
+It is a file in a folder of indices, one for each corpus and column of strata. One that is damaged, of another file or
+of another genaipa is made anew without a word, and none is needed: where it can't be written, the corpus is read again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import genaipa
+from genaipa.files.atomic import replacing
+from genaipa.files.locks import hold_folder
+from genaipa.files.stamps import stamp
+from genaipa.languages.catalog import LANGUAGES
+from genaipa.policies.corpus import Corpus, Heads, examine, name_ranks
+from genaipa.policies.corpus_file import open_corpus
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INDICES = ".corpora"
+"""The folder of indices, among the runs of a workspace."""
+_ENDS = 1 << 16
+"""Bytes at each end of a corpus that its index knows, beside its size and time."""
+_SUM = 32
+
+
+class _Index(msgspec.Struct, array_like=True):
+    """The content of an index: numbers of rows as bytes, and repeated words once."""
+
+    key: str
+    digest: str
+    groups: tuple[str, ...]
+    strata: list[str]
+    kinds: set[str]
+    numbers: int
+    starts: bytes
+    first: bytes
+    stratum: bytes
+    texts: bytes
+    names: list[str]
+    companies: list[str]
+    head_kinds: list[str]
+    languages: list[str]
+
+
+def read_corpus(path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False) -> Corpus:
+    """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
+
+    The errors of `examine`. Without `sampled`, it may have no order in which a sample takes documents. `anew` has the
+    file read again whatever its index says.
+    """
+    open_corpus(path)
+    known = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
+    place = folder / f"{known[:16]}.index"
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as held:
+        # Of many slices that begin at once, one reads the corpus and the others wait for it.
+        with contextlib.suppress(OSError):
+            held.enter_context(hold_folder(folder))
+        if not anew and (corpus := _load(place, path, seed=seed, by=by, sampled=sampled)):
+            return corpus
+        key = _key(path)
+        corpus = examine(path, seed=seed, by=by, heads=True)
+        with contextlib.suppress(OSError):
+            _save(place, key, corpus)
+    return corpus
+
+
+def known_digest(path: Path, folder: Path) -> str:
+    """Return the SHA-256 of a corpus as an index of it in a folder knows it; empty where none does."""
+    for place in sorted(folder.glob("*.index")):
+        index = _decode(place)
+        if index is not None and index.key == _key(path):
+            return index.digest
+    return ""
+
+
+def _key(path: Path) -> str:
+    """Return what an index is of: the file, as far as a look at it shows, and the rules by which it was read."""
+    stat = path.stat()
+    with path.open("rb") as file:
+        ends = hashlib.sha256(file.read(_ENDS))
+        file.seek(max(0, stat.st_size - _ENDS))
+        ends.update(file.read(_ENDS))
+    known = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, ends.hexdigest())
+    return repr((*known, genaipa.__version__, sorted(LANGUAGES)))
+
+
+def _decode(place: Path) -> _Index | None:
+    try:
+        content = place.read_bytes()
+        if hashlib.sha256(content[_SUM:]).digest() != content[:_SUM]:
+            return None
+        return msgspec.msgpack.decode(content[_SUM:], type=_Index)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _load(place: Path, path: Path, *, seed: int, by: str, sampled: bool) -> Corpus | None:
+    """Return the corpus of an index; None where there is none, or it is not of this file."""
+    import numpy as np
+
+    index = _decode(place)
+    if index is None or index.key != _key(path):
+        return None
+    heads = Heads(index.names, index.companies, index.head_kinds, index.languages, index.texts)
+    return Corpus(
+        path=path,
+        file=open_corpus(path),
+        stamp=stamp(path),
+        digest=index.digest,
+        groups=index.groups,
+        starts=np.frombuffer(index.starts, np.uint64),
+        first=np.frombuffer(index.first, np.int64),
+        rank=name_ranks(index.names, seed) if sampled else np.zeros(len(index.names), np.uint64),
+        stratum=np.frombuffer(index.stratum, np.int32),
+        strata=index.strata,
+        by=by,
+        kinds=index.kinds,
+        numbers=index.numbers,
+        heads=heads,
+    )
+
+
+def _save(place: Path, key: str, corpus: Corpus) -> None:
+    """Write the index of a corpus; an OSError where there is no room."""
+    assert corpus.heads is not None, "they were noted"
+    heads = corpus.heads
+    index = _Index(
+        key,
+        corpus.digest,
+        corpus.groups,
+        corpus.strata,
+        corpus.kinds,
+        corpus.numbers,
+        corpus.starts.tobytes(),
+        corpus.first.tobytes(),
+        corpus.stratum.tobytes(),
+        heads.texts,
+        heads.names,
+        heads.companies,
+        heads.kinds,
+        heads.languages,
+    )
+    content = msgspec.msgpack.encode(index)
+    with replacing(place) as file:
+        file.write(hashlib.sha256(content).digest() + content)

@@ -1,0 +1,175 @@
+"""A study in slices: ordinary runs, each of the documents that a digest of company and text gives it.
+
+The name of a study stands for all of its slices. Nothing but their manifests says that they belong together, so whoever
+reads a study also hears which of its slices are lost or were never begun, and which are of another plan.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from genaipa.errors import DataError, OptionError, clipped, command
+from genaipa.files.names import folder_words
+from genaipa.policies.corpus import TEXT_DIGEST
+from genaipa.runs.records import MOST_SLICES, RunStatus
+from genaipa.runs.status import Tally, status_together
+from genaipa.words import listed, some
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.manifest import ManifestHead
+    from genaipa.runs.records import Slice
+
+_NAMED = 10
+"""Slices that a sentence names."""
+
+
+def parse_slice(text: str) -> tuple[int, int]:
+    """Return which slice `3/16` means, and of how many; an OptionError for any other text."""
+    match = re.fullmatch(r"0*(\d{1,9})/0*(\d{1,9})", text.strip(), re.ASCII)
+    index, number = (int(match[1]), int(match[2])) if match else (0, 0)
+    check_slice(index, number, f" '{clipped(text)}'")
+    return index, number
+
+
+def check_slice(index: int, number: int, said: str = "") -> None:
+    """Raise an OptionError unless there is such a slice."""
+    if not 1 <= index <= number <= MOST_SLICES:
+        raise OptionError(
+            "slice",
+            f"{said or f' {index}/{number}'}: must be I/N, such as 3/16 for the third of sixteen slices, with at most "
+            f"{MOST_SLICES:,} slices.",
+        )
+
+
+def place_documents(text_digests: bytes, number: int) -> list[int]:
+    """Return the slice, from 1, of each document by the digests of company and text, which follow one another.
+
+    Nothing else moves it: duplicates are in one slice, and a longer corpus leaves every document where it was.
+    """
+    import numpy as np
+
+    places: list[int] = (np.frombuffer(text_digests, ">u8")[:: TEXT_DIGEST // 8] % number + 1).tolist()
+    return places
+
+
+@dataclass(frozen=True)
+class SlicedStudy:
+    """The slices of a study that are here: by index, and the `foreign` ones that only bear its name."""
+
+    name: str
+    number: int
+    slices: dict[int, RunFolder]
+    foreign: tuple[tuple[RunFolder, str], ...] = ()
+    """Each with why it is none of the others'."""
+
+    @property
+    def folders(self) -> list[RunFolder]:
+        """The folders of its slices, by index."""
+        return list(self.slices.values())
+
+    @property
+    def cap(self) -> float | None:
+        """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
+        caps = [head.slice.cap for head in (folder.head() for folder in self.folders) if head.slice is not None]
+        given = [cap for cap in caps if cap is not None]
+        return max(given) if len(given) == len(caps) else None
+
+    def is_called(self, words: str) -> bool:
+        """Tell whether these words of a folder's name are all of the study's name."""
+        return folder_words(self.name) == words
+
+    @property
+    def missing(self) -> list[int]:
+        """The slices that are lost or were never begun."""
+        return [index for index in range(1, self.number + 1) if index not in self.slices]
+
+    @property
+    def problems(self) -> list[str]:
+        """Sentences on the slices that are missing, and on foreign ones; none for a study that has all of its own."""
+        problems = [
+            f"{folder.name} says that it is a slice of {self.name}, but {reason}, so it is left out; move it away, or "
+            "name it by itself."
+            for folder, reason in self.foreign
+        ]
+        if missing := self.missing:
+            indices = [str(index) for index in missing]
+            named = listed(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
+            them = "it" if len(missing) == 1 else "them"
+            problems.insert(
+                0,
+                f"{self.name} lacks {len(missing):,} of its {self.number:,} slices ({named}): a report of it speaks "
+                f"for the rest alone. Ask {them} with: {command('genaipa', 'run', '--resume', self.name)}",
+            )
+        return problems
+
+
+def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
+    """Return the status of a study, which is that of its worst slice, and the counts of all slices together."""
+    statuses, tally = set[RunStatus](), Tally()
+    for folder in study.folders:
+        manifest, counts = folder.state()
+        statuses.add(manifest.status)
+        tally.include(counts)
+    return status_together(statuses | ({"partial"} if study.missing else set())), tally
+
+
+def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
+    """Return the studies of which these folders are slices, by name.
+
+    Slices of one plan make a study; where there are several of a name, that of most slices, and of these the oldest.
+    Runs that are no slices, and those whose manifest is damaged, are passed over.
+    """
+    studies: dict[str, list[tuple[RunFolder, ManifestHead]]] = {}
+    for folder in folders:
+        try:
+            head = folder.head()
+        except DataError:
+            continue
+        if head.slice is not None:
+            studies.setdefault(head.slice.study, []).append((folder, head))
+    return {name: _group_study(name, heads) for name, heads in studies.items()}
+
+
+def studies_by_slice(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
+    """Return the study of each folder that is a slice of one, by the folder's name."""
+    return {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
+
+
+def slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashable:
+    """Return what all slices of a study have in common."""
+    return part.plan, part.number, frozenset(systems), repetitions
+
+
+def slice_plan_of(head: ManifestHead) -> Hashable:
+    """Return what a slice has in common with all others of its study."""
+    assert head.slice is not None, "it is a slice"
+    return slice_plan(head.slice, head.spec.systems, head.spec.repetitions)
+
+
+def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
+    """Return the study of these slices, the oldest first."""
+    plans = Counter(slice_plan_of(head) for _, head in heads)
+    plan = max(plans, key=plans.__getitem__)
+    slices: dict[int, tuple[RunFolder, ManifestHead]] = {}
+    foreign: list[tuple[RunFolder, str]] = []
+    number = 0
+    for folder, head in heads:
+        assert head.slice is not None, "they are slices"
+        index = head.slice.index
+        if slice_plan_of(head) != plan:
+            foreign.append((folder, "was asked by another plan than the others"))
+        elif index not in slices:
+            slices[index], number = (folder, head), head.slice.number
+        else:
+            # A copy: the one that has more answers stays.
+            first, second = slices[index], (folder, head)
+            if head.totals.kept > first[1].totals.kept:
+                slices[index], second = second, first
+            foreign.append((second[0], f"{slices[index][0].name} is that slice, too"))
+    return SlicedStudy(name, number, {index: slices[index][0] for index in sorted(slices)}, tuple(foreign))

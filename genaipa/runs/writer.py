@@ -1,0 +1,72 @@
+"""The journals of a run while it is asked."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from genaipa.errors import NoRoomError
+from genaipa.runs.documents import stored_introduction
+from genaipa.runs.journal import Journal
+from genaipa.runs.manifest import ANSWERS, CONVERSATIONS
+from genaipa.runs.records import DOCUMENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from genaipa.runs.folder import RunFolder
+    from genaipa.runs.records import ConversationRecord, Record
+    from genaipa.systems.base import Message
+
+
+class RunWriter:
+    """The journals of a run that is held by its `writing()`. Use it from one event loop, and close it."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+        self._begun = {conversation.id: conversation.introduction for conversation in folder.conversations()}
+        self._introduction = lru_cache(maxsize=64)(folder.introduction)
+        self._answers = Journal(folder.path / ANSWERS)
+        self._conversations = Journal(folder.path / CONVERSATIONS)
+
+    async def close(self) -> None:
+        """Flush and close the files."""
+        await self._answers.close()
+        await self._conversations.close()
+
+    async def append(self, record: Record) -> int:
+        """Keep a record, and return its byte offset; it is on disk by then. A RunBusyError for a run taken over."""
+        self._folder.check_held()
+        return await self._answers.append(record)
+
+    async def begin(self, conversation: ConversationRecord) -> None:
+        """Keep how a conversation began, once."""
+        if conversation.id not in self._begun:
+            self._folder.check_held()
+            self._begun[conversation.id] = conversation.introduction
+            await self._conversations.append(conversation)
+
+    def has_begun(self, conversation: str) -> bool:
+        """Tell whether a conversation has begun in this run."""
+        return conversation in self._begun
+
+    def begun(self, conversation: str) -> list[Message] | None:
+        """Return the messages with which a conversation began in this run; None if it has not begun yet."""
+        digest = self._begun.get(conversation)
+        return None if digest is None else list(self._introduction(digest))
+
+    def keep_introduction(self, messages: Sequence[Message]) -> str:
+        """Store the messages before the first question, and return their digest."""
+        content = stored_introduction(messages)
+        digest = hashlib.sha256(content).hexdigest()
+        folder, lines = self._folder, self._folder.introductions
+        if folder.holds(DOCUMENTS):
+            try:
+                if digest not in lines:
+                    lines.add(digest, content)
+            except OSError as error:
+                raise NoRoomError.of(lines.path, error) from None
+        elif not folder.holds(f"introductions/{digest}.json"):
+            folder.write_file(f"introductions/{digest}.json", content)
+        return digest

@@ -1,0 +1,291 @@
+"""The suites' part of reports: chapters, sentences, and the comparison of two systems or runs on common items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from html import escape
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from genaipa.errors import GenaipaError, UsageError
+from genaipa.reports.chapters.chapter import Against, Chapter, drawn, present
+from genaipa.reports.figures import style
+from genaipa.reports.table import Table, table
+from genaipa.runs.selection import sources_of
+from genaipa.words import some
+from genaipa_suites.encoders import encoder
+from genaipa_suites.material import FAULTS
+from genaipa_suites.plan import SAMPLE
+from genaipa_suites.report import card, drawings, glue, tables
+from genaipa_suites.report.merit import Counts, Units
+from genaipa_suites.report.results import ScoredBoard, make_boards, read_results
+from genaipa_suites.report.tables import MAIN, number_formats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from genaipa.answers.study import Study
+    from genaipa.reports.figures.figure import Figure
+    from genaipa.runs.selection import Source
+    from genaipa.workspace import Workspace
+    from genaipa_suites.report.results import Board, Result
+
+
+def _notable_sentences(results: Iterable[Result]) -> list[str]:
+    """Return sentences on the suites' runs; none if everything was asked and could be read."""
+    sentences, asked_boards = [], make_boards(results)
+    if samples := dict.fromkeys(board.suite.title for board in asked_boards if board.plan.split == SAMPLE):
+        sentences.append(
+            f"The items of a sample are made up, so their scores say nothing about a system: {', '.join(samples)}."
+        )
+    for board in asked_boards:
+        if names := board.suite.material.own:
+            sentences.append(
+                f"{board.title}: the items are from your own files ({some(names, 1)}), so that "
+                f"there are no published rows. For these: genaipa get {board.suite.data[0].name}"
+            )
+        sentences += [
+            f"{board.title}: {why}"
+            for result in board.results
+            if (why := encoder.leakage_warning(result.suite, result.system))
+        ]
+        if faulty := list(_describe_faults(board)):
+            sentences.append(f"{board.title}: replies with a fault are scored 0: {'; '.join(faulty)}.")
+        if unfinished := [f"{result.system} {result.unfinished:,}" for result in board.results if result.unfinished]:
+            sentences.append(f"{board.title}: answers of incomplete repetitions are left out: {', '.join(unfinished)}.")
+        if missing := sum(result.missing for result in board.results):
+            wanted = sum(result.planned for result in board.results)
+            sentences.append(f"{board.title}: {missing:,} of {wanted:,} answers are missing, and not scored.")
+    return sentences
+
+
+def _describe_faults(board: Board) -> Iterator[str]:
+    """Yield the number of faulty replies of each system that has any, with their kinds, the most frequent first."""
+    for result in board.results:
+        counted = Counter({fault: result.faults[fault] for fault in FAULTS if result.faults[fault]})
+        if counted:
+            kinds = ", ".join(f"{fault} {number:,}" for fault, number in counted.most_common())
+            yield f"{result.system} {counted.total():,} of {len(result.outcomes):,} ({kinds})"
+
+
+_METHOD = (
+    "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
+    "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t). A share has Clopper and "
+    "Pearson's for as many items as that says they are worth (Korn and Graubard, 1998), by edit where there are edits; "
+    "other figures are bent at 0 and 100 %; a difference of shares in few policies, or of edits, has Newcombe's."
+)
+
+
+def _make_chapters(study: Study, results: Sequence[Result], problems: list[str]) -> list[Chapter]:
+    """Return the suites' chapters, the joint one first; what can't be worked out is added to the problems."""
+    scored_boards = [ScoredBoard(board) for board in make_boards(results)]
+    if not scored_boards:
+        return []
+    glue_chapter = glue.make_chapter(study.sources, scored_boards)
+    marks = style.system_marks(_list_systems(scored_boards, study))
+    suites_boards = [
+        list(suite_boards) for _, suite_boards in groupby(scored_boards, key=lambda scored: scored.board.name)
+    ]
+    joint = _joint_chapter(study, scored_boards, marks)
+    chapters = [
+        *filter(None, [joint, glue_chapter]),
+        *(_suite_chapter(suite_boards, marks, alone=joint is None) for suite_boards in suites_boards),
+    ]
+    for scored in scored_boards:
+        problems += [problem for problem in scored.problems if problem not in problems]
+    return [replace(chapters[0], method=" ".join(filter(None, (_METHOD, chapters[0].method)))), *chapters[1:]]
+
+
+def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: drawings.Marks) -> Chapter | None:
+    """Return the chapter that joins the suites with each other, and with people's scores; None for one suite alone."""
+    side_by_side = card.choose_boards(scored_boards)
+    has_scores = bool(study.table["counted"].any()) if len(study.table) else False
+    if not side_by_side or (len(side_by_side) < 2 and not has_scores):  # noqa: PLR2004
+        return None
+    card_table, absent = card.make_card(study, side_by_side, scored_boards), []
+    try:
+        categories = [card.category_table(study, side_by_side)]
+    except GenaipaError as error:
+        categories, absent = [], [f"There is no breakdown by category: {error}"]
+    return Chapter(
+        "suites",
+        "All suites",
+        "The scores of all suites beside each other and, where there are any, beside people's scores of answers.",
+        present(card_table, card.rank_correlations(card_table, side_by_side), *categories),
+        drawn(
+            drawings.score_figure(side_by_side, "suites-scores", "Scores by suite", marks),
+            *(card.category_figure(categories_table, marks) for categories_table in categories),
+        ),
+        absent,
+        first=(card_table.name,),
+    )
+
+
+def _list_systems(scored_boards: Sequence[ScoredBoard], study: Study) -> list[str]:
+    """List every system of a figure: the procedure's as its figures have them, then the suites'."""
+    ordered_systems = list(map(str, style.ordered(study.table["system"]))) if len(study.table) else []
+    asked_systems = [name for scored in scored_boards for row in scored.system_rows for name in (row.system, row.label)]
+    references = [row.system for scored in scored_boards for row in scored.reference_rows]
+    return list(dict.fromkeys([*ordered_systems, *asked_systems, *references]))
+
+
+def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *, alone: bool) -> Chapter:
+    """Return the chapter of one suite: its boards, one after another; its scores are drawn where it is `alone`."""
+    suite, name = suite_boards[0].board.suite, suite_boards[0].board.name
+    suite_tables: list[Table] = []
+    figures = [drawings.system_pair_figure(scored, marks) for scored in suite_boards]
+    if alone and not any(figures):
+        figures = [drawings.score_figure(suite_boards, f"{name}-scores", f"{suite.title}: scores", marks)]
+    for scored in suite_boards:
+        suite_tables += [tables.main_table(scored), tables.further_table(scored)]
+        suite_tables += [tables.definitions_table(suite_boards)] if scored is suite_boards[0] else []
+        suite_tables.append(
+            tables.differences_table(scored, tables.choose_pairs(scored.system_rows), scored.measures[:MAIN])
+        )
+        suite_tables.append(tables.wordings_table(scored))
+        if not scored.board.plan.probe:
+            breakdown_tables, breakdown_figures = _make_breakdowns(scored, marks)
+            suite_tables, figures = [*suite_tables, *breakdown_tables], [*figures, *breakdown_figures]
+    suite_tables += [tables.memory_table(suite_boards), tables.gaps_table(suite_boards)]
+    return Chapter(
+        f"suite-{name}",
+        suite.title,
+        f"{suite.about[:1].upper()}{suite.about[1:].rstrip('.')}.",
+        present(*suite_tables),
+        drawn(*figures),
+        references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
+        first=() if any(figures) and suite.paired_measures else tuple(scored.board.stem for scored in suite_boards),
+        is_key=True,
+    )
+
+
+def _make_breakdowns(scored: ScoredBoard, marks: drawings.Marks) -> tuple[list[Table], list[Figure | None]]:
+    """Return the tables and figures of a board by groups, parts and types of errors."""
+    names = tables.list_groupings(scored)
+    groups = [tables.group_table(scored, grouping) for grouping in names]
+    figures = [
+        drawings.ordered_groups_figure(scored, grouping, breakdown, marks)
+        if drawings.has_order(breakdown)
+        else drawings.group_pair_figure(scored, grouping, breakdown, marks)
+        for grouping, breakdown in zip(names, groups, strict=True)
+    ]
+    parts = [tables.part_table(scored, breakdown) for breakdown in scored.board.suite.parts]
+    errors = tables.errors_table(scored)
+    return [*groups, *parts, errors], [*figures, drawings.error_figure(errors, scored)]
+
+
+class SuiteResults:
+    """The suites that were asked in some runs."""
+
+    name = "suites"
+
+    def __init__(self, workspace: Workspace, sources: Sequence[Source]) -> None:
+        self.sources = sources
+        self.results, self.problems = read_results(workspace, sources)
+
+    @property
+    def notable(self) -> list[str]:
+        """Sentences that no reader may miss."""
+        return _notable_sentences(self.results)
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The suites with their numbers of items; empty if none was asked."""
+        sizes = {board.title: len(board.suite.material.items) for board in make_boards(self.results)}
+        suite_texts = "; ".join(f"{title} ({number:,} items)" for title, number in sizes.items())
+        return [("Suites", suite_texts)] if sizes else []
+
+    def chapters(self, study: Study) -> list[Chapter]:
+        """Return a chapter for each suite, and chapters that join several."""
+        return _make_chapters(study, self.results, self.problems)
+
+    def leaderboard(self, study: Study) -> Table | None:
+        """Return the card of the suites; None if none was asked."""
+        scored_boards = [ScoredBoard(board) for board in make_boards(self.results)]
+        chosen = card.choose_boards(scored_boards)
+        return card.make_card(study, chosen, scored_boards) if chosen else None
+
+    @classmethod
+    def against(cls, workspace: Workspace, first: str, second: str) -> Against:
+        """Compare two sides on the items that both were asked; of each suite the main measures first."""
+        table, problems = compare_suites(first, second, workspace)
+        main = replace(table, data=table.data.groupby("suite", sort=False).head(MAIN)) if table else table
+        return Against(table, main, problems)
+
+
+def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table, list[str]]:
+    """Compare two systems or runs, each named as a system, a run, or RUN:SYSTEM, on the items that both were asked.
+
+    The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
+    """
+    sides = [sources_of(workspace, name) for name in (first, second)]
+    readings = [read_results(workspace, sources) for sources in sides]
+    first_results, second_results = (
+        _choose_results(name, side_results) for name, (side_results, _) in zip((first, second), readings, strict=True)
+    )
+    rows: list[dict[str, Any]] = []
+    populations, units_drawn = dict[str, None](), dict[str, None]()
+    for key in first_results:
+        if key in second_results and first_results[key] is not second_results[key]:
+            difference_rows, units = _difference_rows(first_results[key], second_results[key])
+            rows += difference_rows
+            units_drawn[units.clusters] = None
+            populations |= {f"{first_results[key].suite.title}: {units.population}": None} if difference_rows else {}
+    clusters = " or ".join(units_drawn) or "policies"
+    note = (
+        f"A is {first}, B {second}; A minus B in percentage points, on the items that both were asked, with the same "
+        f"{clusters} drawn for both. {' '.join(populations)} Each row is a test of its own: of many, "
+        "some are apart by chance."
+    )
+    columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
+    comparison = table(
+        "comparison-suites",
+        f"{first} against {second}: suites",
+        note,
+        pd.DataFrame(rows),
+        [*columns, "meaning"],
+        headings=tables.difference_headings(clusters),
+        formats={**number_formats(["difference"], "+"), "a": ".2f", "b": ".2f"},
+        aside=["name", "how_a", "how_b"],
+    )
+    return comparison, sorted({problem for _, problems in readings for problem in problems})
+
+
+def _choose_results(name: str, results: Sequence[Result]) -> dict[tuple[str, str, str, bool], Result]:
+    """Return suite, split, probe, and whether of own files → the result asked most plainly, on the most items."""
+    systems = sorted({result.system for result in results})
+    if len(systems) > 1:
+        choices = ", ".join(f"{name}:{system}" for system in systems)
+        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
+    chosen: dict[tuple[str, str, str, bool], Result] = {}
+    for result in sorted(
+        results, key=lambda choices: (choices.plan.shots, choices.plan.wording, -len(choices.suite.material.items))
+    ):
+        has_own_files = bool(result.suite.material.own)
+        chosen.setdefault((result.name, result.plan.split, result.plan.probe, has_own_files), result)
+    return chosen
+
+
+def _difference_rows(first: Result, second: Result) -> tuple[list[dict[str, Any]], Units]:
+    """Return a row for each measure that both have; none without a common item."""
+    items = {outcome.item.id: outcome.item for outcome in first.outcomes}
+    common = items.keys() & {outcome.item.id for outcome in second.outcomes}
+    # Of the common items alone: a policy of none of them would be drawn in vain, and be counted in the note.
+    units = Units((item for name, item in items.items() if name in common), first.suite.clusters)
+    first_counts, second_counts = (
+        Counts([outcome for outcome in result.outcomes if outcome.item.id in common], units)
+        for result in (first, second)
+    )
+    rows = []
+    for measure in first.suite.measures:
+        difference = first_counts.subtract(second_counts, measure)
+        if difference.items:
+            means = {"a": 100 * difference.means[0], "b": 100 * difference.means[1]}
+            asking_texts = {"how_a": first.asking_text, "how_b": second.asking_text}
+            probe = f", probe {first.plan.probe}" if first.plan.probe else ""
+            suite = f"{first.suite.title}, {first.plan.split}{probe}"
+            rows.append({"suite": suite, **asking_texts, **means, **tables.difference_columns(difference, measure)})
+    return rows, units
