@@ -97,7 +97,7 @@ def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[Unfit]) -> str
     do, subject = ("do", largest.document) if len(names) > 1 else ("does", "it")
     fit = (
         f"{some(names, _NAMED)} {do} not fit {'it' if retired else system.requested_name}: with its questions "
-        f"{subject} needs about {largest.need:,} tokens ({number(largest.parts, 'part')}; "
+        f"and replies {subject} needs about {largest.need:,} tokens ({number(largest.parts, 'part')}; "
         f"{largest.counted}), and the context holds {largest.context:,}."
     )
     return f"{system.requested_name} {retired}, and {fit}" if retired else fit

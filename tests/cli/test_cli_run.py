@@ -268,9 +268,9 @@ def test_estimate(run: Run) -> None:
 
 def test_money_has_as_many_places_as_it_needs() -> None:
     """Cents, and less than one in full; nothing is no cent, and a price that nobody knows is none."""
-    from genaipa.cli.commands.run_summary import _money
+    from genaipa.cli.commands.run_summary import _format_cost
 
-    assert [_money(dollars) for dollars in (None, 0.0, 0.0012, 0.01, 12.345)] == [
+    assert [_format_cost(dollars) for dollars in (None, 0.0, 0.0012, 0.01, 12.345)] == [
         "?",
         "$0.00",
         "$0.0012",
