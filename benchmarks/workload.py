@@ -138,7 +138,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 def write_judged(folder: Path, file: Path) -> None:
     """Write the messages that a judge was sent, from the folder of its run, and the form of its replies."""
     from genaipa.judging.answers import read_material
-    from genaipa.judging.verdict import schema
+    from genaipa.judging.verdict import make_schema
     from genaipa.runs.folder import RunFolder
 
     run = RunFolder(folder)
@@ -147,7 +147,7 @@ def write_judged(folder: Path, file: Path) -> None:
     for record in run.records():
         asked.setdefault(begun[record.conversation], []).append(record.asked)
     introductions = {name: [{"role": m.role, "content": m.content} for m in run.introduction(name)] for name in asked}
-    form = {"name": "reply", "schema": schema(read_material(run).rubric, annotated=False), "strict": True}
+    form = {"name": "reply", "schema": make_schema(read_material(run).rubric, annotated=False), "strict": True}
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}
     made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}
     file.write_text(json.dumps(made), encoding="utf-8")

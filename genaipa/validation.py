@@ -49,8 +49,8 @@ from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
 from genaipa.scoring.people import FILE, load_people
-from genaipa.scoring.rubric import Rubric, guideline_problems, load_rubric, rubric_problems
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_problems, load_rubric
+from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import read_user_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, inner_folders, set_names
@@ -214,7 +214,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
 
 
 def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
-    yield from rubric_problems(path, rubric)
+    yield from find_rubric_problems(path, rubric)
     yield from metric_problems(path, rubric)
 
 
@@ -236,7 +236,9 @@ def _check_workspace(
     findings += prompt_findings(workspace)
     findings += as_findings(read_user_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
-        findings += as_findings(read_partly(people, desk_people.People, partial(desk_people.problems, people))[1])
+        findings += as_findings(
+            read_partly(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
+        )
         findings += [FileProblem(*found, "warning") for found in unknown_assignments(workspace, runs)]
     findings += _unread_files(workspace)
     for path in runs:
@@ -296,7 +298,7 @@ def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[FileProblem]:
     try:
-        yield from as_findings(guideline_problems(workspace, load_rubric(workspace)))
+        yield from as_findings(find_guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
         if error.entry == "rubric":
             yield from as_findings([error])
@@ -457,7 +459,7 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
 
 def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
     try:
-        with existing_store(workspace, damaged=True) as store:
+        with open_existing_store(workspace, allow_damaged=True) as store:
             if store is not None:
                 yield from (FileProblem(store.name, "", problem) for problem in verify_log(store).breaks)
     except GenaipaError as error:

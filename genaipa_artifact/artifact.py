@@ -216,7 +216,7 @@ def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd
     ):
         file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in there), None)
         if file:
-            yield name, title, file, tidy_table.known_columns(data)
+            yield name, title, file, tidy_table.drop_unknown_columns(data)
     for table in packed.report.tables.values():
         # By its path: a table may have the name of a frame.
         yield f"tables/{table.name}", table.title, f"tables/{table.name}.csv", table.data

@@ -54,11 +54,11 @@ from genaipa.runs.records import (
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
-from genaipa.scoring.importing import ImportedScores, ReadEvents, flaw, saying, take_in
+from genaipa.scoring.importing import ImportedScores, ReadEvent, add_events, event_content, find_imported_event_problem
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.words import listed, number
@@ -114,7 +114,7 @@ class Incoming:
         self._notes: dict[str, None] = {}
         self._digests: set[str] = set()
         self._answers = self._known = 0
-        self._events: dict[str, ReadEvents] = {}
+        self._events: dict[str, ReadEvent] = {}
         """By the event's id: an answer that was given in several places brings its scores with each."""
         self._decode = event_decoder(self.rubric).decode
 
@@ -211,17 +211,17 @@ class Incoming:
         """
         try:
             event = self._decode(msgspec.json.encode(kept))
-            given = self.rubric.given(values)
+            given = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
             raise DataError(path, f"is no score by this rubric ({why(error)}).", entry) from None
         if event.answer != answer:
             raise DataError(path, "was given to another answer.", entry)
-        if told := flaw(event, self.rubric):
+        if told := find_imported_event_problem(event, self.rubric):
             raise DataError(path, told, entry)
         same = (event.values, " ".join(event.note.split())) == (given, " ".join(note.split()))
         if not same:
             event = replace(event, id=new_id(), time=now(), values=given, note=note, ticks=None)
-        self._events.setdefault(event.id, ReadEvents(event, path, entry, itself=same))
+        self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=same))
 
     def add_event(self, path: Path, entry: str, event: Event) -> None:
         """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
@@ -229,7 +229,7 @@ class Incoming:
             event = replace(event, analyst=self._spelling(event.analyst))
         except UsageError as error:
             raise DataError(path, str(error), entry) from None
-        self._events[event.id] = ReadEvents(event, path, entry, itself=False)
+        self._events[event.id] = ReadEvent(event, path, entry, has_id=False)
 
     def person(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
@@ -247,11 +247,11 @@ class Incoming:
             )
             raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {there}.")
         unnamed = {_numbered(key): key for key in self._numbers if key not in self._annotators}
-        known, events = {saying(event) for event in history}, [one.event for one in self._events.values()]
+        known, events = {event_content(event) for event in history}, [one.event for one in self._events.values()]
         for key, name in self._annotators.items():
             before, spelt = _numbered(key), self._spelling(name)
             here = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
-            if not self._people.why_left_out(before) and any(saying(event) in known for event in here):
+            if not self._people.exclusion_reason(before) and any(event_content(event) in known for event in here):
                 raise UsageError(
                     f"scores of {path} are here already under the name {before}, and would count twice; leave those "
                     f"out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
@@ -261,7 +261,7 @@ class Incoming:
         example = ",".join(f"{key}=NAME" for key in unnamed.values())
         scored = {event.analyst for event in history}
         for name in unnamed:
-            if name in scored and not all(saying(event) in known for event in events if event.analyst == name):
+            if name in scored and not all(event_content(event) in known for event in events if event.analyst == name):
                 raise UsageError(
                     f"{path} knows a person by number alone, and scores of {name} are here already: whether they are "
                     f"of the same person only you know. Say who it is: --annotators {example}"
@@ -274,9 +274,9 @@ class Incoming:
     @cached_property
     def _spelling(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
-        with existing_store(self.workspace) as store:
+        with open_existing_store(self.workspace) as store:
             known = {event.analyst for _, event in store.events()} if store else set()
-        return cache(lambda name: self._people.who(name, known))
+        return cache(lambda name: self._people.resolve_name(name, known))
 
     @cached_property
     def _people(self) -> People:
@@ -288,7 +288,7 @@ class Incoming:
             if self._numbers or self._annotators:
                 paths = dict.fromkeys(one.path.name for one in self._events.values())
                 self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
-            scores = take_in(store, self._events.values(), self._pool.keys() | self._digests)
+            scores = add_events(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
         if scores.problems:
             return ImportSummary((), 0, 0, scores, self.ignored)

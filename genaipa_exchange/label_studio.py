@@ -18,7 +18,7 @@ from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.scoring.events import Event, new_id
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa_exchange.outgoing import ExportSummary
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _take(
             kind="score",
             analyst=labelled.analyst(incoming),
             answer=answer,
-            values=incoming.rubric.given(values),
+            values=incoming.rubric.make_values(values),
             note=note,
             seconds=labelled.lead_time,
             blind=False,
@@ -214,7 +214,7 @@ def config(rubric: Rubric) -> str:
 
 def choice(rubric: Rubric, metric: str, value: float) -> str:
     """Return the label of a value: `+1 relevant`."""
-    return f"{shown(value)} {rubric.words(metric, value)}"
+    return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
 
 def _tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:

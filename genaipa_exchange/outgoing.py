@@ -23,10 +23,10 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission, find_withheld
 from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
 from genaipa.runs.records import Manifest, Record
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.tasks.prompts import label_prompts, labels
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class OutgoingRun:
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.record(record, self._others.have)
+            permitted = self._permission.record(record, self._others.has_passage)
             if permitted.reply is None:
                 self._outgoing.hold("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
@@ -221,8 +221,8 @@ class Outgoing:
     def scores(self) -> dict[str, list[Event]]:
         """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
         found: dict[str, list[Event]] = defaultdict(list)
-        with existing_store(self.workspace) as store:
-            for event in in_effect(event for _, event in store.events()) if store else ():
+        with open_existing_store(self.workspace) as store:
+            for event in select_effective_events(event for _, event in store.events()) if store else ():
                 if event.scorer == "human" or self.judges:
                     found[event.answer].append(event)
                 else:
@@ -248,11 +248,11 @@ class Outgoing:
         """Return the tidy table of these runs, with judges' rows only where their verdicts go along."""
         from genaipa.answers.gather import gather  # pandas takes long to import
 
-        with existing_store(self.workspace) as store:
+        with open_existing_store(self.workspace) as store:
             study = gather(self.workspace, [run.source for run in self.runs], store)
         every = study.log.counted
         given = every if self.judges else [event for event in every if event.scorer == "human"]
-        return (study if len(given) == len(every) else study.rescored(given)).joined()
+        return (study if len(given) == len(every) else study.apply_events(given)).join_facts()
 
     @cached_property
     def licenses(self) -> list[str]:

@@ -19,7 +19,7 @@ from genaipa.workspace import shipped
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Correction
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.workspace import Workspace
 
 _SHORT = 8
@@ -91,27 +91,27 @@ def accept(
 
     An earlier decision on it no longer counts.
     """
-    from genaipa.scoring.objections import check_silence, proved
+    from genaipa.scoring.objections import check_silence, make_correction
     from genaipa_objections.settling import export_command, find_document, find_silence
 
     here = current_workspace()
     one = _find_objection(here, which)
-    correction: Correction = one.said.correction
+    correction: Correction = one.objection.correction
     if not (silent is answer is passage is why is None):
-        document = find_document(here, one.said)
+        document = find_document(here, one.objection)
         if document is None:
-            raise UsageError(f"the text of '{one.said.document}' is not here, so that nothing can be edited.")
-        correction = proved(
+            raise UsageError(f"the text of '{one.objection.document}' is not here, so that nothing can be edited.")
+        correction = make_correction(
             document,
             correction.find_proof(document.text) if passage is None else passage,
             silent=silent or correction.silent,
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_silence(correction.silent, find_silence(here, one.said))
+    check_silence(correction.silent, find_silence(here, one.objection))
     _settle(here, one, by, correction, reason)
-    show(f"{one.said.document} {one.said.question}: accepted. Into a file of corrections:")
-    show(export_command(here, one.said.document), exact=True)
+    show(f"{one.objection.document} {one.objection.question}: accepted. Into a file of corrections:")
+    show(export_command(here, one.objection.document), exact=True)
 
 
 @app.command()
@@ -127,7 +127,7 @@ def reject(
     here = current_workspace()
     one = _find_objection(here, which)
     _settle(here, one, by, None, reason)
-    show(f"{one.said.document} {one.said.question}: rejected.")
+    show(f"{one.objection.document} {one.objection.question}: rejected.")
 
 
 @app.command()
@@ -179,16 +179,16 @@ def _refuse_shipped(output: Path) -> None:
         )
 
 
-def _list_filed(workspace: Workspace) -> list[Filed]:
+def _list_filed(workspace: Workspace) -> list[FiledObjection]:
     """Every objection; none, and no store is made, where there is no store yet."""
-    from genaipa.scoring.objections import filed
-    from genaipa.scoring.store import existing_store
+    from genaipa.scoring.objections import collect_objections
+    from genaipa.scoring.store import open_existing_store
 
-    with existing_store(workspace) as store:
-        return filed(event for _, event in store.events()) if store else []
+    with open_existing_store(workspace) as store:
+        return collect_objections(event for _, event in store.events()) if store else []
 
 
-def _find_objection(workspace: Workspace, which: str) -> Filed:
+def _find_objection(workspace: Workspace, which: str) -> FiledObjection:
     found = [one for one in _list_filed(workspace) if one.event.id.startswith(which.strip() or "-")]
     if len(found) != 1:
         many = len(found) or "no"
@@ -198,7 +198,7 @@ def _find_objection(workspace: Workspace, which: str) -> Filed:
     return found[0]
 
 
-def _settle(workspace: Workspace, one: Filed, by: str, correction: Correction | None, reason: str) -> None:
+def _settle(workspace: Workspace, one: FiledObjection, by: str, correction: Correction | None, reason: str) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
@@ -211,11 +211,11 @@ def _settle(workspace: Workspace, one: Filed, by: str, correction: Correction | 
         store.append([settle_objection(one, user.name, correction, reason=reason)])
 
 
-def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
+def _facts(workspace: Workspace, one: FiledObjection) -> dict[str, Any]:
     """Return an objection as it is listed; the passage is empty where the text is not here."""
     from genaipa_objections.settling import find_document
 
-    right, said, ruled = one.correction, one.said, one.ruling
+    right, said, ruled = one.correction, one.objection, one.ruling
     document = find_document(workspace, said)
     return {
         "id": one.event.id[:_SHORT],
@@ -234,10 +234,12 @@ def _facts(workspace: Workspace, one: Filed) -> dict[str, Any]:
     }
 
 
-def _find_annotated(workspace: Workspace, document: Document, one: Filed) -> str:
+def _find_annotated(workspace: Workspace, document: Document, one: FiledObjection) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
     from genaipa.questions.annotations import find_annotations, find_question_set
 
-    held, asked = find_annotations(workspace, document), find_question_set(workspace, one.said.questions)
-    answer = held.usable_answers(asked, document.company).answers.get(one.said.question) if held and asked else None
+    held, asked = find_annotations(workspace, document), find_question_set(workspace, one.objection.questions)
+    answer = (
+        held.usable_answers(asked, document.company).answers.get(one.objection.question) if held and asked else None
+    )
     return f"silent: {answer.silent}. {answer.answer}" if answer else ""

@@ -9,7 +9,7 @@ import streamlit as st
 
 from genaipa.errors import GenaipaError
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.objections import Status, annotated, filed, proved
+from genaipa.scoring.objections import Status, annotation_key, collect_objections, make_correction
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from genaipa.questions.annotations import Correction, Silent
     from genaipa.scoring.answers import Case
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
@@ -47,9 +47,9 @@ _SILENT: dict[Silent | None, str] = {
 }
 
 
-def list_objections(desk: Desk) -> list[Filed]:
+def list_objections(desk: Desk) -> list[FiledObjection]:
     """Return the objections that were made beside answers of this desk."""
-    return [one for one in filed(desk.current.objections()) if one.event.answer in desk.pool.answers]
+    return [one for one in collect_objections(desk.current.objections()) if one.event.answer in desk.pool.answers]
 
 
 def page(desk: Desk, user: User) -> None:
@@ -73,7 +73,7 @@ def page(desk: Desk, user: User) -> None:
     state = st.selectbox("Which", [*get_args(Status), ANY], key="objection state", width=240)
     chosen = [one for one in found if state in (ANY, one.status)]
     # By annotated answer, and of one in the order of the log.
-    chosen.sort(key=lambda one: (one.said.document, one.said.question, annotated(one.said)))
+    chosen.sort(key=lambda one: (one.objection.document, one.objection.question, annotation_key(one.objection)))
     if not chosen:
         notice("objections none", "There is none of these.")
         return
@@ -81,8 +81,8 @@ def page(desk: Desk, user: User) -> None:
     columns = ("Document", "Question", "By", "When", "State")
     long_table("objections", "Objections", columns, chosen, _row, chosen=one.event.id, choose=_choose)
     try:
-        case = desk.pool.case(one.event.answer)
-        same = (other for other in found if annotated(other.said) == annotated(one.said))
+        case = desk.pool.load_case(one.event.answer)
+        same = (other for other in found if annotation_key(other.objection) == annotation_key(one.objection))
         beside = [other for other in same if other is one or other.status != "withdrawn"]
         _expose(desk, user, one, beside)
     except GenaipaError as error:
@@ -95,33 +95,33 @@ def page(desk: Desk, user: User) -> None:
         _settle(desk, user, case, one)
 
 
-def _select_visible(desk: Desk, user: User, every: list[Filed]) -> list[Filed]:
+def _select_visible(desk: Desk, user: User, every: list[FiledObjection]) -> list[FiledObjection]:
     """Without those about an annotated answer beside which this user can still be asked to score an answer."""
     if not user.scores or not every:
         return every
-    answers = (desk.pool.answers.get(digest) for digest in desk.queue.ahead_of(user.name))
+    answers = (desk.pool.answers.get(digest) for digest in desk.queue.answers_ahead(user.name))
     ahead = {(answer.document_digest, answer.question) for answer in answers if answer}
-    return [one for one in every if (one.said.digest, one.said.question) not in ahead]
+    return [one for one in every if (one.objection.digest, one.objection.question) not in ahead]
 
 
-def _expose(desk: Desk, user: User, one: Filed, beside: Sequence[Filed]) -> None:
+def _expose(desk: Desk, user: User, one: FiledObjection, beside: Sequence[FiledObjection]) -> None:
     """Record that this user saw what others think of these answers: a score changed later isn't independent."""
     if any(other.event.analyst != user.name for other in beside):
-        about = (one.said.digest, one.said.question)
+        about = (one.objection.digest, one.objection.question)
         answers = [d for d, answer in desk.pool.answers.items() if (answer.document_digest, answer.question) == about]
-        desk.queue.expose(user.name, answers, scores=True)
+        desk.queue.record_exposures(user.name, answers, scores=True)
 
 
 def _choose(which: str) -> None:
     st.session_state[_CHOSEN] = which
 
 
-def _row(one: Filed) -> ListRow:
-    said = one.said
+def _row(one: FiledObjection) -> ListRow:
+    said = one.objection
     return ListRow((said.document, said.question, one.event.analyst, one.event.time[:10], one.status), one.event.id)
 
 
-def _show(case: Case, beside: Sequence[Filed]) -> None:
+def _show(case: Case, beside: Sequence[FiledObjection]) -> None:
     """Show the question, the annotated answer, and every objection to it."""
     about = case.document.about.title or case.document.company
     texts("objection question", [Text(case.original or case.asked, about, tone="strong")])
@@ -131,7 +131,9 @@ def _show(case: Case, beside: Sequence[Filed]) -> None:
         entries.append(Text(case.annotated.answer, "Annotated answer", aside=aside, tone="good", fold=FOLD))
     for one in beside:
         by = f"{one.event.analyst}, {format_time(one.event.time)}"
-        entries.append(Text(_word_objection(case, one.said.correction), by, aside=one.status, tone="note", fold=FOLD))
+        entries.append(
+            Text(_word_objection(case, one.objection.correction), by, aside=one.status, tone="note", fold=FOLD)
+        )
         if one.ruling is not None:
             note = one.ruling.note or "No reason is given."
             entries.append(Text(note, f"{one.status} by {one.ruling.analyst}", aside=format_time(one.ruling.time)))
@@ -147,7 +149,7 @@ def _word_objection(case: Case, right: Correction) -> str:
     return "\n\n".join(filter(None, (silent, right.answer, right.why and f"Why: {right.why}", f"Passage: “{passage}”")))
 
 
-def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
+def _settle(desk: Desk, user: User, case: Case, one: FiledObjection) -> None:
     """Show the form with the correction as it was proposed or accepted, and the decision."""
     right, key = one.correction, one.event.id
     with st.form(f"objection {key} {one.status}"):
@@ -166,14 +168,16 @@ def _settle(desk: Desk, user: User, case: Case, one: Filed) -> None:
     try:
         before = case.annotated.silent if case.annotated else None
         settled = (
-            proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before) if accepts else None
+            make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
+            if accepts
+            else None
         )
         desk.store.append([settle_objection(one, user.name, settled, reason=reason)])
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
-        export = f" Into a file of corrections: {export_command(desk.workspace, one.said.document)}"
-        st.session_state[_SETTLED] = f"{one.said.question} of {one.said.document} is " + (
+        export = f" Into a file of corrections: {export_command(desk.workspace, one.objection.document)}"
+        st.session_state[_SETTLED] = f"{one.objection.question} of {one.objection.document} is " + (
             f"accepted.{export}" if accepts else "rejected."
         )
         # It stays on screen, with its new state, where the filter shows it.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import Silent
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.workspace import Workspace
 
 
@@ -36,7 +36,7 @@ def find_silence(workspace: Workspace, said: Objection) -> Silent | None:
     return answer.silent if answer else None
 
 
-def settle_objection(on: Filed, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
+def settle_objection(on: FiledObjection, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
         raise UsageError("why is it rejected? Whoever reads the log wants to know.")
@@ -75,27 +75,29 @@ def find_document(workspace: Workspace, said: Objection) -> Document | None:
     return None
 
 
-def collect_corrections(workspace: Workspace, name: str, objections: Iterable[Filed]) -> tuple[Corrections, list[str]]:
+def collect_corrections(
+    workspace: Workspace, name: str, objections: Iterable[FiledObjection]
+) -> tuple[Corrections, list[str]]:
     """Return the accepted corrections about the document of that name, and sentences on any left out.
 
     They are of one text (the workspace's, where one is about that) and by the ids of one question set, that of the
     annotated answers. Of several corrections of one annotated answer the one accepted last counts. A UsageError if
     there is none, or if the text is not here.
     """
-    found = [one for one in objections if one.status == "accepted" and one.said.document == name]
+    found = [one for one in objections if one.status == "accepted" and one.objection.document == name]
     if not found:
         raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
-    found.sort(key=lambda one: one.ruled)
+    found.sort(key=lambda one: one.ruling_order)
     text = _choose_text(workspace, name, found)
-    document = find_document(workspace, next(one.said for one in found if one.said.digest == text))
+    document = find_document(workspace, next(one.objection for one in found if one.objection.digest == text))
     if document is None:
         raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
     held = find_annotations(workspace, document)
-    questions = held.annotations.questions if held and held.of_this_text else found[-1].said.questions
-    chosen: dict[str, Filed] = {}
+    questions = held.annotations.questions if held and held.of_this_text else found[-1].objection.questions
+    chosen: dict[str, FiledObjection] = {}
     left_out = []
     for one in found:
-        said = one.said
+        said = one.objection
         question = _find_question(workspace, said, questions, document) if said.digest == text else ""
         if question:
             chosen[question] = one
@@ -114,9 +116,9 @@ def collect_corrections(workspace: Workspace, name: str, objections: Iterable[Fi
     ), left_out
 
 
-def _choose_text(workspace: Workspace, name: str, found: list[Filed]) -> str:
+def _choose_text(workspace: Workspace, name: str, found: list[FiledObjection]) -> str:
     """Return the digest of the text that the file is about."""
-    texts = [one.said.digest for one in found]
+    texts = [one.objection.digest for one in found]
     try:
         here = load_document(name, workspace).digest
     except GenaipaError:

@@ -42,10 +42,10 @@ class PointsPanel(Panel):
     def show(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
         """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
         points = _list_points(case)
-        if not points or not rubric.pointed:
+        if not points or not rubric.points_metric:
             return None
         shown: dict[str, Any] = {
-            "metric": rubric.pointed,
+            "metric": rubric.points_metric,
             "digest": points_digest(points),
             "values": tabulate_keys(points, rubric),
             "list": [
@@ -80,7 +80,7 @@ class PointsPanel(Panel):
         ticks = draft.ticks
         if not ticks or not (ticks.said or ticks.contradicted):
             return {}
-        return {rubric.pointed: rubric.by_points(_list_points(case), ticks)}
+        return {rubric.points_metric: rubric.value_from_points(_list_points(case), ticks)}
 
     def compare_scores(self, case: Case, given: Sequence[Event], key: str) -> None:
         """Show everyone's ticks side by side, and the number of points that they tick differently."""
@@ -101,17 +101,17 @@ class PointsPanel(Panel):
         """Show the points ticked differently most often; of no answer that the user could be asked to score."""
 
         def find_disputed() -> list[DisputedPoint]:
-            ahead = desk.queue.ahead_of(user.name) if user.scores else set()
+            ahead = desk.queue.answers_ahead(user.name) if user.scores else set()
             scores = (score for score in desk.current.independent_scores() if score.answer not in ahead)
             return find_disputed_points(scores, desk.pool)
 
-        stamp = (user.name, desk.current.seen, desk.pool.generation)
+        stamp = (user.name, desk.current.event_count, desk.pool.generation)
         disputed = session_cached("agreement points", stamp, find_disputed)
         if not disputed:
             return
 
         def expose(page: Sequence[DisputedPoint]) -> None:
-            desk.queue.expose(user.name, [digest for point in page for digest in point.answers], scores=True)
+            desk.queue.record_exposures(user.name, [digest for point in page for digest in point.answers], scores=True)
 
         heading(_TITLE)
         columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
@@ -134,7 +134,7 @@ def tabulate_keys(points: Sequence[Point], rubric: Rubric) -> list[list[str]]:
     vital, okay = ([point.id for point in points if point.weight == weight] for weight in ("vital", "okay"))
     return [
         [
-            rubric.key(rubric.by_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
+            rubric.key(rubric.value_from_points(points, make_ticks(points, [*vital[:n], *okay[:m]])))
             for m in range(len(okay) + 1)
         ]
         for n in range(len(vital) + 1)

@@ -12,10 +12,10 @@ from genaipa.errors import GenaipaError
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.selection import find_siblings
-from genaipa.scoring.evidence.examine import annotated_targets
+from genaipa.scoring.evidence.examine import find_annotated_targets
 from genaipa.scoring.evidence.passages import RUN, SAME, OtherDocuments, PassageFinder, find_runs, fold_words
-from genaipa.scoring.evidence.section_finder import shares
-from genaipa.scoring.evidence.support import sentence_spans, supporting_sentences
+from genaipa.scoring.evidence.section_finder import overlap_mostly
+from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -45,7 +45,7 @@ class RightSections:
 
     def has(self, passage: Span) -> bool:
         """Tell whether a passage has a sentence of these sections, or is of one."""
-        return any(shares(sentence, passage) for sentences in self.sections for sentence in sentences)
+        return any(overlap_mostly(sentence, passage) for sentences in self.sections for sentence in sentences)
 
     def shown(self, passages: Sequence[Span]) -> int:
         """Count the sections that these passages show."""
@@ -109,7 +109,7 @@ def count(
         passages=len(passages),
         passages_annotated=sum(right.has(span) for span in here),
         passages_elsewhere=len(elsewhere),
-        passages_other=sum(others.have(passage.text, asked) for passage in elsewhere),
+        passages_other=sum(others.has_passage(passage.text, asked) for passage in elsewhere),
         sections=len(right.sections),
         sections_shown=right.shown(here),
         shown_at=shown_at,
@@ -168,8 +168,8 @@ class RunPassages:
         annotated, part_set = self._inputs.annotated(document, question, corrected=self._corrected)
         if annotated is None:
             return RightSections(about, ())
-        targets = annotated_targets(annotated, about, part_set)
-        support = supporting_sentences(about, annotated, part_set)
+        targets = find_annotated_targets(annotated, about, part_set)
+        support = find_supporting_sentences(about, annotated, part_set)
         return RightSections(about, [span for _, span in targets if span], support)
 
     @cached_property

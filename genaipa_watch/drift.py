@@ -61,7 +61,7 @@ def drift(
         raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
     ((name, days),) = found.items()
     study = gather_scored(here, [one for one in sources if name in one.systems])
-    every = tabulate_changes(study.joined(), found, find_judged_again(study), study.languages)
+    every = tabulate_changes(study.join_facts(), found, find_judged_again(study), study.languages)
     lost = find_loss(every)
     failed = lost.fails(gate)
     if output is not None:

@@ -18,15 +18,15 @@ import pandas as pd
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.judging.name import Judge, family
-from genaipa.reports.analysts import other_people
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.analysts import note_other_analysts
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.gate import Loss, sure_loss
-from genaipa.reports.recognition import Rule, recognition, spoken
+from genaipa.reports.recognition import Rule, describe_recognition, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
@@ -86,7 +86,7 @@ def tabulate_changes(
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
     data = _with_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
     tests = int(data["p"].notna().sum())
-    return table(
+    return make_table(
         "occasions",
         "Changes over time",
         "What changed against the first occasion (`difference`), with its 95 % interval over questions (of shares: "
@@ -97,7 +97,7 @@ def tabulate_changes(
         "the first occasion agree, so that it takes repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
-            f" {recognition(rule, spoken(frame, languages)).rstrip()}"
+            f" {describe_recognition(rule, document_languages(frame, languages)).rstrip()}"
             for name, rule in _BY_RULES.items()
             if name in set(data["measure"])
         ),
@@ -207,7 +207,7 @@ def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]
     """Find the later days whose answers other people scored than the first day's."""
     own = frame[frame["system"] == system]
     first, *later = (own[own["run"].isin(one.runs)] for one in days)
-    return [one.day for one, rows in zip(days[1:], later, strict=True) if other_people(first, rows)]
+    return [one.day for one, rows in zip(days[1:], later, strict=True) if note_other_analysts(first, rows)]
 
 
 def _rows(
@@ -289,15 +289,15 @@ class OverTimeChapter(ChapterMaker):
         systems = occasions(study.sources)
         if not systems:
             return None
-        table = tabulate_changes(study.joined(), systems, find_judged_again(study), study.languages)
+        table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
         days = ", ".join(f"{system} on {len(each)} days" for system, each in systems.items())
         return Chapter(
             "over-time",
             "Over time",
             f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
             "tests. Averages of the other chapters take these days for repetitions.",
-            present(table),
-            scope.pages([partial(draw_over_time, table)]),
+            nonempty_tables(table),
+            scope.draw_pages([partial(draw_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
@@ -309,7 +309,7 @@ class OverTimeChapter(ChapterMaker):
 
 def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw each measure's difference from the first occasion, day by day, with intervals; None without any."""
-    every = scope.only(found.data).reset_index(drop=True)
+    every = scope.select_shown(found.data).reset_index(drop=True)
     moved = set(every.loc[every["difference"].abs() > 0, "measure"])
     data = every[every["measure"].isin(moved)]
     if data.empty:
@@ -328,8 +328,8 @@ def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
     measures = [measure for measure in MEASURES if measure in set(data["measure"])]
-    down, across = style.panels(len(measures), _ACROSS)
-    drawn = style.canvas(style.WIDTH, 0.5 + 1.55 * down)
+    down, across = style.panel_grid(len(measures), _ACROSS)
+    drawn = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
     panels = drawn.subplots(down, across, squeeze=False, sharex=True)
     marks, days = scope.marks(list(data["system"])), sorted(set(data["occasion"]))
     for axes, measure in zip(panels.flat, measures, strict=False):
@@ -339,9 +339,9 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
             _draw_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
         axes.set_xticks(_dates(ticks), ticks)
-    style.bottom(panels, len(measures))
-    names = style.brief(dict.fromkeys(data["system"]))
-    style.legend(drawn, [style.mark(label, **marks[system]) for system, label in names.items()])
+    style.bottom_axes(panels, len(measures))
+    names = style.brief_labels(dict.fromkeys(data["system"]))
+    style.draw_legend(drawn, [style.legend_mark(label, **marks[system]) for system, label in names.items()])
     return drawn
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import genaipa
 from genaipa.policies.reading import read
-from genaipa.reports.page import template
+from genaipa.reports.page import load_template
 from genaipa_watch.changes import HELD, mark_words
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _WORDS = {"look": "to look at again", "perhaps": "perhaps answered now"}
 
 def page(changes: Changes, carried: CarriedAnswers | None) -> str:
     """Return the page as HTML that needs nothing else; texts of the documents are escaped."""
-    return template("changes.html.jinja", "genaipa_watch").render(
+    return load_template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
         version=genaipa.__version__,
         counts=changes.counts,

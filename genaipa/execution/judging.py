@@ -52,10 +52,10 @@ def prepare_judges(
     if not request.judges:
         raise UsageError("no judge is named; `genaipa systems` lists the models that can be one.")
     worklist = make_worklist(workspace, request)
-    for sentence in worklist.said:
+    for sentence in worklist.notes:
         observer.said(sentence)
     runs = []
-    for folder, missing in worklist.begun:
+    for folder, missing in worklist.started:
         observer.said(f"going on with {folder.name}, which lacks {missing:,} judgements")
         runs.append(resume(workspace, folder.name, observer, offline=offline))
     for task in worklist.new:

@@ -20,13 +20,13 @@ import streamlit as st
 from genaipa.errors import GenaipaError
 from genaipa.policies.search import count_words
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.events import AGAIN
+from genaipa.scoring.events import SEND_BACK
 from genaipa.scoring.evidence.asked import mentions_question
-from genaipa.scoring.evidence.examine import annotated_targets, examine, is_withheld, section_targets
+from genaipa.scoring.evidence.examine import examine, find_annotated_targets, find_section_targets, is_withheld
 from genaipa.scoring.evidence.nearest import find_claims, load_index
-from genaipa.scoring.evidence.passages import passage_finder
-from genaipa.scoring.evidence.section_finder import outline
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.evidence.passages import load_passage_finder
+from genaipa.scoring.evidence.section_finder import find_outline
+from genaipa.scoring.rubric import format_value
 from genaipa.ui.panel import panels
 from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, numbers, table, texts
 
@@ -117,7 +117,7 @@ def paragraphs(document: Document) -> list[int]:
     A published policy may be one line of eight thousand words, with an outline inside it.
     """
     text = document.text
-    sections = [section.start for section in outline(document)]
+    sections = [section.start for section in find_outline(document)]
     found: list[int] = []
     for line in _LINE.finditer(text):
         borders = sorted({line.start(), line.end(), *(at for at in sections if line.start() < at < line.end())})
@@ -136,7 +136,7 @@ def prepare(
 ) -> Prepared:
     """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
     document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
-    reply = case.masked_reply() if blind else case.reply
+    reply = case.mask_reply() if blind else case.reply
     evidence = examine(
         reply,
         document,
@@ -144,17 +144,17 @@ def prepare(
         annotated=trusted,
         part_set=case.part_set,
         summarised=case.summarised,
-        asked=case.question,
+        question=case.question,
     )
-    targets = annotated_targets(trusted, document, case.part_set) if trusted else ()
+    targets = find_annotated_targets(trusted, document, case.part_set) if trusted else ()
     rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
-    placed = [passage_finder(document.text).place(passage).span for passage in case.passages]
+    placed = [load_passage_finder(document.text).place(passage).span for passage in case.passages]
     retrieved = [TextSpan(*span, "shown") for span in placed if span]
     on_panels = {name: data for name, panel in panels.items() if (data := panel.show(case, rubric)) is not None}
     on_screen = tuple(panels[name] for name in on_panels)
     places = _places(case, dict.fromkeys(label for panel in on_screen for label in panel.sections(case)))
     settled = suggestions and evidence.suggestion is not None
-    every = dict.fromkeys(rubric.with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
+    every = dict.fromkeys(rubric.metrics_with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
     withheld = {metric: value for metric, value in every.items() if is_withheld(case.answer.digest, metric)}
     suggested = {metric: value for metric, value in every.items() if metric not in withheld}
     marked = _marked(rests_on, evidence)
@@ -223,7 +223,7 @@ def _find_question_places(case: Case) -> list[tuple[int, int]]:
     if trusted and trusted.silent == "yes":
         return []
     matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
-    near = load_index(case.document.text).nearest_to(matter)
+    near = load_index(case.document.text).find_nearest_to_question(matter)
     return _count_places(case.document, [(one.start, one.end) for one in near])
 
 
@@ -257,8 +257,8 @@ def in_words(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
     return {
         "key": rubric.key(value),
         "tone": {1.0: "good", -1.0: "bad"}.get(value, "unsure"),
-        "value": shown(value),
-        "words": rubric.words(metric, value),
+        "value": format_value(value),
+        "words": rubric.meaning(metric, value),
     }
 
 
@@ -284,13 +284,13 @@ def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric
 
 
 def _worded(rubric: Rubric, metric: str, value: float) -> str:
-    return f"{shown(value)} {rubric.words(metric, value)}"
+    return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
 
 def _headings(document: Document) -> list[TextSpan]:
     """The first line of each section; of one inside a line its number, with the title where that is known."""
     found = []
-    for section in outline(document):
+    for section in find_outline(document):
         end = document.text.find("\n", section.start, section.end)
         if not section.start < end <= section.start + _LONG:
             number, _, title = document.text[section.start : section.end].partition(" ")
@@ -312,7 +312,7 @@ def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: E
 def _places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
     """Section that a panel leads to → its place in the document, without a style of its own."""
     labels = tuple(sections)
-    targets = enumerate(zip(labels, section_targets(labels, case.document, case.part_set), strict=True))
+    targets = enumerate(zip(labels, find_section_targets(labels, case.document, case.part_set), strict=True))
     return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in targets if span}
 
 
@@ -332,7 +332,7 @@ def _tone_of_reference(reference: Reference) -> str:
     if reference.outside:
         return "unsure" if reference.outside == "perhaps another text" else "plain"
     if reference.problem:
-        return "bad" if reference.missing or reference.invented else "unsure"
+        return "bad" if reference.missing or reference.is_invented else "unsure"
     return "good" if reference.expected else "plain"
 
 
@@ -407,8 +407,8 @@ def _on_references(evidence: Evidence) -> list[EvidenceLine]:
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
-        text = f"cites {evidence.cited} of {evidence.targets} annotated passages"
-        lines.append(_line("good" if evidence.cited == evidence.targets else "plain", text))
+        text = f"cites {evidence.targets_cited} of {evidence.targets} annotated passages"
+        lines.append(_line("good" if evidence.targets_cited == evidence.targets else "plain", text))
     if not evidence.language:
         lines.append(_line("plain", "genaipa has no rules for how this language cites and denies"))
     if evidence.silence.annotated:
@@ -469,7 +469,7 @@ def _line(tone: str, text: str, mark: str = "") -> EvidenceLine:
 def case_of(desk: Desk, digest: str) -> Case:
     """The case of an answer of the pool; one that can't be read is set aside, and the page drawn again without it."""
     try:
-        return desk.pool.case(digest)
+        return desk.pool.load_case(digest)
     except GenaipaError as error:
         desk.set_aside(digest, error)
         st.rerun()
@@ -493,7 +493,7 @@ def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None
     given = list(desk.current.scores(answer.digest).values())
     given += filter(None, [desk.current.adjudication(answer.digest)])
     if any(event.analyst != user.name for event in given):
-        desk.queue.expose(user.name, [answer.digest], scores=True)
+        desk.queue.record_exposures(user.name, [answer.digest], scores=True)
     if not given:
         st.caption("Nobody has scored it yet.")
         return
@@ -511,19 +511,19 @@ def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> l
     `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
     """
     lines: list[str] = []
-    for event in desk.store.events_of(digest) if desk.current.latest_return(digest) else ():
+    for event in desk.store.load_answer_events(digest) if desk.current.latest_return(digest) else ():
         name = names.get(event.analyst, event.analyst) if names else f"{format_time(event.time)} {event.analyst}"
-        if event.kind == AGAIN:
+        if event.kind == SEND_BACK:
             lines.append(f"{name} sent it back: {event.note}")
         elif lines and event.kind == "score" and event.scorer == "human" and event.values is not None:
-            values = " ".join(map(shown, event.values.values()))
+            values = " ".join(map(format_value, event.values.values()))
             lines.append(f"{name} gave {values}{f': {event.note}' if event.note else ''}")
     return lines
 
 
 def _score(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
-    values = map(shown, event.values.values())
+    values = map(format_value, event.values.values())
     # As everywhere that people read it, from 10 to 100.
     return ListRow((name_scorer(event), *values, f"{desk.rubric.m_all(event.values):.1f}", event.note))
 

@@ -54,7 +54,7 @@ def boxes(found: ResultsView, experiment: str) -> None:
     st.caption(
         "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
         "and n how many. "
-        f"{style.bands_in_words(found.bounds)}"
+        f"{style.describe_bands(found.bounds)}"
     )
 
 
@@ -177,7 +177,7 @@ def show_chapter(key: str, chapter: Chapter, found: ResultsView) -> None:
 def show_table(key: str, each: Table) -> None:
     """A table of a report with its title and note; one page of rows is on screen."""
     texts(f"{key} title {each.name}", [noted(each.title, each.note)])
-    right = set(render.numeric(each))
+    right = set(render.numeric_columns(each))
     columns = [ListColumn(name, right=place in right) for place, name in enumerate(render.headings(each))]
 
     def row(place: int) -> ListRow:

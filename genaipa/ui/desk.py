@@ -21,7 +21,7 @@ from genaipa.scoring.people import People, load_people
 from genaipa.scoring.queue import Queue
 from genaipa.scoring.rubric import load_guidelines
 from genaipa.scoring.store import Store, open_store
-from genaipa.scoring.waves import Waves, draw_waves, in_words, short_digest, standings
+from genaipa.scoring.waves import Waves, describe_waves, draw_waves, measure_standings, short_digest
 from genaipa.words import number
 from genaipa.workspace import Workspace, find_workspace
 
@@ -56,9 +56,9 @@ class Desk:
         """The part of the answers that is asked for, in sentences; empty where all are."""
         if not self.waves:
             return ""
-        found = standings(self.waves, self.pool.answers.values(), self.current.scored())
+        found = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
         late = sum(group.late for group in found)
-        said = f"Asked for is a random part: {in_words(found)}; --sample all for everything." if found else ""
+        said = f"Asked for is a random part: {describe_waves(found)}; --sample all for everything." if found else ""
         return f"{said} {late:,} came later; the desk draws from them when it is opened again." if late else said
 
     @property
@@ -90,7 +90,7 @@ class Desk:
         answer = self.pool.answers.get(digest)
         if answer is not None:
             what = f"An answer to {answer.question} about {answer.document}"
-            self.pool.set_aside(digest, f"{what} can't be read and is left out; the desk's terminal shows why.")
+            self.pool.mark_unreadable(digest, f"{what} can't be read and is left out; the desk's terminal shows why.")
 
 
 def open_desk(settings: DeskSettings) -> Desk:
@@ -116,7 +116,7 @@ def open_desk(settings: DeskSettings) -> Desk:
         settings.plan, reference=people.reference, wave=asked, assign=tuple(people.assign.items())
     )
     queue = Queue(pool, store, current, plan)
-    queue.get_ready()
+    queue.prepare_orders()
     # A large study stays in memory as long as the desk is open: collecting garbage in it would make analysts wait.
     gc.collect()
     gc.freeze()
@@ -128,7 +128,7 @@ def _counted(store: Store, people: People, seen: int) -> Iterator[tuple[int, Eve
     """The log from a number on, without those whose scores are left out."""
     if not people.left_out:
         return iter(store.events(seen))
-    return ((number, event) for number, event in store.events(seen) if [*people.counted([event])])
+    return ((number, event) for number, event in store.events(seen) if [*people.keep_counted([event])])
 
 
 def _sampled(
@@ -139,8 +139,8 @@ def _sampled(
         return Waves(), None
     answers = pool.answers.values()
     size, seed, days = settings.sample, settings.plan.seed, days_of(meant or select(workspace, []))
-    waves = draw_waves(workspace, answers, current.scored(), size=size, seed=seed, days=days)
-    return waves, waves.asked if waves else None
+    waves = draw_waves(workspace, answers, current.find_scored_answers(), size=size, seed=seed, days=days)
+    return waves, waves.all_answers_in_wave if waves else None
 
 
 _HOUR = 3600

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from genaipa.scoring.tables import given, write_scores
+from genaipa.scoring.tables import select_effective_scores, write_scores
 from genaipa.ui.widgets import session_cached
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ def scores_button(desk: Desk, user: User) -> None:
     They tell whose each answer is and how others scored it: whoever could still be asked to score one gets the command
     for whoever keeps the study, and that one who scores has them is recorded.
     """
-    if not user.adjudicates or not desk.current.seen:
+    if not user.adjudicates or not desk.current.event_count:
         return
-    if user.scores and desk.queue.ahead_of(user.name):
+    if user.scores and desk.queue.answers_ahead(user.name):
         st.caption("You can still be asked to score answers; the scores as a table: genaipa scores export")
         return
-    stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
     content = session_cached("scores as a table", stamp, lambda: scores_table(desk))
 
     def note() -> None:
-        desk.queue.expose(user.name, desk.current.scored(), scores=True, system=True)
+        desk.queue.record_exposures(user.name, desk.current.find_scored_answers(), scores=True, system=True)
 
     st.download_button(
         "Download the scores (CSV)", content, FILE, "text/csv", on_click=note if user.scores else "rerun", key="scores"
@@ -42,6 +42,6 @@ def scores_button(desk: Desk, user: User) -> None:
 def scores_table(desk: Desk) -> bytes:
     """Return the table of the scores of people and of the adjudications in effect, as CSV."""
     file = io.BytesIO()
-    events = given((event for _, event in desk.store.events()), machines=False)
+    events = select_effective_scores((event for _, event in desk.store.events()), machines=False)
     write_scores(file, ".csv", events, desk.pool.answers, desk.rubric)
     return file.getvalue()

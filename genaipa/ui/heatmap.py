@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from genaipa.answers.tidy import names_of
+from genaipa.answers.tidy import name_metrics
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import band
 from genaipa.ui.widgets import SHORT
@@ -93,7 +93,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
             alt=f"Heat map: {rows} by metric, {experiment}. The boxes below choose a cell.",
         )
     st.caption(
-        f"Bands: {results.bounds.in_words}; a filled corner marks Red, an open one Yellow. "
+        f"Bands: {results.bounds.description}; a filled corner marks Red, an open one Yellow. "
         f"n is the number of {name_unit(rows)}."
     )
     boxes = st.columns([3, 1, 2])
@@ -214,7 +214,7 @@ def _mark_band(name: str, *, filled: bool) -> Spec:
 
 def list_columns(results: ResultsView) -> dict[str, str]:
     """Return the columns of the heat map, and their headings; first that by which systems are compared."""
-    names = {"m_all": "M_all"} | names_of(results.frame)
+    names = {"m_all": "M_all"} | name_metrics(results.frame)
     return {column: SHORT.get(column, name) for column, name in names.items()}
 
 

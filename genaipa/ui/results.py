@@ -16,13 +16,13 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.gather import gather
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.errors import GenaipaError
 from genaipa.reports import part
 from genaipa.reports.chapters import documents, judges, metrics, overall
 from genaipa.reports.figures.figure import Scope, as_png
-from genaipa.reports.judged.beside import beside, in_words
-from genaipa.reports.part import too_few
+from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
+from genaipa.reports.part import note_thin_experiments
 from genaipa.reports.report import Report
 from genaipa.runs.selection import Source, run_folders, select
 from genaipa.ui.widgets import ANY
@@ -157,7 +157,7 @@ class ResultsCache:
             self._answers = answers
         desk.current.refresh()
         events = desk.current.events()
-        return ResultsSnapshot(self._unscored.rescored(events, excluded=True), len(events), answers)
+        return ResultsSnapshot(self._unscored.apply_events(events, excluded=True), len(events), answers)
 
 
 @lru_cache(maxsize=1)
@@ -167,7 +167,7 @@ def cache_of(_pool: Pool) -> ResultsCache:
 
 
 def _state(pool: Pool) -> tuple[int, int]:
-    return pool.generation, len(pool.arrived)
+    return pool.generation, len(pool.arrivals)
 
 
 def sources_of(desk: Desk) -> list[Source]:
@@ -235,28 +235,28 @@ class ResultsView:
     @cached_property
     def board(self) -> Table:
         """The systems, the best first."""
-        return overall.board(self.frame)
+        return overall.leaderboard_table(self.frame)
 
     @cached_property
     def people(self) -> Table:
         """The same by people's scores alone."""
-        return overall.board(self.frame[self.frame["scorer"] != "machine"])
+        return overall.leaderboard_table(self.frame[self.frame["scorer"] != "machine"])
 
     @cached_property
     def level(self) -> EvidenceLevel:
         """Return what a difference has to show before it counts, by how much of what was planned is scored."""
-        return part.board_level(self.frame)
+        return part.leaderboard_evidence(self.frame)
 
     @property
     def no_board(self) -> str:
         """Why there is no such table."""
-        return too_few(self.frame) or "No score of a question about a policy is chosen."
+        return note_thin_experiments(self.frame) or "No score of a question about a policy is chosen."
 
     @cached_property
     def estimates(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
         frame = pd.concat([self.frame, self._beyond])
-        return beside(frame, self._snapshot.study.log.counted), in_words(frame)
+        return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts(frame)
 
     @property
     def beyond(self) -> int:
@@ -266,22 +266,22 @@ class ResultsView:
     @cached_property
     def questions(self) -> Table:
         """The metrics by question."""
-        return metrics.by_question(self.frame)
+        return metrics.metrics_by_question_table(self.frame)
 
     @cached_property
     def categories(self) -> Table:
         """The metrics by category."""
-        return metrics.by_category(self.frame)
+        return metrics.metrics_by_category_table(self.frame)
 
     @cached_property
     def points(self) -> Table:
         """M_all of every question about every document."""
-        return documents.points(self.frame)
+        return documents.question_scores_table(self.frame)
 
     @cached_property
     def boxes(self) -> Table:
         """M_all by document in five numbers."""
-        return documents.five_numbers(self.frame)
+        return documents.five_numbers_table(self.frame)
 
     def about(self, rows: Rows) -> Mapping[str, str]:
         """The names of a heat map's rows → their meaning."""
@@ -290,12 +290,12 @@ class ResultsView:
     @cached_property
     def report(self) -> Report:
         """Everything that a report of this has."""
-        return Report.of(self._study)
+        return Report.build(self._study)
 
     @cached_property
     def judges(self) -> Chapter:
         """The report's chapter on judges alone."""
-        scope = Scope.of(self.frame, self._snapshot.study.questions.categories, self.bounds)
+        scope = Scope.from_frame(self.frame, self._snapshot.study.questions.categories, self.bounds)
         return judges.JudgesChapter().make(self._study, scope)
 
     @cached_property
@@ -303,7 +303,7 @@ class ResultsView:
         """The snapshot's data, of the answers in this view, without what is known of those that are left out."""
         shown = {*self.frame["answer"].unique()}.difference(self.left_out)
         events = [event for event in self._snapshot.study.log.counted if event.answer in shown]
-        study = self._snapshot.study.with_table(self.frame)
+        study = self._snapshot.study.replace_table(self.frame)
         return replace(study, log=study.log._replace(counted=events))
 
     def picture(self, figure: Figure) -> bytes:
@@ -348,7 +348,7 @@ def view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> Res
 def view_without_ahead(desk: Desk, user: User) -> ResultsView | None:
     """The view of all answers, except any that this user can still be asked to score; None without a run."""
     snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     return view(snapshot, ResultsChoice(), snapshot.hidden(ahead)) if snapshot else None
 
 
@@ -361,14 +361,14 @@ def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
 
 def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
     """One row for each of the answers, as if nobody had scored it."""
-    values = [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
+    values = [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
 def _behind(rows: pd.DataFrame) -> list[ScoredAnswer]:
     """The rows, one answer's together."""
     found: dict[tuple[Any, ...], ScoredAnswer] = {}
-    for row in rows[[*_SHOWN, *metrics_of(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
+    for row in rows[[*_SHOWN, *list_metrics(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
         place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
         found.setdefault(place, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
     return sorted(found.values(), key=lambda behind: not behind.counted)

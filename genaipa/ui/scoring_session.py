@@ -17,10 +17,10 @@ from msgspec import UNSET
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
-from genaipa.scoring.events import Draft, Objection, Pin, Shown, new_id
+from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_id
 from genaipa.scoring.evidence.nearest import load_index
-from genaipa.scoring.objections import filed, own, proved
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.objections import collect_objections, find_own_objection, make_correction
+from genaipa.scoring.rubric import format_value
 from genaipa.ui.answer_view import Prepared, prepare, units
 from genaipa.ui.panel import panels
 from genaipa.ui.widgets import desk_message
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from genaipa.scoring.answers import Case
     from genaipa.scoring.events import Event
-    from genaipa.scoring.objections import Filed
+    from genaipa.scoring.objections import FiledObjection
     from genaipa.scoring.people import User
     from genaipa.ui.desk import Desk
 
@@ -98,7 +98,7 @@ def prepared(desk: Desk, digest: str) -> Prepared:
 def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG001 - part of the key
     # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
     return prepare(
-        _desk.pool.case(digest),
+        _desk.pool.load_case(digest),
         _desk.rubric,
         blind=_desk.queue.plan.blind,
         suggestions=_desk.settings.suggestions,
@@ -121,7 +121,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
         score.analyst,
         score.answer,
         "score",
-        typed=desk.rubric.keys_of(score.values),
+        typed=desk.rubric.format_keys(score.values),
         note=score.note,
         # A correction adds to the time that it took.
         seconds=score.seconds or 0.0,
@@ -131,7 +131,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> Shown | None:
+def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> ScreenContents | None:
     """Read what the browser says that it showed of an answer.
 
     None where it says nothing, and a ValueError where it says anything else.
@@ -139,10 +139,10 @@ def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> Shown | None:
     if "shown" not in sent:
         return None
     try:
-        said = msgspec.convert(sent["shown"], Shown)
+        said = msgspec.convert(sent["shown"], ScreenContents)
     except msgspec.ValidationError as error:
         raise ValueError(f"what was shown can't be read ({error})") from None
-    return Shown(
+    return ScreenContents(
         nearest=said.nearest,
         grey=said.grey,
         evidence=tuple(metric for metric in ready.shown["evidence"] if metric in said.evidence),
@@ -180,9 +180,9 @@ def take_pin(desk: Desk, user: User, case: Case, said: Mapping[str, Any]) -> Non
     if before is not None and same and said["remove"]:
         if user.name != before.analyst and not user.adjudicates:
             raise UsageError("whoever pinned it, or an adjudicator, can take it away; you can pin another passage.")
-        desk.queue.pin(user.name, case.answer.digest, none)
+        desk.queue.pin_passage(user.name, case.answer.digest, none)
     elif not same and not said["remove"]:
-        desk.queue.pin(user.name, case.answer.digest, pin)
+        desk.queue.pin_passage(user.name, case.answer.digest, pin)
 
 
 def _no_pin(case: Case) -> Pin:
@@ -200,7 +200,7 @@ def objection_on_screen(desk: Desk, analyst: str, case: Case, trouble: str) -> d
     if case.annotated is None:
         return None
     mine = _mine(desk, analyst, case)
-    right = mine.said.correction if mine else None
+    right = mine.objection.correction if mine else None
     return {
         "mine": right
         and {
@@ -226,21 +226,21 @@ def take_objection(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any]
     return ""
 
 
-def _keep(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any], mine: Filed | None) -> None:
+def _keep(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any], mine: FiledObjection | None) -> None:
     chosen = next((value for value in SAID if value == said["silent"]), None)
     changed = case.annotated is not None and chosen != case.annotated.silent
     passage, answer, why = (str(said[name]) for name in ("passage", "answer", "why"))
     before = case.annotated.silent if case.annotated else None
     silent = chosen if changed else None
-    right = proved(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
-    if mine is None or mine.said.correction != right:
+    right = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
+    if mine is None or mine.objection.correction != right:
         about = (case.document.name, case.document.digest, case.questions, case.answer.question)
-        desk.queue.object(analyst, case.answer.digest, Objection(*about, right))
+        desk.queue.file_objection(analyst, case.answer.digest, Objection(*about, right))
 
 
-def _mine(desk: Desk, analyst: str, case: Case) -> Filed | None:
+def _mine(desk: Desk, analyst: str, case: Case) -> FiledObjection | None:
     about = (case.document.digest, case.questions, case.answer.question)
-    return own(filed(desk.current.objections()), analyst, about)
+    return find_own_objection(collect_objections(desk.current.objections()), analyst, about)
 
 
 _LAST = 10
@@ -272,7 +272,7 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
         "question": question,
         "begins": begins,
         "document": desk.pool.answers[score.answer].document,
-        "values": " ".join(map(shown, score.values.values())),
+        "values": " ".join(map(format_value, score.values.values())),
         "note": score.note,
         "time": score.time,
     }
@@ -282,8 +282,8 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
 def words_of(_desk: Desk, digest: str) -> tuple[str, str]:
     """The question of an answer, and how the answer on screen begins; the question's id where it can't be read."""
     try:
-        case = _desk.pool.case(digest)
+        case = _desk.pool.load_case(digest)
     except GenaipaError:
         return _desk.pool.answers[digest].question, ""
-    reply = case.masked_reply() if _desk.queue.plan.blind else case.reply
+    reply = case.mask_reply() if _desk.queue.plan.blind else case.reply
     return case.asked, " ".join(reply[: 2 * _BEGINNING].split())[:_BEGINNING]

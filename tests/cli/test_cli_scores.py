@@ -123,7 +123,7 @@ def test_the_log_moves_to_another_workspace_unchanged(genaipa: Cli, run: Path) -
     Path("elsewhere").mkdir()
     refused = genaipa("scores", "import", "all.jsonl", "-w", "elsewhere")
     assert refused.code == 2
-    assert refused.err.count("--unknown-answers lets it in") == 3
+    assert refused.err.count("--unknown-answers imports it") == 3
     assert "3 problems" in refused.err.splitlines()[-1]
     done(genaipa("scores", "-w", "elsewhere", "import", "all.jsonl", "--unknown-answers"))
     done(genaipa("scores", "export", "-w", "elsewhere", "-o", "again.jsonl"))

@@ -104,4 +104,6 @@ def test_a_name_that_moves_within_a_run(genaipa: Cli, monkeypatch: pytest.Monkey
     report = genaipa("report", "latest", "-o", "report")
     assert report.code == 0, report.err
     page = (find_run(make_workspace(3), "latest").path.parents[1] / "report" / "index.html").read_text(encoding="utf-8")
-    assert "served by several models, which its averages mix: m-2026-01 (1 answer) and m-2026-02 (2 answers)." in page
+    assert (
+        "served by several models, and its averages mix them: m-2026-01 (1 answer) and m-2026-02 (2 answers)." in page
+    )

@@ -26,7 +26,7 @@ from genaipa.policies.corpus import json_line
 from genaipa.policies.corpus_file import open_corpus
 from genaipa.policies.formats import extract
 from genaipa.questions.sets import QuestionSet
-from genaipa.scoring.importing import ScoresReading
+from genaipa.scoring.importing import ScoresReader
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.tables import read_table
 from genaipa.workspace import find_workspace, shipped
@@ -141,7 +141,7 @@ def shipped_questions() -> bytes:
 
 def read_scores(path: Path) -> None:
     """Read a log of scores."""
-    ScoresReading(str, load_rubric(find_workspace())).read(path)
+    ScoresReader(str, load_rubric(find_workspace())).read(path)
 
 
 KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {

@@ -38,7 +38,7 @@ FAR = "openai-api/far/glib-8b"
 
 
 def test_a_system_is_found_by_each_name_that_is_printed() -> None:
-    """By every short name that `short_names` gives, among any of them; also by the last part, as figures have it."""
+    """By every short name that `shorten_names` gives, among any of them; also by the last part, as figures have it."""
     for some in (SYSTEMS, SYSTEMS[:3], SYSTEMS[3:], SYSTEMS[::2]):
         for full, short in shorten_names(some).items():
             assert (find_system(short, some), find_system(full, some)) == (full, full), short

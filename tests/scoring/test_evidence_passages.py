@@ -13,9 +13,9 @@ from size import size
 from genaipa.policies.document import About, Document, load_document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.questions.points import Point
-from genaipa.scoring.evidence.examine import annotated_targets
+from genaipa.scoring.evidence.examine import find_annotated_targets
 from genaipa.scoring.evidence.passages import OtherDocuments, PassageFinder
-from genaipa.scoring.evidence.support import sentence_spans, supporting_sentences
+from genaipa.scoring.evidence.support import find_supporting_sentences, sentence_spans
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.counts import RightSections, count
@@ -137,8 +137,8 @@ Boats may be hired by the hour. Names of those who hire a boat are written into 
 
 def shown_by(sentence: str, annotated: AnnotatedAnswer) -> int:
     """How many right sections a passage of this sentence shows."""
-    targets = [span for _, span in annotated_targets(annotated, LODGE, "") if span]
-    right = RightSections(LODGE, targets, supporting_sentences(LODGE, annotated))
+    targets = [span for _, span in find_annotated_targets(annotated, LODGE, "") if span]
+    right = RightSections(LODGE, targets, find_supporting_sentences(LODGE, annotated))
     return count([Passage(sentence)], PassageFinder(LODGE.text), right, NONE).sections_shown
 
 
@@ -168,7 +168,7 @@ def test_a_section_is_shown_by_the_sentence_that_the_annotation_rests_on(by: str
 def test_where_no_sentence_is_known_half_of_them_show_a_section() -> None:
     """An annotated answer in words of its own leaves it open which sentence it rests on."""
     annotated = AnnotatedAnswer(silent="no", answer="Certainly not.", sections=("1",))
-    assert supporting_sentences(LODGE, annotated) == frozenset()
+    assert find_supporting_sentences(LODGE, annotated) == frozenset()
     assert shown_by("Breakfast is served until ten.", annotated) == 0
     begin = LODGE.text.index("We welcome")
     assert shown_by(LODGE.text[begin : LODGE.text.index("Breakfast")], annotated) == 1
@@ -214,7 +214,7 @@ def test_annotated_sections_of_a_shipped_document_have_sentences() -> None:
     assert annotations is not None
     finder = PassageFinder(document.text)
     for answer in annotations.annotations.answers.values():
-        spans = [span for _, span in annotated_targets(answer, document, "") if span]
+        spans = [span for _, span in find_annotated_targets(answer, document, "") if span]
         right = RightSections(document, spans)
         found = count([Passage(document.text[slice(*span)]) for span in spans], finder, right, NONE)
         assert (found.sections_shown, found.passages_annotated) == (len(spans), len(spans))

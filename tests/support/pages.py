@@ -163,7 +163,7 @@ def desk_here(*runs: str, **plan: Any) -> Desk:
 def score(desk: Desk, analyst: str, answer: str, keys: str, note: str = "") -> Event:
     """A score as the scoring page keeps it."""
     values = typed(keys)
-    return desk.queue.save(analyst, answer, values, note=note, seconds=60, suggested={}, id=new_id())
+    return desk.queue.save_score(analyst, answer, values, note=note, seconds=60, suggested={}, id=new_id())
 
 
 def make_desk() -> Desk:

@@ -119,7 +119,7 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         assert done.code == 0, done.err
     here = find_workspace()
     study = gather(here, select(here, ("latest",)), None)
-    frame = study.joined().set_index("document")
+    frame = study.join_facts().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
         "acme": [3, 2, 1],

@@ -158,7 +158,9 @@ def test_the_value_follows_as_by_the_rubric() -> None:
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
         )
         vital, okay = (sum(p.weight == weight and p.id in said for p in THREE) for weight in ("vital", "okay"))
-        assert values[vital][okay] == PAPER.key(PAPER.by_points(THREE, make_ticks(THREE, said, contradicted))), hows
+        assert values[vital][okay] == PAPER.key(
+            PAPER.value_from_points(THREE, make_ticks(THREE, said, contradicted))
+        ), hows
 
 
 def test_ticks_of_other_points_are_of_no_use() -> None:

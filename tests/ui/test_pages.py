@@ -210,7 +210,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert page.components()["verdict"]["answer"] == second
     said = {"what": "save", "id": stale["id"], "typed": "33333", "note": "", "seconds": 1}
     page.tell("verdict", "did", said)
-    events = disputed.store.events_of(first)
+    events = disputed.store.load_answer_events(first)
     assert [(event.kind, event.analyst) for event in events] == [
         ("score", "ada"),
         ("score", "grace"),
@@ -234,7 +234,7 @@ def test_an_adjudication_can_be_undone(disputed):
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"], data["draft"]["note"]) == (first, "12111", "A slip.")
     assert disputed.current.adjudication(first) is None
-    assert [event.kind for event in disputed.store.events_of(first)][-2:] == ["adjudication", "undo"]
+    assert [event.kind for event in disputed.store.load_answer_events(first)][-2:] == ["adjudication", "undo"]
 
 
 def test_a_draft_comes_back(disputed):
@@ -313,7 +313,7 @@ def test_agreement_shows_what_is_measured(disputed):
     assert [row[0] for row in page.rows("agreement leanings")] == ["ada", "grace"]
     assert "fewer than 30" in page.text()
     assert [row[0] for row in page.rows("agreement answers")] == [
-        f"{disputed.pool.case(answer).asked} (Q{n})" for n, answer in enumerate(digests(disputed)[:2], 1)
+        f"{disputed.pool.load_case(answer).asked} (Q{n})" for n, answer in enumerate(digests(disputed)[:2], 1)
     ]
     tones = [cell.get("tone", "") for cell in page.components()["agreement answers"]["rows"][0]["cells"][4:-1]]
     assert tones == ["quiet", "bad", "quiet", "quiet", "quiet"], "red is what is furthest apart, and nothing else"
@@ -326,12 +326,12 @@ def test_an_answer_that_differs_is_opened_below_its_row(disputed):
     assert "agreement reply" not in page.components()
     page.tell("agreement answers", "chosen", first)
     shown = page.components()["agreement reply"]["texts"]
-    case = disputed.pool.case(first)
-    assert [text["text"] for text in shown[:2]] == [case.asked, case.masked_reply()]
+    case = disputed.pool.load_case(first)
+    assert [text["text"] for text in shown[:2]] == [case.asked, case.mask_reply()]
     assert shown[0]["arrives"] == first
     assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
-    assert first in disputed.current.saw_scores("edsger")
-    assert first not in disputed.current.saw_system("edsger")
+    assert first in disputed.current.score_exposures("edsger")
+    assert first not in disputed.current.system_exposures("edsger")
     settle = next(button for button in page.test.button if button.label == "Settle it")
     settle.click()
     page.run()

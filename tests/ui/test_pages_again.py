@@ -74,7 +74,7 @@ def test_the_thread_is_there_once_both_have_scored(disputed: Desk) -> None:
     page.run()
     assert page.components()["verdict"]["thread"] == [f"edsger sent it back: {WORD}"]
     score(disputed, "ada", first, "12111", note="So be it.")
-    assert first in disputed.queue.ahead_of("ada")
+    assert first in disputed.queue.answers_ahead("ada")
     score(disputed, "grace", first, "13111")
     page = Shown("adjudication", disputed, EDSGER)
     assert page.components()["verdict"]["answer"] == first, "it differs still"
@@ -104,7 +104,7 @@ def test_the_mean_stands_in_one_key(disputed: Desk) -> None:
 
 def test_rows_of_one_question_can_be_told_apart(disputed: Desk) -> None:
     """Agreement and Overview say how each answer begins."""
-    replies = {disputed.pool.case(answer).masked_reply()[:20] for answer in digests(disputed)[:2]}
+    replies = {disputed.pool.load_case(answer).mask_reply()[:20] for answer in digests(disputed)[:2]}
     assert {row[1][:20] for row in Shown("agreement", disputed, EDSGER).rows("agreement answers")} == replies
 
 

@@ -100,7 +100,7 @@ def test_all_pages_count_scores() -> None:
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
-        desk.queue.save(name, answer, values, seconds=None, **more)
+        desk.queue.save_score(name, answer, values, seconds=None, **more)
     assert desk.wanted_in_words == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
     assert lasts(desk).endswith("the scores that are here came without times.")
     line = progress_line(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)

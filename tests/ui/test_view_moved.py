@@ -53,7 +53,7 @@ def test_what_moved_comes_first_and_leads_to_the_answers() -> None:
         there = shown.facts(QueryParams({name: values[0] for name, values in parse_qs(link.query).items()}))
         assert link.fragment in {f"q{row['place']}" for row in there["rows"]}
     page = shown._template.render(facts)
-    assert re.findall(r'href="[^"]*#(q\d+)"', page) == [f"q{each['pair'].place}" for each in facts["moved"]]
+    assert re.findall(r'href="[^"]*#(q\d+)"', page) == [f"q{each['pair'].position}" for each in facts["moved"]]
     assert "In German and French nobody has measured them" in page
     assert "<b>indeed</b>" not in page
     second = shown.facts(QueryParams("page=2"))

@@ -167,7 +167,7 @@ def compare(
     if md:
         _write_markdown(workspace, result, held, md, output, runs, force=force)
     _print_result(result, held, runs, rule_scored, everything=everything, json=json)
-    if held and held.failed:
+    if held and held.is_failing:
         raise typer.Exit(LOST)
 
 
@@ -223,12 +223,12 @@ def _write_markdown(
     force: bool,
 ) -> None:
     """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
-    from genaipa.reports.pull_request import as_markdown, changed_answers, link_report, name_report
+    from genaipa.reports.pull_request import as_markdown, find_changed_answers, link_report, name_report
 
     report_link = link_report(output, path) if output else name_report(runs)
     with open_output(path, force=force) as file:
         file.write(
-            as_markdown(comparison, changed_answers(comparison, workspace), gate=gate, report=report_link).encode()
+            as_markdown(comparison, find_changed_answers(comparison, workspace), gate=gate, report=report_link).encode()
         )
     say(f"Written to {path}.")
 
@@ -237,9 +237,9 @@ def _compare_by_rule(
     workspace: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
 ) -> dict[str, Against]:
     """Compare two systems or runs where a rule scores; a UsageError for nothing at all in common."""
-    from genaipa.reports.chapters.chapter import by_rule
+    from genaipa.reports.chapters.chapter import result_classes
 
-    classes = by_rule([source for sources in sides for source in sources])
+    classes = result_classes([source for sources in sides for source in sources])
     comparisons = {comparison.name: comparison.against(workspace, first, second) for comparison in classes}
     shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
     if not shared and not people:
@@ -355,7 +355,8 @@ def _describe_limits(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
     row = comparison.frame.iloc[0].to_dict()
     read = {
-        name: comparison.table.written(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")
+        name: comparison.table.format_cell(name, row[name])
+        for name in ("policies_low", "policies_high", "policies_p_holm")
     }
     text, early = "Nothing can be said about other policies.", str(comparison.evidence)
     if read["policies_low"]:
@@ -379,7 +380,7 @@ def _make_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] |
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"
         for row in data.to_dict("records"):
-            written = {str(name): table.written(str(name), value) for name, value in row.items()}
+            written = {str(name): table.format_cell(str(name), value) for name, value in row.items()}
             for target in ("", "policies_"):
                 low, high = written[f"{target}low"], written[f"{target}high"]
                 written[f"{target}interval"] = f"{low} to {high}" if low else ""
@@ -391,7 +392,7 @@ def _make_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] |
 def _write(comparison: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
     """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
-    from genaipa.reports.figures.figure import paths_of, save
+    from genaipa.reports.figures.figure import file_paths, save
     from genaipa.reports.render import as_latex
 
     if form:
@@ -402,7 +403,7 @@ def _write(comparison: Comparison, output: Path, form: str, formats: Sequence[Fo
     if comparison.groups:
         texts[output / f"{comparison.groups.name}.tex"] = as_latex(comparison.groups)
     figures = comparison.figures
-    for path in (*texts, *(path for figure in figures for path in paths_of(figure, output, formats))):
+    for path in (*texts, *(path for figure in figures for path in file_paths(figure, output, formats))):
         check_new(path, force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)

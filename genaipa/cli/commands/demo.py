@@ -70,13 +70,13 @@ def _bring_scores(workspace: Workspace) -> None:
     if importlib.util.find_spec("sqlalchemy") is None:
         say("To score answers in the browser: pip install 'genaipa[desk]', then genaipa demo once more.")
         return
-    from genaipa.scoring.importing import import_from
+    from genaipa.scoring.importing import import_sources
     from genaipa.scoring.people import People
     from genaipa.scoring.store import Store, database_url
 
     store = Store.open(database_url(workspace))
     try:
-        brought = import_from(store, SCORES, (), People(), unknown_answers=True)
+        brought = import_sources(store, SCORES, (), People(), unknown_answers=True)
     finally:
         store.close()
     for problem in brought.problems:
@@ -115,9 +115,9 @@ def _show_ranking(report: Report) -> None:
 
 def _describe_pair(row: Any) -> str:
     """Describe the difference of a pair in a sentence, the higher one first."""
-    from genaipa.reports.significance import written
+    from genaipa.reports.significance import write_p
 
-    by = f"{row.difference:+.1f}, {written(row.p_holm)}"
+    by = f"{row.difference:+.1f}, {write_p(row.p_holm)}"
     if row.p_holm < row.level:
         return f"{row.first} beats {row.second} ({by})"
     return f"{row.first} against {row.second} may be chance ({by})"

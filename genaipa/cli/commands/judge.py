@@ -191,7 +191,7 @@ def _print_alone(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, li
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
     scored two.
     """
-    from genaipa.judging.verdict import alone
+    from genaipa.judging.verdict import summarize_judges
     from genaipa.systems.provider import shorten_names
 
     explain(
@@ -201,7 +201,7 @@ def _print_alone(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, li
         "have scored 30 of its answers: genaipa judges.",
         hint="What the numbers mean: --explain",
     )
-    results = alone(workspace, answers)
+    results = summarize_judges(workspace, answers)
     names = shorten_names(sorted({system for result in results for system in result.means}))
     for result in results:
         who = "Judge" if len(results) == 1 else f"Judge {result.judge}"

@@ -79,7 +79,7 @@ def judges(
     from genaipa.reports.render import as_rows
 
     study = gather_scored(workspace, sources, excluded=include_excluded, by=by)
-    chapter = JudgesChapter().make(study, Scope.of(study.table, study.questions.categories))
+    chapter = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
     tables = {item.name: item for item in chapter.tables}
     if output is not None and tables:
         _write(chapter, output, force=force)
@@ -135,10 +135,10 @@ def _summarize_judge(judge: str, agreed: Table, lenient: Table) -> str:
     of = {row["measure"]: row for row in rows.to_dict("records")}
     if not (whole := of.pop("M_all", None)):
         return ""
-    text = f"agrees with people at alpha {agreed.written('alpha', whole['alpha'])} on M_all"
+    text = f"agrees with people at alpha {agreed.format_cell('alpha', whole['alpha'])} on M_all"
     if of:
         weakest = min(of.values(), key=lambda row: row["alpha"])
-        text += f", weakest on {weakest['measure']} ({agreed.written('alpha', weakest['alpha'])})"
+        text += f", weakest on {weakest['measure']} ({agreed.format_cell('alpha', weakest['alpha'])})"
     data = lenient.data
     all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
@@ -201,7 +201,7 @@ def _agreement_rows(agreements: Table) -> Iterator[list[str] | str]:
             alphas = (
                 _format_interval(agreements, cells.get((who, measure, whom), {}), "alpha") for who, whom in places
             )
-            ac2 = agreements.written("ac2", with_people["ac2"])
+            ac2 = agreements.format_cell("ac2", with_people["ac2"])
             yield [
                 measure,
                 f"{with_people['answers']:,}",
@@ -218,7 +218,7 @@ def _group_rows(agreements: Table, by: str) -> Iterator[list[str] | str]:
         yield str(judge)
         for row in rows.to_dict("records"):
             alpha = _format_interval(agreements, row, "alpha")
-            measures = (agreements.written(name, row[name]) for name in ("ac2", "commonest"))
+            measures = (agreements.format_cell(name, row[name]) for name in ("ac2", "commonest"))
             yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
 
@@ -228,12 +228,12 @@ def _leniency_rows(leniencies: Table) -> Iterator[list[str] | str]:
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
-            blank = "" if leniencies.written("low", row["low"]) else row["reason"]
+            blank = "" if leniencies.format_cell("low", row["low"]) else row["reason"]
             ends = (
                 _format_ends(leniencies, row, low, high)
                 for low, high in (("low", "high"), ("policies_low", "policies_high"))
             )
-            yield [_group_label(row), f"{row['answers']:,}", leniencies.written("mean", row["mean"]), *ends, blank]
+            yield [_group_label(row), f"{row['answers']:,}", leniencies.format_cell("mean", row["mean"]), *ends, blank]
 
 
 def _group_label(row: dict[Any, Any]) -> str:
@@ -254,15 +254,15 @@ def _format_interval(source: Table, row: dict[Any, Any], column: str, low: str =
 
     if not row:
         return ""
-    value, ends = source.written(column, row[column]), _format_ends(source, row, low, high)
+    value, ends = source.format_cell(column, row[column]), _format_ends(source, row, low, high)
     if value or column == "r":
         return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
 
 
 def _format_ends(source: Table, row: dict[Any, Any], low: str, high: str) -> str:
-    written = source.written(low, row[low])
-    return f"{written} to {source.written(high, row[high])}" if written else ""
+    written = source.format_cell(low, row[low])
+    return f"{written} to {source.format_cell(high, row[high])}" if written else ""
 
 
 def _write(chapter: Chapter, output: Path, *, force: bool) -> None:

@@ -57,17 +57,17 @@ def leaderboard(
     check_names(workspace, *split_names(run))
     study, results = _gather_results(workspace, split_names(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
-    from genaipa.reports.chapters.groups import quality
-    from genaipa.reports.chapters.overall import board, unlike
-    from genaipa.reports.notable import is_unscored, notable
-    from genaipa.reports.part import too_few
+    from genaipa.reports.chapters.groups import group_quality_table
+    from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_systems
+    from genaipa.reports.notable import is_unscored, notable_sentences
+    from genaipa.reports.part import note_thin_experiments
 
     problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
-    table = board(study.table)
+    table = leaderboard_table(study.table)
     rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
-    grouped = (quality(study.table, study.groups) or None) if study.groups else None
-    apart = [unlike(study.table)] if table and len(table.data) > 1 else []
-    sentences = [*filter(None, apart), *notable(study, results), *problems]
+    grouped = (group_quality_table(study.table, study.groups) or None) if study.groups else None
+    apart = [note_unlike_systems(study.table)] if table and len(table.data) > 1 else []
+    sentences = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
         sentences.insert(0, f"Filtered by: {', '.join(split_names(run))}.")
     if json:
@@ -90,7 +90,9 @@ def leaderboard(
         _write(grouped or (tables[0] if tables else table), output, force=force)
     else:
         nothing = "No run here has answers to rank."
-        _print_tables(tables, "" if table else too_few(study.table) or ("" if tables or not results else nothing))
+        _print_tables(
+            tables, "" if table else note_thin_experiments(study.table) or ("" if tables or not results else nothing)
+        )
     caveats([*note_too_few_documents(table), *sentences])
     if output is not None:
         show(f"{output}: the leaderboard")

@@ -102,7 +102,7 @@ def report(
     select(workspace, split_names(run), only)
     check_packages()
     from genaipa.reports import report as reports
-    from genaipa.reports.writing import default_folder, selection_of
+    from genaipa.reports.writing import default_folder, read_selection
 
     workspace.check_output(output)
     with _show_steps("reading the runs") as tell:
@@ -117,7 +117,7 @@ def report(
             tell=tell,
         )
         folder = output or default_folder(workspace, result.selection)
-        before = selection_of(folder)
+        before = read_selection(folder)
         page = result.write(folder, formats=wanted, whole=with_texts, tell=tell)
     if before is not None and before != sorted(result.selection):
         say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
@@ -188,9 +188,9 @@ def _describe_unscored(report: Report) -> str:
     counts = report.tables["answers"].data
     if counts["scored"].sum() or counts["published"].sum():
         return ""
-    from genaipa.reports.judged.alone import alone_in_words
+    from genaipa.reports.judged.alone import describe_judges_alone
 
-    if alone := alone_in_words(report.study):
+    if alone := describe_judges_alone(report.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
     text = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
@@ -213,6 +213,6 @@ def _write_frame(report: Report, path: Path) -> None:
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write(report.study.joined(), path)
+        tidy.write(report.study.join_facts(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

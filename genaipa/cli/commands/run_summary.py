@@ -149,13 +149,13 @@ def _estimate_power(task: Task, times: float) -> dict[str, object]:
         check_packages()
     except MissingPackageError:
         return {}
-    from genaipa.reports.significance import PUBLISHED, power_in_words
+    from genaipa.reports.significance import PUBLISHED, begin_power_sentence
     from genaipa.stats.power import find_detectable
 
     questions, documents = min(counts, default=0), round(len(policies) * times)
     detectable = find_detectable(questions, documents, PUBLISHED)
     sizes = {target: None if size != size else round(size, 1) for target, size in detectable._asdict().items()}  # noqa: PLR0124 - NaN
-    text = power_in_words(detectable, questions, documents)
+    text = begin_power_sentence(detectable, questions, documents)
     return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
 

@@ -132,7 +132,7 @@ def score(
         for title in filter(None, () if desk.pool.answers else pages):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve(desk, login, host=host, port=port, browser=not no_browser)
-        state = desk.store.chained()
+        state = desk.store.log_state()
         if state.events:
             show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")
     finally:
@@ -242,7 +242,7 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
     if desk.part:
         show(desk.part)
-    if desk.pool.left_out:
-        show(desk.pool.left_out)
+    if desk.pool.exclusion_note:
+        show(desk.pool.exclusion_note)
     show(f"Scores are kept in {desk.store.name}.")
     show(f"The desk is open at {where} (Ctrl-C closes it).")

@@ -100,17 +100,17 @@ def export(
     """
     from genaipa.runs.selection import run_folders
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import given, suffix_of, write_scores
+    from genaipa.scoring.tables import parse_suffix, select_effective_scores, write_scores
 
     workspace = current_workspace()
-    suffix = suffix_of(output) if output else ".csv"
+    suffix = parse_suffix(output) if output else ".csv"
     if output is not None:
         check_new(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
     events: Sequence[Event] = _read_events(workspace, damaged=suffix == ".jsonl")
     answers, rubric = dict[str, Any](), load_rubric(workspace)
     if suffix != ".jsonl" or in_effect:
-        events = given(events, machines=machines)
+        events = select_effective_scores(events, machines=machines)
     if suffix != ".jsonl":
         answers = _load_pool(workspace, run_folders(workspace)).answers
     if output is None:
@@ -141,14 +141,14 @@ def import_(
     value are left out.
     """
     from genaipa.runs.selection import run_folders
-    from genaipa.scoring.importing import import_from
+    from genaipa.scoring.importing import import_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
     workspace = current_workspace()
     pool, people = _load_pool(workspace, run_folders(workspace)), load_people(workspace)
     with contextlib.closing(open_store(workspace)) as store:
-        imported = import_from(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
+        imported = import_sources(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
     if json:
         print_json(imported)
     else:
@@ -185,7 +185,7 @@ def sheet(
     from genaipa.runs.selection import select
     from genaipa.scoring.people import load_people
     from genaipa.scoring.rubric import load_rubric
-    from genaipa.scoring.tables import blind_order, write_sheet
+    from genaipa.scoring.tables import shuffle_answers, write_sheet
     from genaipa.scoring.waves import load_waves, short_digest
 
     workspace = current_workspace()
@@ -199,12 +199,14 @@ def sheet(
         sources=sources,
         excluded=include_excluded,
     )
-    answers = blind_order(pool.answers.values(), analyst)
-    if pool.left_out:
-        show(pool.left_out)
+    answers = shuffle_answers(pool.answers.values(), analyst)
+    if pool.exclusion_note:
+        show(pool.exclusion_note)
     if not answers:
         raise UsageError(f"{', '.join(split_names(run))}: no answer to score yet.")
-    sampled = frozenset[str]() if load_people(workspace).plan.size == "all" else load_waves(workspace).asked
+    sampled = (
+        frozenset[str]() if load_people(workspace).plan.size == "all" else load_waves(workspace).all_answers_in_wave
+    )
 
     def in_part(digest: str) -> bool:
         return short_digest(digest) in sampled
@@ -216,7 +218,9 @@ def sheet(
         )
     order = [*order, *unsampled] if every or not sampled else order
     with open_output(output, force=force) as file:
-        write_sheet(file, map(pool.case, order), load_rubric(workspace), analyst, in_part=in_part if sampled else None)
+        write_sheet(
+            file, map(pool.load_case, order), load_rubric(workspace), analyst, in_part=in_part if sampled else None
+        )
     outside = (
         f" {len(answers) - len(order):,} more are outside of the random part." if len(order) < len(answers) else ""
     )
@@ -237,10 +241,10 @@ def verify(
     even a log that was made again as a whole is found out.
     """
     from genaipa.scoring.events import verify_log as verified
-    from genaipa.scoring.store import existing_store
+    from genaipa.scoring.store import open_existing_store
 
     workspace = current_workspace()
-    with existing_store(workspace, damaged=True) as store:
+    with open_existing_store(workspace, allow_damaged=True) as store:
         if store is None:
             raise UsageError(f"no scores in {workspace.home} yet; begin with: genaipa score")
         check, name = verified(store, head), store.name
@@ -259,9 +263,9 @@ def verify(
 
 def _read_events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
     """Read all events of the store; none, and no store is made, where there is none yet."""
-    from genaipa.scoring.store import existing_store
+    from genaipa.scoring.store import open_existing_store
 
-    with existing_store(workspace, damaged=damaged) as store:
+    with open_existing_store(workspace, allow_damaged=damaged) as store:
         return [event for _, event in store.events()] if store else []
 
 
@@ -283,10 +287,10 @@ def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[di
     from collections import Counter
     from statistics import median
 
-    from genaipa.scoring.current import in_effect
+    from genaipa.scoring.current import select_effective_events
 
     by: dict[tuple[str, str], list[Event]] = {}
-    for event in in_effect(events):
+    for event in select_effective_events(events):
         by.setdefault((event.scorer, event.analyst), []).append(event)
     rows = []
     for (scorer, analyst), theirs in sorted(by.items()):
@@ -299,10 +303,10 @@ def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[di
                 "adjudicated": sum(event.kind == "adjudication" for event in theirs),
                 "seconds": median(times) if times else None,
                 "latest": max(event.time for event in theirs),
-                "left_out": study.why_left_out(analyst) if scorer == "human" else "",
+                "left_out": study.exclusion_reason(analyst) if scorer == "human" else "",
             }
         )
-    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in study.counted(theirs)]
+    people = [event for (scorer, _), theirs in by.items() if scorer == "human" for event in study.keep_counted(theirs)]
     scored = Counter(event.answer for event in people if event.kind == "score")
     answers = {
         "scored": len(scored),

@@ -354,19 +354,21 @@ class _Judgements:
     def __init__(self, workspace: Workspace, records: Sequence[Record]) -> None:
         from genaipa.runs.folder import RunFolder
         from genaipa.runs.inputs import Inputs
-        from genaipa.scoring.current import in_effect
+        from genaipa.scoring.current import select_effective_events
         from genaipa.scoring.rubric import shipped_rubric
-        from genaipa.scoring.store import existing_store
+        from genaipa.scoring.store import open_existing_store
 
         self._inputs = cache(lambda path: Inputs(workspace, RunFolder(path)))
         self._events: dict[str, list[Event]] = {}
         self._rubric = shipped_rubric()
         try:
-            with existing_store(workspace) as store:
+            with open_existing_store(workspace) as store:
                 digests = {record.digest for record in records if record.digest}
                 if store is not None:
                     self._rubric = store.rubric
-                    self._events = {digest: in_effect(store.events_of(digest)) for digest in digests}
+                    self._events = {
+                        digest: select_effective_events(store.load_answer_events(digest)) for digest in digests
+                    }
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 

@@ -99,7 +99,7 @@ def page(desk: Desk, user: User) -> None:
         desk.set_aside(opened.answer, error)
         st.rerun()
     try:
-        desk.queue.expose(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
+        desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
         notice("adjudication trouble", desk_message(error), "bad")
         return
@@ -122,11 +122,11 @@ def page(desk: Desk, user: User) -> None:
 
 def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
     """The disputes that this user may settle: answers with all their scores, the largest difference first."""
-    stamp = (user.name, desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
     def differing() -> dict[str, Dispute]:
         all_of_them = desk.queue.disputes(user.name, scores=user.scores)
-        return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.wanted(d.answer)}
+        return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.count_wanted_scores(d.answer)}
 
     return session_cached("adjudication disputes", stamp, differing)
 
@@ -161,7 +161,7 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
 def _state(desk: Desk, dispute: Dispute) -> str:
     if dispute.settlement:
         return "settled"
-    return "sent back" if desk.queue.pending(dispute.answer) else "not settled"
+    return "sent back" if desk.queue.pending_analysts(dispute.answer) else "not settled"
 
 
 def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
@@ -194,7 +194,7 @@ def _open(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDi
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
         if given is not None and given.analyst == name and given.values is not None:
-            keys = desk.rubric.keys_of(given.values)
+            keys = desk.rubric.format_keys(given.values)
             draft = structs.replace(draft, typed=keys, note=given.note, ticks=given.ticks or UNSET)
         else:
             draft = structs.replace(draft, typed=_agreed(desk.rubric, dispute))
@@ -204,7 +204,7 @@ def _open(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDi
 def _agreed(rubric: Rubric, dispute: Dispute) -> str:
     """The keys of the values that all analysts gave, and a dot where they differ."""
     values = next(score.values for score in dispute.scores.values() if score.values is not None)
-    keys = rubric.keys_of(values)
+    keys = rubric.format_keys(values)
     return "".join(
         "." if dispute.differences[metric] else key for metric, key in zip(rubric.metrics, keys, strict=True)
     )
@@ -229,7 +229,9 @@ def _prepared(desk: Desk, answer: str) -> Prepared:
 
     def made() -> Prepared:
         plan = desk.queue.plan
-        return prepare(desk.pool.case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=panels(plan))
+        return prepare(
+            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=panels(plan)
+        )
 
     return session_cached("adjudication case", (answer, desk.pool.generation), made)
 
@@ -249,9 +251,9 @@ def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, pr
         "answer": opened.answer,
         "analysts": about,
         "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
-        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.untyped},
+        "draft": to_builtins(draft) | {"typed": draft.typed or rubric.blank_keys},
         "message": opened.message,
-        "bound": desk.people.bound,
+        "bound": desk.people.key_bindings,
         "thread": thread(desk, opened.answer, names),
         "panels": {name: on[name].show(case, rubric, columns) for name in prepared.shown["panels"]},
     }
@@ -330,7 +332,7 @@ def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[
 def _drafted(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
     """The draft with the values, ticks and note that were sent; unchanged if these make no sense."""
     typed = str(sent["typed"])
-    if not desk.rubric.can_be_typed(typed):
+    if not desk.rubric.are_draft_keys(typed):
         return draft
     note, seconds = str(sent["note"]), float(sent["seconds"])
     read = structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=UNSET, updated=now())
@@ -352,7 +354,7 @@ def _save(desk: Desk, user: User, opened: OpenDispute) -> None:
     desk.queue.adjudicate(
         user.name,
         opened.answer,
-        desk.rubric.typed(draft.typed),
+        desk.rubric.parse_keys(draft.typed),
         note=draft.note.strip(),
         seconds=draft.seconds,
         ticks=draft.ticks or None,
@@ -399,10 +401,10 @@ def _beside(answer: str, chosen: list[str], step: int) -> str:
 
 def _last(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
-    given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean)]
-    given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending(answer)]
+    given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
+    given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending_analysts(answer)]
     mine = (event for event in given if event and event.analyst == user.name)
-    return max(mine, key=desk.current.number, default=None)
+    return max(mine, key=desk.current.event_number, default=None)
 
 
 def _undo(desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]) -> OpenDispute:

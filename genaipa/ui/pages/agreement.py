@@ -13,8 +13,8 @@ from genaipa.scoring.agreement import (
     Agreement,
     AnalystPair,
     Leaning,
-    Suggested,
-    compare_suggested,
+    SuggestionEffect,
+    compare_suggestions,
     explain_alpha,
     measure,
 )
@@ -89,26 +89,26 @@ def page(desk: Desk, user: User) -> None:
     scores_button(desk, user)
 
 
-def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, dict[str, Suggested], int]:
+def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
     """Return the agreement on the desk's answers, the effects of suggestions, and the number of scores left out.
 
     These are not independent. The analysts who are `apart` are left out.
     """
-    stamp = (desk.pool.generation, len(desk.pool.arrived), desk.current.seen)
+    stamp = (desk.pool.generation, len(desk.pool.arrivals), desk.current.event_count)
     return _measured(desk.pool, desk.current, desk.store, apart, stamp)
 
 
 @lru_cache(maxsize=2)
 def _measured(
     pool: Pool, current: CurrentScores, store: Store, apart: tuple[str, ...], _stamp: tuple[int, ...]
-) -> tuple[Agreement, dict[str, Suggested], int]:
+) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
     """The same, computed once for all sessions until something comes in."""
     given = [score for score in current.all_scores() if score.answer in pool.answers and score.analyst not in apart]
     left_out = sum(not score.independent for score in given)
     own = current.independent_scores()
     scores = [score for score in own if score.answer in pool.answers and score.analyst not in apart]
     rubric = store.rubric
-    return measure(scores, rubric), compare_suggested(scores, rubric), left_out
+    return measure(scores, rubric), compare_suggestions(scores, rubric), left_out
 
 
 def _heads(rubric: Rubric, more: str = "") -> list[str | ListColumn]:
@@ -183,7 +183,7 @@ def _leaning(leaning: Leaning) -> ListRow:
     return ListRow((leaning.analyst, _grey(leaning.answers), _signed(leaning.overall), *lenient, drift))
 
 
-def _show_suggested(found: dict[str, Suggested], rubric: Rubric) -> None:
+def _show_suggested(found: dict[str, SuggestionEffect], rubric: Rubric) -> None:
     """Values beside a suggestion and where it was held back; nothing where no score says what was on screen."""
     if not found:
         return
@@ -217,7 +217,7 @@ def _answers(desk: Desk, user: User) -> None:
     name = user.name
     disputes = session_cached(
         "agreement disputes",
-        (name, desk.current.seen),
+        (name, desk.current.event_count),
         lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
@@ -227,7 +227,7 @@ def _answers(desk: Desk, user: User) -> None:
     columns = ["question", "answer begins", "document", "analysts", *_heads(desk.rubric), "settled"]
 
     def expose(page: Sequence[Dispute]) -> None:
-        desk.queue.expose(name, [dispute.answer for dispute in page], scores=True)
+        desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
     long_table(
@@ -255,7 +255,7 @@ def _read(desk: Desk, user: User, digest: str) -> None:
     if answer is None:
         return
     case = case_of(desk, digest)
-    reply = case.masked_reply() if desk.queue.plan.blind else case.reply
+    reply = case.mask_reply() if desk.queue.plan.blind else case.reply
     entries = [asked_of(case, digest), Text(reply, "Answer", fold=FOLD), *annotated_of(case)]
     texts("agreement reply", entries)
     scores_of(desk, user, answer, key="agreement scores")

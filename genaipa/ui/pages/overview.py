@@ -14,7 +14,7 @@ from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.inputs import conversation
-from genaipa.scoring.assignment import is_asked
+from genaipa.scoring.assignment import is_requested
 from genaipa.ui.answer_view import annotated_of, case_of, scores_of
 from genaipa.ui.desk import in_all, lasting, price, workloads
 from genaipa.ui.download import scores_button
@@ -67,7 +67,7 @@ class Visibility:
     @classmethod
     def of(cls, desk: Desk, user: User) -> Visibility:
         """The visibility for this user now."""
-        ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset()
+        ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset()
         return cls(user, ahead, desk.queue.plan.blind)
 
     def system(self, digest: str) -> bool:
@@ -85,8 +85,8 @@ def page(desk: Desk, user: User) -> None:
     desk.current.refresh()
     page_header("Overview")
     problems("overview problems", desk.problems(user))
-    if desk.pool.left_out:
-        st.caption(desk.pool.left_out)
+    if desk.pool.exclusion_note:
+        st.caption(desk.pool.exclusion_note)
     _numbers(desk, user)
     runs = _runs(desk)
     if not runs:
@@ -105,7 +105,7 @@ def _numbers(desk: Desk, user: User) -> None:
     # Of all answers, to count them: which they are is not said here.
     disputes = session_cached(
         "overview disputes",
-        (desk.current.seen, desk.pool.generation),
+        (desk.current.event_count, desk.pool.generation),
         lambda: desk.queue.disputes(user.name, scores=False),
     )
     settled = sum(1 for dispute in disputes if dispute.settlement)
@@ -121,7 +121,9 @@ def _numbers(desk: Desk, user: User) -> None:
         column.metric(label, f"{number:,}")
     if progress.wanted:
         st.progress(min(progress.given / progress.wanted, 1.0))
-    if part_asked := session_cached("overview part", (len(desk.pool.arrived), desk.pool.generation), lambda: desk.part):
+    if part_asked := session_cached(
+        "overview part", (len(desk.pool.arrivals), desk.pool.generation), lambda: desk.part
+    ):
         st.caption(part_asked)
     if any(len(answer.occurrences) > 1 for answer in desk.pool.answers.values()):
         st.caption("Equal texts about a document and question are one answer here, and scored once.")
@@ -161,7 +163,7 @@ def _read(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
 
 
 def _analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
-    stamp = (desk.current.seen, len(desk.pool.arrived), desk.pool.generation)
+    stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
     works = session_cached("overview work", stamp, lambda: workloads(desk))
     if not works:
         return
@@ -214,7 +216,7 @@ def _answers(desk: Desk, visible: Visibility, runs: dict[str, RunFolder]) -> Non
 
     def expose(page: Sequence[PooledAnswer]) -> None:
         shown_of = [answer.digest for answer in page if visible.system(answer.digest)]
-        desk.queue.expose(visible.user.name, shown_of, system=True)
+        desk.queue.record_exposures(visible.user.name, shown_of, system=True)
 
     long_table(
         "overview answers",
@@ -245,7 +247,7 @@ def _ordered(pool: Pool, _arrived: int, _generation: int) -> list[PooledAnswer]:
 def _found(desk: Desk, visible: Visibility, runs: list[str]) -> list[PooledAnswer]:
     """The answers of the run, document and question that the boxes choose."""
     pool = desk.pool
-    order = _ordered(pool, len(pool.arrived), pool.generation)
+    order = _ordered(pool, len(pool.arrivals), pool.generation)
     boxes = st.columns(3)
     run = boxes[0].selectbox("Run", [ANY, *reversed(runs)], key="overview run")
     document = boxes[1].selectbox("Document", [ANY, *sorted({a.document for a in order})], key="overview document")
@@ -272,8 +274,8 @@ def _answer(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRow:
             _listed(where.run for where in places),
         )
     given = len(desk.current.scores(answer.digest))
-    asked = is_asked(desk.queue.plan, answer.digest)
-    scores = f"{given} of {desk.queue.wanted(answer.digest)}" if asked else f"{given}, not in the wave"
+    asked = is_requested(desk.queue.plan, answer.digest)
+    scores = f"{given} of {desk.queue.count_wanted_scores(answer.digest)}" if asked else f"{given}, not in the wave"
     about = (answer.question, words_of(desk, answer.digest)[1], answer.wording, answer.document, answer.status)
     return ListRow((*about, scores, *whose), id=answer.digest)
 
@@ -293,7 +295,7 @@ def _read_answer(desk: Desk, visible: Visibility, answer: PooledAnswer, runs: di
             "You can still be asked to score this answer. Until you have, its system, run and initialization, what "
             "was said before it, and the scores of others stay hidden, and the system's names are masked.",
         )
-        _question_and_reply(case.asked, case.masked_reply())
+        _question_and_reply(case.asked, case.mask_reply())
     if annotated := annotated_of(case):
         texts("overview annotated", annotated)
     if visible.scores(answer.digest):
@@ -317,7 +319,7 @@ def _conversation(
     messages = conversation(folder, record, _seen(folder)[1])
     table("overview facts", "About this answer", ["", ""], _facts(where, record))
     before, digests = _before(visible, messages[:-2])
-    desk.queue.expose(visible.user.name, [answer.digest, *digests], system=True)
+    desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
     if before:
         with st.expander(f"Earlier messages ({len(before)})"):
             texts("overview before", before)

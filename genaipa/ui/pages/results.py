@@ -13,9 +13,9 @@ import streamlit as st
 
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
-from genaipa.reports.significance import percent
+from genaipa.reports.significance import write_confidence
 from genaipa.runs.experiments import experiment_of
-from genaipa.scoring.rubric import M_ALL_RANGE, shown
+from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
 from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
@@ -75,7 +75,7 @@ def page(desk: Desk, user: User) -> None:
         notice("results none", "There is no run yet. Begin with: genaipa run --system extractive --policy brindlecart")
         return
     choice = _choice(snapshot)
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     found = view(snapshot, choice, snapshot.hidden(ahead))
     _left_out(desk, user, found)
     if found.frame["counted"].any():
@@ -142,7 +142,7 @@ def _left_out(desk: Desk, user: User, found: ResultsView) -> None:
         st.button(
             "Show me all of them",
             key="results show all",
-            on_click=lambda: desk.queue.expose(user.name, scored, system=True, scores=True),
+            on_click=lambda: desk.queue.record_exposures(user.name, scored, system=True, scores=True),
         )
 
 
@@ -156,8 +156,8 @@ def _board(found: ResultsView) -> None:
         notice("results no board", found.no_board)
         return
     experiments = [name for name in board.data.columns if name in set(found.questions.data["experiment"])]
-    sure = [f"{percent(found.level.p)} interval for these documents", "for policies like these"]
-    came = ["answered"] if "answered" in board.printed else []
+    sure = [f"{write_confidence(found.level.p)} interval for these documents", "for policies like these"]
+    came = ["answered"] if "answered" in board.main_columns else []
     columns = [
         "system",
         *numbers(board.headings["m_all"]),
@@ -170,13 +170,13 @@ def _board(found: ResultsView) -> None:
         ListRow(
             (
                 str(row["system"]),
-                board.written("m_all", row["m_all"]),
+                board.format_cell("m_all", row["m_all"]),
                 *(str(row[name]) for name in came),
                 _interval(board, row, "low", "high"),
                 _interval(board, row, "policies_low", "policies_high"),
-                *(board.written(name, row[name]) or "-" for name in experiments),
+                *(board.format_cell(name, row[name]) or "-" for name in experiments),
                 f"{row['answers']:,}",
-                f"{row['scored_by']}: {row['scored']}" if "scored" in board.printed else str(row["scored_by"]),
+                f"{row['scored_by']}: {row['scored']}" if "scored" in board.main_columns else str(row["scored_by"]),
             )
         )
         for row in board.data.to_dict("records")
@@ -194,7 +194,7 @@ def _estimates(found: ResultsView) -> None:
     ends = {name: (f"{name}_low", f"{name}_high") for name in ("people",)} | {"mean": ("low", "high")}
     rows = []
     for row in made.data[made.data["measure"] == "M_all"].to_dict("records"):
-        written = {str(name): made.written(str(name), value) for name, value in row.items()}
+        written = {str(name): made.format_cell(str(name), value) for name, value in row.items()}
         sure = (f"{written[name]} [{written[low]}, {written[high]}]" for name, (low, high) in ends.items())
         means = (said if written[name] else "-" for name, said in zip(ends, sure, strict=True))
         worth = (written["n_eff"] or "-", written["hours"] or "-")
@@ -211,8 +211,8 @@ def _estimates(found: ResultsView) -> None:
 
 def _interval(board: Table, row: charts.Line, low: str, high: str) -> ListCell:
     value, scale = row["m_all"], M_ALL_RANGE
-    if board.written(low, row[low]):
-        written = f"[{board.written(low, row[low])}, {board.written(high, row[high])}]"
+    if board.format_cell(low, row[low]):
+        written = f"[{board.format_cell(low, row[low])}, {board.format_cell(high, row[high])}]"
         return ListCell(written, low=row[low], value=value, high=row[high], scale=scale)
     few = low == "policies_low" and row["documents"] < LEAST_DOCUMENTS
     return ListCell(f"{number(row['documents'], 'document')}: too few" if few else "-", tone="quiet")
@@ -230,9 +230,9 @@ def _by_metric(desk: Desk, user: User, found: ResultsView) -> None:
         notice("results no map", "This selection has no score of a question about a policy.")
         return
     boxes = st.columns([2, 2, 3])
-    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.headline)
+    experiment = boxes[0].selectbox("Heat map and box plots of", experiments, format_func=style.experiment_heading)
     rows: Rows = boxes[1].radio("Rows", ("question", "category"), horizontal=True, key="results rows")
-    desk.queue.expose(user.name, found.exposing(experiment), scores=True)
+    desk.queue.record_exposures(user.name, found.exposing(experiment), scores=True)
     place = heatmap.show_heatmap(found, experiment, rows)
     line = heatmap.find_line(found, place) if place else None
     if place is not None and line is not None:
@@ -263,7 +263,7 @@ def _behind(desk: Desk, user: User, found: ResultsView, place: heatmap.HeatmapCe
 
     def expose(on_page: Sequence[ScoredAnswer]) -> None:
         digests = [answer["answer"] for answer in on_page if answer["answer"]]
-        desk.queue.expose(user.name, digests, system=True, scores=True)
+        desk.queue.record_exposures(user.name, digests, system=True, scores=True)
 
     def choose(digest: str) -> None:
         st.session_state[heatmap.ANSWER] = digest
@@ -313,7 +313,7 @@ def _given(row: charts.Line, column: str) -> str:
     how = " (adjudicated)" if row["role"] == "adjudication" else " (machine)" if row["scorer"] == "machine" else ""
     value = row[column]
     # A published score is a mean, and need not be one of the rubric's values.
-    return f"{row['analyst']}{how} {heatmap.format_value(column, value) if column == 'm_all' else shown(value)}"
+    return f"{row['analyst']}{how} {heatmap.format_value(column, value) if column == 'm_all' else format_value(value)}"
 
 
 def _read(desk: Desk, user: User, digest: str, place: heatmap.HeatmapCell) -> None:
@@ -350,7 +350,7 @@ def _others(desk: Desk, user: User, answer: PooledAnswer, place: heatmap.Heatmap
 
     Answers that this user can still be asked to score are not among them.
     """
-    ahead = desk.queue.ahead_of(user.name) if user.scores else frozenset[str]()
+    ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
     found = {}
     for other in desk.pool.answers.values():
         same = (other.document_digest, other.question) == (answer.document_digest, answer.question)
@@ -365,7 +365,7 @@ def _others(desk: Desk, user: User, answer: PooledAnswer, place: heatmap.Heatmap
 
 def _beside(desk: Desk, user: User, digest: str, named: str) -> Text:
     """The other answer; that it and its scores are seen is recorded before."""
-    desk.queue.expose(user.name, [digest], system=True, scores=True)
+    desk.queue.record_exposures(user.name, [digest], system=True, scores=True)
     answer, case = desk.pool.answers[digest], case_of(desk, digest)
     return Text(case.reply, named, answer.status, fold=FOLD)
 
@@ -379,7 +379,7 @@ def _report(desk: Desk, user: User, found: ResultsView) -> None:
         wanted = st.toggle("Compute every table and figure of the report for this selection", key="results report")
     if not wanted:
         return
-    desk.queue.expose(user.name, found.exposing(), scores=True)
+    desk.queue.record_exposures(user.name, found.exposing(), scores=True)
     with st.spinner("Working out the report …"):
         chapters = {chapter.title: chapter for chapter in readable(found.report.chapters, user)}
     if not chapters:

@@ -94,7 +94,7 @@ def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
     metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
-    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.bound}
+    pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.key_bindings}
     component("pad")(key="pad", data=pad)
     _feed({name: part for name, part in parts.items() if name != "turn"})
     component("feed")(
@@ -126,7 +126,7 @@ def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
         return {}
     try:
-        digest = desk.queue.following(user.name, opened.answer)
+        digest = desk.queue.hold_following_answer(user.name, opened.answer)
         if digest is None:
             return {}
         following = open_answer(desk, user, digest)
@@ -145,7 +145,9 @@ def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """This analyst's next answer, with their draft of it; None when nothing is left."""
     following, session.following = session.following, None
     first = following.answer if following else ""
-    while digest := desk.queue.next(user.name, first) or (desk.queue.next(user.name) if desk.pool.refresh() else None):
+    while digest := desk.queue.next_answer(user.name, first) or (
+        desk.queue.next_answer(user.name) if desk.pool.refresh() else None
+    ):
         try:
             prepared(desk, digest)
         except GenaipaError as error:
@@ -161,10 +163,10 @@ def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
 def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     """The last score's comparison, restored after a reload if nothing was begun since."""
     begun, session.begun = session.begun, True
-    last = None if begun or desk.queue.has_begun(user.name) else desk.queue.last(user.name)
+    last = None if begun or desk.queue.has_begun(user.name) else desk.queue.last_action(user.name)
     if last is None or not last.calibration or last.answer not in desk.pool.answers:
         return None
-    reference = desk.queue.reference(last.answer, user.name)
+    reference = desk.queue.reference_score(last.answer, user.name)
     if reference is None:
         return None
     session.comparison = comparison(last, reference, prepared(desk, last.answer), desk.rubric)
@@ -184,14 +186,14 @@ def _on_screen(
         "of": opened.answer,
         "mode": opened.mode,
         "analyst": user.name,
-        "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.untyped},
+        "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.blank_keys},
         "progress": progress_line(
             desk, user, opened.answer, correcting=opened.mode == "correction", later=int(predecessor is not None)
         ),
         "can": {
-            "back": predecessor is not None or desk.queue.before(user.name, _scored(opened)) is not None,
+            "back": predecessor is not None or desk.queue.previous_answer(user.name, _scored(opened)) is not None,
             "skip": True,
-            "undo": predecessor is not None or desk.queue.last(user.name) is not None,
+            "undo": predecessor is not None or desk.queue.last_action(user.name) is not None,
         },
         "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
         "pin": pin,
@@ -230,8 +232,8 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     if progress.given < progress.wanted:
         st.text("The remaining answers are on other analysts' screens, or wanted from others.")
     back, again = st.columns([1, 5], gap="small")
-    if progress.scored and back.button("Back to the last", shortcut=desk.people.bound["back"]):
-        last = desk.queue.before(user.name, None)
+    if progress.scored and back.button("Back to the last", shortcut=desk.people.key_bindings["back"]):
+        last = desk.queue.previous_answer(user.name, None)
         assert last is not None, "an analyst who has scored has a last score"
         session.opened = open_answer(desk, user, last)
         st.rerun()
@@ -254,7 +256,7 @@ def _take_draft(desk: Desk, user: User) -> None:
 
 
 def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    if not desk.rubric.can_be_typed(str(sent["typed"])):
+    if not desk.rubric.are_draft_keys(str(sent["typed"])):
         return
     try:
         opened.draft = _read_draft(desk, user, opened, sent)
@@ -320,10 +322,10 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     # Where two suggest a value, the first is seen.
     for panel in reversed(ready.panels):
         suggested.update(panel.suggest(ready.case, desk.rubric, draft))
-    score = desk.queue.save(
+    score = desk.queue.save_score(
         user.name,
         opened.answer,
-        desk.rubric.typed(draft.typed),
+        desk.rubric.parse_keys(draft.typed),
         note=draft.note.strip(),
         # A score from a sheet has no time, and its correction's few seconds are not the time that it took.
         seconds=None if untimed else draft.seconds,
@@ -333,9 +335,9 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         ticks=draft.ticks or None,
         id=opened.id,
     )
-    reference = desk.queue.reference(opened.answer, user.name) if calibrating else None
+    reference = desk.queue.reference_score(opened.answer, user.name) if calibrating else None
     if reference is not None:
-        desk.queue.expose(user.name, [opened.answer], scores=True)
+        desk.queue.record_exposures(user.name, [opened.answer], scores=True)
         session.comparison = comparison(score, reference, ready, desk.rubric)
     else:
         _go_on(session, opened)
@@ -372,7 +374,7 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
 
 
 def _back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    _return_to(desk, user, session, opened, sent, desk.queue.before(user.name, _scored(opened)))
+    _return_to(desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _scored(opened)))
 
 
 def _go(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:

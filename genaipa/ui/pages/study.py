@@ -154,7 +154,7 @@ def _who_disagrees(desk: Desk) -> Said:
 
 def _what_to_discuss(desk: Desk, user: User) -> Said:
     disputes = adjudication.disputes(desk, user).values()
-    waiting = [dispute for dispute in disputes if desk.queue.pending(dispute.answer)]
+    waiting = [dispute for dispute in disputes if desk.queue.pending_analysts(dispute.answer)]
     open_ = [dispute for dispute in disputes if dispute.settlement is None and dispute not in waiting]
     furthest = max((dispute.largest for dispute in open_), default=0.0)
     apart = sum(1 for dispute in open_ if dispute.largest == furthest)
@@ -222,7 +222,7 @@ def _when_to_stop(desk: Desk, found: ResultsView | None) -> Said:
 
 
 def _not_there(desk: Desk, more: int) -> str:
-    scored = desk.current.scored()
+    scored = desk.current.find_scored_answers()
     left = sum(1 for answer in desk.pool.answers if answer not in scored)
     if more <= left:
         return ""

@@ -19,10 +19,10 @@ from genaipa.runs.experiments import experiment_of
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import coordinates_of
 from genaipa.runs.selection import study_problems
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.rubric import band, load_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.ui.view.movement import Movements
 from genaipa.words import some
 
@@ -220,12 +220,12 @@ class Index:
         self.scores: dict[str, ShownScores] = {}
         events: list[Event] = []
         try:
-            with existing_store(self.workspace) as store:
+            with open_existing_store(self.workspace) as store:
                 events = [event for _, event in store.events()] if store is not None else []
         except GenaipaError as error:
             self.problems.append(f"Scores are not shown: {error}")
         by_answer: dict[str, list[Event]] = {}
-        for event in in_effect(events):
+        for event in select_effective_events(events):
             if event.kind in VALUED and event.values is not None:
                 by_answer.setdefault(event.answer, []).append(event)
         # Equal values are one object, so that there are few sums however many scores there are.

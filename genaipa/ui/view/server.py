@@ -127,7 +127,7 @@ class ViewPages:
         movement = self._movement(found, systems)
         by_movement = movement is not None and asked.get("order") != _AS_ASKED
         if movement is not None and by_movement:
-            ranked = [pair.place for pair in movement.pairs]
+            ranked = [pair.position for pair in movement.pairs]
             found = [*ranked, *sorted({*found} - {*ranked})]
         given = [(name, value) for name, value in asked.multi_items() if name not in {"page", "token"}]
         return {
@@ -142,7 +142,7 @@ class ViewPages:
             "moved": self._moved(movement, found, given) if movement and by_movement and number == 1 else [],
             "rows": [
                 self._row(*index.rows[place], systems, plain=plain)
-                | {"place": place, "sentence": movement.sentence_at(place) if movement else ""}
+                | {"place": place, "sentence": movement.find_sentence(place) if movement else ""}
                 for place in found[(number - 1) * _ROWS : number * _ROWS]
             ],
             "found": len(found),
@@ -169,10 +169,10 @@ class ViewPages:
         return [
             {
                 "pair": pair,
-                "link": f"?{urlencode([*given, ('page', at[pair.place] // _ROWS + 1)])}#q{pair.place}",
+                "link": f"?{urlencode([*given, ('page', at[pair.position] // _ROWS + 1)])}#q{pair.position}",
             }
             for pair in movement.pairs[:_LISTED]
-            if pair.moved
+            if pair.has_moved
         ]
 
     def _row(self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
