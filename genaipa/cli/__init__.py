@@ -220,7 +220,7 @@ def run_command(arguments: list[str] | None = None) -> int:
         complain(describe_error(error))
         return error.exit_code
     except typer.Abort:
-        complain("nothing was done.")
+        complain("cancelled; nothing was done.")
         return 1
     except BrokenPipeError:  # whoever read the output has read enough
         return 1

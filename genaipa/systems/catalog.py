@@ -262,7 +262,7 @@ def _name_unread_file(workspace: Workspace) -> str:
     path = workspace.home / SYSTEMS
     if workspace.systems_file is not None or not path.is_file():
         return ""
-    return f". {path.name} is here, and is read in a workspace alone; make this folder one: genaipa init ."
+    return f". {path.name} in this folder is ignored, because the folder is no workspace; make it one: genaipa init ."
 
 
 def _resolve_wrapper(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:

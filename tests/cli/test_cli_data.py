@@ -105,7 +105,7 @@ def test_policies_show_says_that_there_are_no_sections(genaipa: Cli) -> None:
     Path("genaipa.toml").touch()
     Path("policies").mkdir()
     Path("policies/acme.txt").write_text("We keep nothing about anybody.")
-    assert "No sections were recognised in it, so answers can only cite the parts" in done(
+    assert "No sections were found in it, so answers can cite only the parts" in done(
         genaipa("policies", "show", "acme")
     )
     assert "No sections" not in done(genaipa("policies", "show", "brindlecart"))

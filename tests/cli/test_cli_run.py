@@ -313,7 +313,7 @@ def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyP
     ("text", "said"),
     [
         ("systm: scripted", "study.yaml: unknown key 'systm': did you mean 'system'?"),
-        ("seed: {a: 1}", "study.yaml: seed: wants a value or a list of values."),
+        ("seed: {a: 1}", "study.yaml: seed: needs a value or a list of values."),
         ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
         ("seed: many", "study.yaml: seed: can't be 'many' ("),
     ],

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDTHS = (60, 80, 100, 120, 200)
 HEADERS = ("run", "status", "systems", "documents", "experiment", "answers", "cost at most", "remark")
-LONG = "asked no more: the server is 文書 tired "
+LONG = "not asked any more: the server is 文書 tired "
 ROWS = [
     ["20261122-073211-a", "complete", "extractive, gpt-4.1", "brindlecart, uber", "quality", "51/128", "$12.50", ""],
     ["20261122-073212-a-rather-long-name", "partial", "scripted/re.yaml, gpt-4.1", "uber", "", "9/128", "$12.50", LONG],

@@ -123,8 +123,8 @@ def test_usage_errors_are_a_sentence(genaipa: Cli, monkeypatch: pytest.MonkeyPat
         ("run", "--seed", "abc"): "--seed .* whole number.* genaipa run --help",
         ("show",): "RUN .* genaipa show --help",
         ("score", "--port"): "'--port'.*",
-        ("doctor", "more"): "'more' is one argument too many.* genaipa doctor --help",
-        ("doctor", "more", "and"): "these arguments are too many: more and.* genaipa doctor --help",
+        ("doctor", "more"): "'more' is an unexpected argument.* genaipa doctor --help",
+        ("doctor", "more", "and"): "unexpected arguments: more and.* genaipa doctor --help",
     }.items():
         found = genaipa(*command)
         assert (found.code, found.out) == (2, "")

@@ -71,7 +71,7 @@ def test_a_file_of_short_names_outside_a_workspace_is_named(tmp_path: Path, monk
     """Whoever wrote systems.yaml into a folder that is no workspace is told why its names are unknown."""
     (tmp_path / "systems.yaml").write_text("systems: {lawbot-A: {system: openai/m}}\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UnknownNameError, match=r"systems\.yaml is here, .*genaipa init \."):
+    with pytest.raises(UnknownNameError, match=r"systems\.yaml in this folder is ignored, .*genaipa init \."):
         resolve_system("lawbot-A", find_workspace())
     (tmp_path / "genaipa.toml").touch()
     assert resolve_system("lawbot-A", find_workspace()).name == "openai/m"
@@ -195,11 +195,11 @@ def test_plugin_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("raise RuntimeError('no weights')", "it can't be made \\(RuntimeError: no weights\\)"),
-        ("def broken(:", "it can't be made \\(SyntaxError: "),
+        ("raise RuntimeError('no weights')", "it can't be instantiated \\(RuntimeError: no weights\\)"),
+        ("def broken(:", "it can't be instantiated \\(SyntaxError: "),
         ("import nowhere_at_all", r"own_\d+\.py imports nowhere_at_all, which is not installed\."),
         ("import nowhere_at_all.deep", r"own_\d+\.py imports nowhere_at_all, which is not installed\."),
-        ("import os\nos.nothing", "it can't be made \\(AttributeError: "),
+        ("import os\nos.nothing", "it can't be instantiated \\(AttributeError: "),
         ("x = 1", "the module has no 'Assistant'"),
     ],
 )

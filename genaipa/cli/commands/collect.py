@@ -96,8 +96,8 @@ def _from_terminal(manual: ManualRun) -> Collected:
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
-    known_note = f"; in already: {collected.known}" if collected.known else ""
-    show(f"{number(collected.taken, 'reply', 'replies')} taken{known_note}.")
+    known_note = f"; already recorded: {collected.known}" if collected.known else ""
+    show(f"{number(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:
         show(f"{key}: another reply is kept already; --force puts this one in its place.")
     for key in collected.final:

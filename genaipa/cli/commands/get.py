@@ -114,7 +114,7 @@ def find_named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
     if name is None:
         names = [candidate for candidate in dataset_names() if not runs or find_dataset(candidate).systems]
         commands = [f"genaipa get {candidate}{' --runs' if runs else ''}" for candidate in names]
-        raise UsageError(f"which data set to get is not said: {' or '.join(commands)}.")
+        raise UsageError(f"name the data set to get: {' or '.join(commands)}.")
     return find_dataset(name)
 
 

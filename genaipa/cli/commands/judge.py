@@ -165,7 +165,7 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"{system} was asked no more: {write_flags(reason)}")
+            show(f"{system} was not asked any more: {write_flags(reason)}")
         for sentence in note_server_settings(outcome.tally):
             show(sentence)
         if outcome.capped:

@@ -46,7 +46,7 @@ def pack(
     workspace, names = current_workspace(), split_names(run)
     file = output or Path(f"{make_pack_name(names)}.zip")
     if file.suffix != ".zip":
-        raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
+        raise UsageError(f"'{file.name}' has to end in .zip.")
     check_new(file, force=force)
     workspace.check_output(file)
     sources = select_for_pack(workspace, names, "pack")

@@ -211,7 +211,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             + command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
         )
     else:
-        show("No sections were recognised in it, so answers can only cite the parts in which it is sent.")
+        show("No sections were found in it, so answers can cite only the parts in which it is sent.")
 
 
 def _describe_answers(facts: dict[str, Any], question_set: str) -> str:

@@ -144,7 +144,7 @@ def _check_frame(path: Path | None, *, force: bool) -> None:
     if path is None:
         return
     if path.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+        raise UsageError(f"'{path.name}' has to end in .csv or .parquet.")
     check_new(path, force=force)
 
 

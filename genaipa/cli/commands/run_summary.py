@@ -229,7 +229,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
         caveat(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was asked no more: {write_flags(reason)}")
+        show(f"{system} was not asked any more: {write_flags(reason)}")
     for sentence in [*_note_other_models(folder), *note_server_settings(outcome.tally)]:
         show(sentence)
     if outcome.capped:

@@ -60,7 +60,7 @@ def list_runs(
         if len(chosen) < len(readable):
             say(f"{len(chosen)} of {len(readable)} runs.")
     elif readable:
-        show(f"None of the {len(readable)} runs is like that.")
+        show(f"None of the {len(readable)} runs matches.")
     elif not problems:
         first = command(
             "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *elsewhere(workspace.home)

@@ -50,7 +50,7 @@ def systems(
     workspace = current_workspace()
     chosen = split_names(names)
     if check and not chosen:
-        raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
+        raise UsageError("--check needs the names of the systems to start: genaipa systems NAME --check")
     for error in read_user_entries(workspace)[1] if not chosen else ():
         say(f"left out: {error}")
     listed = dict.fromkeys(_expand_names(chosen) or (*list_builtin_systems(), *load_catalog(workspace)))

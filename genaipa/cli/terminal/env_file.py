@@ -92,14 +92,14 @@ def _read(path: Path) -> dict[str, str]:
 
     try:
         if path.stat().st_size > LARGEST:
-            say(f"{path} is larger than {LARGEST // 1000} kB, so it is no file of keys; nothing is taken from it.")
+            say(f"{path} is larger than {LARGEST // 1000} kB, too large for a file of keys; genaipa ignores it.")
             return {}
         text = read_text(path)
     except OSError as error:
-        say(f"{path} can't be read ({error.strerror}); nothing is taken from it.")
+        say(f"{path} can't be read ({error.strerror}); genaipa ignores it.")
         return {}
     except GenaipaError as error:
-        say(f"{error} Nothing is taken from it.")
+        say(f"{error} genaipa ignores the file.")
         return {}
     lines = text.splitlines(keepends=True)
     bad = [number for number, line in enumerate(lines, 1) if len(line) > LONGEST]

@@ -241,8 +241,8 @@ _REPLACEMENTS = {
     r"^No such command '(.*?)'\.(?: Did you mean ('[^']*').*)?$": r"there is no command '\1'; did you mean \2?",
     r"; did you mean \?$": ".",
     r"^Option ('[^']*') requires an argument\.$": r"\1 needs a value.",
-    r"^Got unexpected extra argument(?:\(s\))? \((\S*)\)$": r"'\1' is one argument too many.",
-    r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"these arguments are too many: \1.",
+    r"^Got unexpected extra argument(?:\(s\))? \((\S*)\)$": r"'\1' is an unexpected argument.",
+    r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"unexpected arguments: \1.",
 }
 """Patterns of the parser's messages, each with its replacement."""
 

@@ -130,7 +130,7 @@ def pass_json_to_subcommands(context: typer.Context, *, json: bool) -> None:
 def check_new(path: Path, *, force: bool) -> None:
     """Raise a UsageError where a file is there already that nobody asked to overwrite."""
     if path.exists() and not force:
-        raise UsageError(f"{path} is there already; name another file, or add --force to overwrite it.")
+        raise UsageError(f"{path} already exists; name another file, or add --force to overwrite it.")
 
 
 @contextlib.contextmanager
@@ -156,7 +156,7 @@ def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
         if key not in flags:
             raise DataError(path, f"unknown key '{key}'{nearest(key, flags)}")
         if isinstance(value, dict) or value is None:
-            raise DataError(path, "wants a value or a list of values.", key)
+            raise DataError(path, "needs a value or a list of values.", key)
         parameter = flags[key]
         is_list = getattr(parameter, "multiple", False)
         converted = ([str(v) for v in value] if isinstance(value, list) else [str(value)]) if is_list else value

@@ -231,7 +231,7 @@ class Lines(RunProgress):
     def stopped(self, system: str, reason: str) -> None:
         """Say why."""
         super().stopped(system, reason)
-        say(f"{system} is asked no more: {reason}")
+        say(f"{system} is not asked any more: {reason}")
 
     def _say_once(self, text: str, key: str = "") -> None:
         if (key or text) not in self._sentences:
@@ -273,7 +273,7 @@ class LiveProgress(RunProgress):
     def stopped(self, system: str, reason: str) -> None:
         """Show why."""
         super().stopped(system, reason)
-        self._failed[system] = f"asked no more: {reason}"
+        self._failed[system] = f"not asked any more: {reason}"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
