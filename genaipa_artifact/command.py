@@ -31,12 +31,12 @@ def artifact(
     check_packages()
     from genaipa_artifact.artifact import APPENDIX, README, write_artifact
 
-    here, names = current_workspace(), split_names(run)
+    workspace, names = current_workspace(), split_names(run)
     folder = output or Path(f"{make_pack_name(names)}-artifact")
     if folder.suffix == ".zip":
         raise UsageError(f"'{folder.name}' ends in .zip, which a pack is; an artifact is a folder.")
     check_new(folder, force=force)
-    here.check_output(folder)
-    packed = write_artifact(here, select_for_pack(here, names, "artifact"), folder, excluded=include_excluded)
+    workspace.check_output(folder)
+    packed = write_artifact(workspace, select_for_pack(workspace, names, "artifact"), folder, excluded=include_excluded)
     print_packed(folder, packed)
     show(f"Fill in what is in [brackets]: {folder / APPENDIX}, {README} and croissant.json")

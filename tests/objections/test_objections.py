@@ -166,7 +166,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
     assert (
         make_correction(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
     )
-    with pytest.raises(UsageError, match="why is it rejected"):
+    with pytest.raises(UsageError, match="a rejection needs a reason"):
         settle_objection(collect_objections([objection("ana")])[0], "lee", None)
 
 

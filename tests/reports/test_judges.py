@@ -36,8 +36,8 @@ from genaipa.runs.selection import select
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import compare_annotators
-from genaipa.ui.charts import readable
-from genaipa.ui.results import ResultsChoice, cache_of, view
+from genaipa.ui.charts import select_readable_chapters
+from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
 from tests.conftest import forget_personal_settings
@@ -453,7 +453,7 @@ def test_the_page_is_for_the_lead(study, monkeypatch: pytest.MonkeyPatch):
     assert [element.type for element in lead.elements()].count("image") == 3
     assert lead.rows("judges table judges-agreement")[0][:2] == ["M_all", "people"]
     dan = User("dan", scores=True, adjudicates=False)
-    assert readable([made], dan) == []
+    assert select_readable_chapters([made], dan) == []
     analyst = Shown("judges", desk, dan)
     assert analyst.components() == {}
     assert analyst.test.text[0].value.endswith("This page is for those who adjudicate.")
@@ -464,10 +464,10 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     folder, _, _ = study
     monkeypatch.chdir(folder)
     desk = desk_here(per_answer=3)
-    snapshot = cache_of(desk.pool).snapshot(desk)
+    snapshot = results_cache(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = view(snapshot, ResultsChoice(), snapshot.hidden(desk.queue.answers_ahead("ada")))
+    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(desk.queue.answers_ahead("ada")))
     assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]
-    assert "96 judged answers are in no number here" in page.text()
+    assert "96 judged answers are left out of all numbers" in page.text()

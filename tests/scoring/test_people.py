@@ -107,7 +107,7 @@ def test_a_bad_file_says_what_to_mend(text, said):
 def test_a_plan_outlives_the_start_of_a_desk():
     """What the plan says is what the desk is opened with; an option replaces its word for one start, and it is said."""
     plan = people_of("plan: {per_answer: 2, points: true, sample: all, show_systems: true, due: 2026-12-18}\n").plan
-    settings = DeskSettings.make(Path.cwd(), plan)
+    settings = DeskSettings.from_plan(Path.cwd(), plan)
     assert (settings.plan.per_answer, settings.plan.points, settings.plan.blind) == (2, True, False)
     assert (settings.sample, str(plan.last_day)) == ("all", "2026-12-18")
     assert describe_override(plan, plan) == ""

@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_publis
 from genaipa.runs.selection import select
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.launch import FOR_RESULTS, why_no_results
+from genaipa.ui.launch import FOR_RESULTS, explain_closed_results
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
@@ -348,7 +348,7 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.charts()
-    assert "3 answers with scores, of people or a judge, are in no number" in page.text()
+    assert "3 answers with scores, of people or a judge, are left out of all numbers" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}
@@ -370,7 +370,7 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
     page.test.button(key="results show all").click()
     page.run()
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    assert "in no number" not in page.text()
+    assert "left out of all numbers" not in page.text()
     assert wanting.queue.next_answer(EDSGER.name) == digests(wanting)[3]
 
 
@@ -437,9 +437,12 @@ def test_a_damaged_answer_is_set_aside(scored):
 @pytest.mark.parametrize("package", FOR_RESULTS)
 def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
     """The desk works without the packages for reports; the page names the extra."""
-    assert why_no_results() == ""
+    assert explain_closed_results() == ""
     monkeypatch.setitem(sys.modules, package, None)
-    assert why_no_results() == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    assert (
+        explain_closed_results()
+        == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    )
 
 
 def test_runs_that_the_desk_is_not_open_on_are_not_there(scored):

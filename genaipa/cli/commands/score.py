@@ -31,8 +31,7 @@ _Order = Annotated[
     option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
 _Seed = Annotated[
-    int | None,
-    option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM),
+    int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM)
 ]
 _Sample = Annotated[
     str | None,
@@ -72,8 +71,7 @@ def score(
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str,
-        option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM),
+        str, option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM)
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: _PerAnswer = None,
@@ -117,9 +115,9 @@ def score(
     }
     planned = load_people(workspace).plan
     plan = planned.override({name: value for name, value in options.items() if value is not None})
-    settings = DeskSettings.make(workspace.home, plan, runs=split_names(run), only=only)
+    settings = DeskSettings.from_plan(workspace.home, plan, runs=split_names(run), only=only)
     folders = _select_runs(workspace, settings)
-    desk, login = launch.open_once(settings)
+    desk, login = launch.open_desk_once(settings)
     try:
         _check_answers(desk, folders)
         _check_host(host, login, insecure=insecure)
@@ -131,7 +129,7 @@ def score(
         pages = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
             show(f"{title} are scored without people; their items are on the page {title}.")
-        launch.serve(desk, login, host=host, port=port, browser=not no_browser)
+        launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.log_state()
         if state.events:
             show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")
@@ -203,9 +201,9 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
     if login is None and not insecure and not is_this_machine(host):
         raise UsageError(
-            f"at {host} anybody who reaches this machine could read and score, under any name: what is missing is a "
-            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, and TLS in front; "
-            "where everyone on the network may do so, add --insecure."
+            f"at {host} anybody who reaches this machine could read and score, under any name: what is "
+            "missing is a login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, "
+            "and TLS in front; where everyone on the network may do so, add --insecure."
         )
 
 
@@ -214,15 +212,15 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
     from genaipa.runs.selection import run_folders
     from genaipa.runs.slices import studies_by_slice
     from genaipa.systems.endpoint import is_loopback
-    from genaipa.ui.launch import address, is_this_machine
-    from genaipa.ui.settings import open_to_others
+    from genaipa.ui.launch import desk_address, is_this_machine
+    from genaipa.ui.settings import find_exposed_secrets
 
     for problem in desk.pool.problems:
         say(problem)
-    where = address(host, port, login, desk)
+    where = desk_address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
         say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
-    for path in open_to_others(desk.workspace) if login else ():
+    for path in find_exposed_secrets(desk.workspace) if login else ():
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
         )
@@ -238,10 +236,10 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
-    wanted = f" {desk.wanted_in_words}" if texts else ""
+    wanted = f" {desk.progress_sentence}" if texts else ""
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
-    if desk.part:
-        show(desk.part)
+    if desk.sample_note:
+        show(desk.sample_note)
     if desk.pool.exclusion_note:
         show(desk.pool.exclusion_note)
     show(f"Scores are kept in {desk.store.name}.")
