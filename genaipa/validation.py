@@ -52,7 +52,7 @@ from genaipa.scoring.people import FILE, load_people
 from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_problems, load_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
-from genaipa.systems.catalog import own_entries
+from genaipa.systems.catalog import read_user_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, inner_folders, set_names
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder, shipped
 
@@ -234,7 +234,7 @@ def _check_workspace(
     for name in workspace.names("corrections"):
         findings += _check_corrections(workspace, name)
     findings += prompt_findings(workspace)
-    findings += as_findings(own_entries(workspace)[1])
+    findings += as_findings(read_user_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += as_findings(
             read_partly(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]

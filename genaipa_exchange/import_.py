@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import follow, say, show
+from genaipa.cli.terminal.console import say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number, some
@@ -82,6 +82,6 @@ def _print_summary(summary: ImportSummary) -> None:
     if summary.runs:
         show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {some(summary.runs, _NAMED)}")
         run_names = summary.runs if len(summary.runs) == 1 else ()
-        follow(f"Next: {command('genaipa', 'report' if scores.added else 'score', *run_names)}")
+        suggest_next(f"Next: {command('genaipa', 'report' if scores.added else 'score', *run_names)}")
     else:
-        follow("Next: genaipa report latest" if scores.added else "")
+        suggest_next("Next: genaipa report latest" if scores.added else "")

@@ -11,7 +11,7 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, say, show, show_facts
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, written
+from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, open_output, option
 from genaipa.errors import UsageError, command
 from genaipa.words import number
 from genaipa.workspace import shipped
@@ -169,7 +169,7 @@ def export(
     if output is None:
         sys.stdout.write(as_yaml(corrections))
         return
-    with written(output, force=force) as file:
+    with open_output(output, force=force) as file:
         file.write(as_yaml(corrections).encode())
     show(f"{output}: {number(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":

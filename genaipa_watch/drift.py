@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
-from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, option, written
+from genaipa.cli.terminal.console import caveat, explain, print_json, show, show_table, suggest_next
+from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
 from genaipa.cli.terminal.selection import tell_losses
 from genaipa.errors import UsageError, clipped, command
 from genaipa.words import number
@@ -55,7 +55,7 @@ def drift(
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
         show(f"{clipped(system)} was not asked the same on two days yet: there is nothing to compare.")
-        follow("Next, on another day: the same run again, with --new")
+        suggest_next("Next, on another day: the same run again, with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(
@@ -67,7 +67,7 @@ def drift(
     lost = find_loss(changes)
     failed = lost.fails(gate)
     if output is not None:
-        with written(output, force=force) as file:
+        with open_output(output, force=force) as file:
             file.write(render.FORMS[output.suffix](changes).encode())
     if json:
         facts = {"system": name, "occasions": [source.day for source in days], "lost": lost.points, "failed": failed}
@@ -78,7 +78,7 @@ def drift(
         if output is not None:
             show(f"{output}: every occasion")
         else:
-            follow(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
+            suggest_next(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
 

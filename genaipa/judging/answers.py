@@ -30,7 +30,7 @@ from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import examine, find_annotated_targets
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import Rubric
-from genaipa.systems.costs import usual_tokens
+from genaipa.systems.costs import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -281,7 +281,7 @@ _GAP = "[…]"
 
 def is_long(document: Document) -> bool:
     """Whether a document is too long to be shown whole: by its length, and so alike for all judges."""
-    return usual_tokens(document.text) > WHOLE
+    return estimate_tokens(document.text) > WHOLE
 
 
 class DocumentPassages:
@@ -312,7 +312,7 @@ class DocumentPassages:
         return self._select_fitting(new_passages, WHOLE - sum(map(self._count_tokens, shown)))
 
     def _count_tokens(self, span: Span) -> int:
-        return usual_tokens(self.document.text[slice(*span)])
+        return estimate_tokens(self.document.text[slice(*span)])
 
     def _select_fitting(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
         """Return the first of these passages that fit into this many tokens, in the document's order."""

@@ -31,7 +31,7 @@ from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import study_problems
 from genaipa.scoring.evidence.asked import AskedQuestion
 from genaipa.scoring.evidence.doubts import find_misplacement
-from genaipa.systems.provider import ADAPTERS, providers
+from genaipa.systems.provider import ADAPTERS, list_providers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -509,7 +509,9 @@ def list_system_names(system: str, model: str, served: Sequence[str]) -> tuple[s
 @cache
 def _list_family_names(systems: frozenset[str]) -> tuple[str, ...]:
     known_names: set[str] = set()
-    families = _FAMILIES | {provider.betrayed_by: provider.known_as for provider in providers() if provider.betrayed_by}
+    families = _FAMILIES | {
+        provider.model_pattern: provider.self_names for provider in list_providers() if provider.model_pattern
+    }
     for system in systems:
         # The route of a compatible server says nothing about who made the model.
         name = system.removeprefix("openai-api/")

@@ -432,7 +432,7 @@ def test_the_chapter_is_written_alone(study, genaipa: Callable[..., Finished]):
     assert {"judges.csv", "judges-agreement.tex", "judges-alpha.svg", "judges-scatter.csv"} <= written
     refused = genaipa("judges", "-o", "alone", "--workspace", folder)
     assert refused.code == 2
-    assert "judges.csv is there already" in refused.err
+    assert "judges.csv already exists" in refused.err
 
 
 def test_no_judge_is_one_sentence(genaipa: Callable[..., Finished]):

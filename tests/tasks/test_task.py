@@ -135,7 +135,7 @@ def test_the_procedures_options_are_refused(genaipa):
     assert "--policy is an option of the procedure" in refused.err
     assert "no task 'retentoin'" in genaipa("run", "-s", "extractive", "--task", "retentoin").err
     write("empty.py", "class Empty: pass\n")
-    assert "it can't be made" in genaipa("run", "-s", "extractive", "--task", "empty:Empty").err
+    assert "it can't be instantiated" in genaipa("run", "-s", "extractive", "--task", "empty:Empty").err
 
 
 def test_other_commands_read_its_run(genaipa, server):

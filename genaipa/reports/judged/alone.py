@@ -18,7 +18,7 @@ from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import brief_labels, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.runs.selection import run_folders
-from genaipa.systems.provider import find_system, short_names
+from genaipa.systems.provider import find_system, shorten_names
 from genaipa.words import listed, number
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def find_judges(frame: pd.DataFrame, rubric: str = "") -> Judges:
         rows = rows[rows["rubric"] == rubric]
     passes = {name: judge for name in map(str, rows["analyst"].unique()) if (judge := Judge.parse(name))}
     full_names = judge_names({(judge.model, judge.prompt) for judge in passes.values()})
-    short, often = short_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
+    short, often = shorten_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
     judges: Judges = {}
     for name, judge in sorted(passes.items()):
         of_prompt = full_names[judge.model, judge.prompt].removeprefix(judge.model) if often[judge.model] > 1 else ""

@@ -15,7 +15,7 @@ from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.ui.widgets import (
     FOLD,
     ListRow,
@@ -91,7 +91,7 @@ def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     for folder in reversed(folders):
         try:
             manifest = folder.manifest()
-            manual = any(resolve(system, desk.workspace).manual for system in manifest.spec.systems)
+            manual = any(resolve_system(system, desk.workspace).manual for system in manifest.spec.systems)
         except GenaipaError as error:
             unusable.append(str(error))
             continue
@@ -122,7 +122,7 @@ def _list_chats(manual: ManualRun) -> list[Chat]:
 
 
 def _show_progress(manual: ManualRun, chat: Chat) -> None:
-    systems = {ready.resolved.asked for ready in manual.systems}
+    systems = {ready.resolved.requested_name for ready in manual.systems}
     rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
     planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)
