@@ -25,7 +25,7 @@ from scipy import stats
 from benchmarks import coverage_levels as levels
 from benchmarks.__main__ import print_table
 from benchmarks.coverage_others import other_analysts, suites_policies, uneven_documents
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE, shipped_rubric
 from genaipa.stats.agreement import ScaleAgreement, measure_agreement
 from genaipa.stats.intervals import LEAST_DOCUMENTS
@@ -178,7 +178,7 @@ def coverage(studies: int, shapes: dict[str, Shape]) -> Iterator[Cell]:
         these, policies = Held(), Held()
         for _ in range(studies):
             values, here, everywhere = drawn(random, shapes[shape], (questions, documents))
-            found = crossed(*columns(values), limits=shapes[shape].limits)
+            found = estimate_crossed_mean(*columns(values), limits=shapes[shape].limits)
             these.add(found.low, found.high, here)
             policies.add(found.policies_low, found.policies_high, everywhere)
         yield Cell(shape, questions, documents, these, policies)
@@ -195,7 +195,10 @@ def false_differences(studies: int) -> Iterator[tuple[int, int, float, float, fl
     def different(size: tuple[int, int], apart: float, *, policies: bool) -> float:
         random = np.random.default_rng([*size, int(apart)])
         variances = (2 * PUBLISHED[0], apart, 2 * PUBLISHED[2])
-        found = (crossed(*columns(drawn(random, SHAPES["normal"], size, variances)[0] - 70)) for _ in range(studies))
+        found = (
+            estimate_crossed_mean(*columns(drawn(random, SHAPES["normal"], size, variances)[0] - 70))
+            for _ in range(studies)
+        )
         return float(np.mean([(one.policies_p if policies else one.p) < 0.05 for one in found]))
 
     for size in itertools.product(QUESTIONS, DOCUMENTS):
@@ -246,7 +249,7 @@ def _satterthwaite(values: Floats) -> tuple[float, float]:
 
 
 def _chosen(values: Floats) -> tuple[float, float]:
-    found = crossed(*columns(values))
+    found = estimate_crossed_mean(*columns(values))
     return found.policies_low, found.policies_high
 
 

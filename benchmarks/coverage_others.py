@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.analysts import other_people, panel
-from genaipa.reports.crossed import crossed
+from genaipa.reports.analysts import analyst_panel, note_other_analysts
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa_suites.material import Item, Outcome, ParsedReply
 from genaipa_suites.measure import Measure, ratio
@@ -52,8 +52,12 @@ def other_analysts(studies: int) -> Iterator[tuple[str, ...]]:
         random, found, these = np.random.default_rng([int(leniency), number]), np.zeros(7), 0
         for _ in range(studies):
             rows = _scores(random, number, leniency)
-            sure = crossed(
-                rows["score"], rows["question"], rows["document"], limits=M_ALL_RANGE, panel=panel(rows, "score")
+            sure = estimate_crossed_mean(
+                rows["score"],
+                rows["question"],
+                rows["document"],
+                limits=M_ALL_RANGE,
+                panel=analyst_panel(rows, "score"),
             )
             these += sure.low <= rows["here"].iloc[0] <= sure.high
             found[:2] += (
@@ -78,12 +82,12 @@ def _told_apart(rows: pd.DataFrame) -> tuple[bool, bool, bool, bool]:
     for column in ("score", "confounded"):
         table = rows.pivot_table(index=["question", "document"], columns="system", values=column)
         apart = (table[0] - table[1]).reset_index(name="apart")
-        differ.append(crossed(apart["apart"], apart["question"], apart["document"]).policies_p < 0.05)
+        differ.append(estimate_crossed_mean(apart["apart"], apart["question"], apart["document"]).policies_p < 0.05)
     sides = [
         pd.DataFrame({"counted": True, "scorer": "human", "analyst": own["own"].astype(str)})
         for _, own in rows.groupby("system")
     ]
-    told = bool(other_people(*sides))
+    told = bool(note_other_analysts(*sides))
     return differ[0], differ[1], told, differ[1] and not told
 
 
@@ -99,7 +103,7 @@ def uneven_documents(studies: int) -> Iterator[tuple[str, ...]]:
                 if third:
                     value[:, 1:][random.random((_QUESTIONS, documents - 1)) > 1 / 3] = np.nan
                 asked, about = (place.ravel().astype(str) for place in np.indices(value.shape))
-                found = crossed(value.ravel(), asked, about)
+                found = estimate_crossed_mean(value.ravel(), asked, about)
                 held += found.policies_low <= _TRUTH <= found.policies_high
             shown.append(f"{held / studies:.1%}")
         yield tuple(shown)

@@ -65,7 +65,7 @@ def score_already(workspace: Path, run: str, analysts: list[str], scores: int, s
             kind="score",
             analyst=chance.choice(analysts),
             answer=answer,
-            values=_RUBRIC.typed("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics)))),
+            values=_RUBRIC.parse_keys("".join(chance.choices(list(_RUBRIC.keys), k=len(_RUBRIC.metrics)))),
             seconds=chance.uniform(60, 300),
         )
         for answer in chance.sample(answers, min(scores, len(answers)))

@@ -24,7 +24,7 @@ from benchmarks.coverage import Held, simulation
 from benchmarks.judged_report import seconds
 from benchmarks.made_judges import JUDGES, METRICS, Floats, Published, Study, Synthetic, overall, two_that_share
 from genaipa.errors import GenaipaError
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.intervals import CrossedMean
 from genaipa.stats.reason import Reason
@@ -121,7 +121,7 @@ def average(values: Floats, limits: tuple[float, float], known: np.ndarray | Non
     questions, documents = (place.ravel() for place in np.indices(values.shape))
     labels = [f"{place:03}" for place in range(max(values.shape))]
     names = np.array(labels, dtype=object)
-    return crossed(values.ravel(), names[questions], names[documents], limits=limits, known=known)
+    return estimate_crossed_mean(values.ravel(), names[questions], names[documents], limits=limits, has_scores=known)
 
 
 def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float | None = None) -> Rectified:
@@ -135,7 +135,7 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
     blank = drawn.check_judge(given.ravel(), judge.ravel(), slope, every) is not Reason.NONE
     z = drawn.rectify(given.ravel(), judge.ravel(), slope).reshape(people.shape)
     half_ = drawn.half_width((given - slope * judge).ravel(), every)
-    return Rectified(given, z, drawn.known, blank, half_)
+    return Rectified(given, z, drawn.has_scores, blank, half_)
 
 
 def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) -> float:

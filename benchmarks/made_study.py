@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from genaipa.answers.frames import Gathering, make_table
+from genaipa.answers.frames import Gathering, build_score_table
 from genaipa.answers.study import Study
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ def make_study(
 ) -> Study:
     """Return the study of answers and published scores (whose `unit` is `table`), and of scores as columns."""
     gathering = Gathering()
-    asked, talk = gathering.add_asked({}), gathering.add_talk({})
+    asked, talk = gathering.add_question({}), gathering.add_conversation({})
     for row in rows:
         if row["unit"] == "table":
             gathering.published.add(row)
         else:
             gathering.add(row.get("key", ""), asked, talk, row)
     answers, published = gathering.frames(rubric, orders or {})
-    table = make_table(answers, published, scores, rubric, excluded=excluded, orders=orders)
+    table = build_score_table(answers, published, scores, rubric, excluded=excluded, orders=orders)
     return Study(answers, table, rubric=rubric)

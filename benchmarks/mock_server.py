@@ -97,10 +97,10 @@ class Connection(asyncio.BufferedProtocol):
 
 def verdict() -> str:
     """The verdict of a judge, by the shipped rubric."""
-    from genaipa.judging.verdict import sample
+    from genaipa.judging.verdict import make_sample_verdict
     from genaipa.scoring.rubric import shipped_rubric
 
-    return sample(shipped_rubric(), annotated=False)
+    return make_sample_verdict(shipped_rubric(), annotated=False)
 
 
 async def serve(latency: float, text: str) -> None:

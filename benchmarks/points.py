@@ -48,7 +48,7 @@ def read(points: tuple[Point, ...], said: list[bool], misread: float, random: np
 
 def value(rubric: Rubric, points: tuple[Point, ...], found: list[bool]) -> float:
     """The value of completeness that follows from it."""
-    return rubric.by_points(
+    return rubric.value_from_points(
         points, make_ticks(points, [p.id for p, is_said in zip(points, found, strict=True) if is_said])
     )
 

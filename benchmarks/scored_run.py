@@ -33,7 +33,7 @@ def _scores(answers, analysts: int, seed: int):
                 kind="score",
                 analyst=f"analyst {analyst + 1}",
                 answer=answer,
-                values=rubric.typed("".join(chance.choices("123", weights=(6, 3, 1), k=len(rubric.metrics)))),
+                values=rubric.parse_keys("".join(chance.choices("123", weights=(6, 3, 1), k=len(rubric.metrics)))),
                 seconds=chance.uniform(60, 300),
             )
 

@@ -19,10 +19,10 @@ import pandas as pd
 
 from benchmarks.__main__ import print_table
 from benchmarks.coverage import PUBLISHED
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import SIZE, Waves, inclusion, short_digest, written
+from genaipa.scoring.waves import SIZE, Waves, compute_inclusion, encode_waves, short_digest
 
 QUESTIONS, DOCUMENTS = 32, 5
 MEAN = 72.0
@@ -52,7 +52,7 @@ def answers(systems: int, questions: int, documents: int, times: int = 1) -> Ite
 
 def _in_wave(study: list[PooledAnswer]) -> Callable[[int], np.ndarray]:
     def chosen(seed: int) -> np.ndarray:
-        asked = Waves().drawn(study, size=SIZE, seed=seed, time="").asked
+        asked = Waves().extend(study, size=SIZE, seed=seed, time="").all_answers_in_wave
         return np.array([short_digest(answer.digest) in asked for answer in study])
 
     return chosen
@@ -82,7 +82,9 @@ def errors(studies: int) -> list[tuple[object, ...]]:
         these = MEAN + of_documents.mean()
         for way, choose in ways.items():
             part = choose(seed)
-            made = crossed(values[part], questions[part], documents[part], limits=(MEAN - 500, MEAN + 500))
+            made = estimate_crossed_mean(
+                values[part], questions[part], documents[part], limits=(MEAN - 500, MEAN + 500)
+            )
             right = made.low <= these <= made.high, made.policies_low <= MEAN <= made.policies_high
             found[way].append((made.mean - values.mean(), *right))
     rows = []
@@ -98,9 +100,9 @@ def seconds(number: int) -> list[tuple[object, ...]]:
     """The seconds for a wave of so many answers of ten systems: to draw, as a file, and each answer's chance."""
     study = list(answers(10, QUESTIONS, 100, max(1, number // (10 * QUESTIONS * 100))))
     begun = time.perf_counter()
-    waves = Waves().drawn(study, size=SIZE, seed=0, time="")
+    waves = Waves().extend(study, size=SIZE, seed=0, time="")
     drawn = time.perf_counter()
-    content = written(waves)
+    content = encode_waves(waves)
     kept = time.perf_counter()
     frame = pd.DataFrame(
         {
@@ -110,7 +112,7 @@ def seconds(number: int) -> list[tuple[object, ...]]:
         }
     ).astype("category")
     made = time.perf_counter()
-    assert inclusion(frame, waves)["in_wave"].sum() == 10 * SIZE
+    assert compute_inclusion(frame, waves)["in_wave"].sum() == 10 * SIZE
     done = time.perf_counter()
     row = (f"{len(study):,}", f"{drawn - begun:.1f}", f"{kept - drawn:.1f}", f"{len(content) / 2**20:.0f}")
     return [(*row, f"{done - made:.1f}")]

@@ -108,14 +108,14 @@ class Workload:
 async def write_messages(workload: Workload, workspace: Path) -> None:
     """Write each document's introduction, and for every conversation its document and its questions in order."""
     from genaipa.execution.ready import make_ready
-    from genaipa.systems.catalog import resolve
+    from genaipa.systems.catalog import resolve_system
     from genaipa.tasks.procedure import Procedure, list_conversations
     from genaipa.tasks.prompts import opening_messages
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
     material = Procedure(spec, here)
-    ready = await make_ready(resolve(SYSTEM, here), material, offline=True, say=lambda _text: None)
+    ready = await make_ready(resolve_system(SYSTEM, here), material, offline=True, say=lambda _text: None)
     scripts = material.scripts(ready.target)
     made = {
         "introductions": {
@@ -138,7 +138,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
 def write_judged(folder: Path, file: Path) -> None:
     """Write the messages that a judge was sent, from the folder of its run, and the form of its replies."""
     from genaipa.judging.answers import read_material
-    from genaipa.judging.verdict import schema
+    from genaipa.judging.verdict import make_schema
     from genaipa.runs.folder import RunFolder
 
     run = RunFolder(folder)
@@ -149,7 +149,7 @@ def write_judged(folder: Path, file: Path) -> None:
     introductions = {
         name: [{"role": m.role, "content": m.content} for m in run.read_introduction(name)] for name in asked
     }
-    form = {"name": "reply", "schema": schema(read_material(run).rubric, annotated=False), "strict": True}
+    form = {"name": "reply", "schema": make_schema(read_material(run).rubric, annotated=False), "strict": True}
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}
     made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}
     file.write_text(json.dumps(made), encoding="utf-8")

@@ -203,37 +203,37 @@ class ReleasedData:
 
     @cached_property
     def _points(self) -> pd.DataFrame:
-        return documents.points(self._frame).data
+        return documents.question_scores_table(self._frame).data
 
     @cached_property
     def _five_numbers(self) -> pd.DataFrame:
-        return documents.five_numbers(self._frame).data
+        return documents.five_numbers_table(self._frame).data
 
     @cached_property
     def _by_source(self) -> pd.DataFrame:
-        return overall.by_source(self._frame).data
+        return overall.sources_table(self._frame).data
 
     @cached_property
     def _questions(self) -> pd.DataFrame:
         """Every question with its place, half of them the easiest, half the hardest; means as printed, a tenth."""
-        found = metrics.easiest_and_hardest(self._frame, most=len(self._study.questions.texts)).data
+        found = metrics.easiest_and_hardest_table(self._frame, per_end=len(self._study.questions.texts)).data
         return found.assign(mean=found["mean"] / 10)
 
     @cached_property
     def _ranked(self) -> pd.DataFrame:
-        return documents.documents_ranked(self._frame).data
+        return documents.document_ranks_table(self._frame).data
 
     @cached_property
     def _metrics(self) -> pd.DataFrame:
-        return metrics.by_question(self._frame).data
+        return metrics.metrics_by_question_table(self._frame).data
 
     @cached_property
     def _regulation(self) -> pd.DataFrame:
-        return regulation.scores(self._frame).data
+        return regulation.regulation_table(self._frame).data
 
     @cached_property
     def _documents(self) -> pd.DataFrame:
-        return texts.statistics(self._study.statistics, self._frame).data
+        return texts.texts_table(self._study.statistics, self._frame).data
 
     def find(self, number: PrintedNumber) -> Found | None:
         """What the data gives; None where it lacks what the figure was computed from."""

@@ -25,9 +25,9 @@ def main() -> None:
     # a desktop, a toolkit of windows.
     os.environ.setdefault("MPLBACKEND", "agg")
     try:
-        from genaipa.cli import carry_out
+        from genaipa.cli import run_command
 
-        code = carry_out()
+        code = run_command()
         # At the end it would look through all of it twice more: a tenth of a report's time.
         gc.freeze()
         sys.exit(code)

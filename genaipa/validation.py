@@ -49,10 +49,10 @@ from genaipa.scoring import people as desk_people
 from genaipa.scoring.databases import VARIABLE
 from genaipa.scoring.events import verify_log
 from genaipa.scoring.people import FILE, load_people
-from genaipa.scoring.rubric import Rubric, guideline_problems, load_rubric, rubric_problems
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_problems, load_rubric
+from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
-from genaipa.systems.catalog import own_entries
+from genaipa.systems.catalog import read_user_entries
 from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_inner_folders, set_names
 from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, explain_no_folder, shipped_folder
 
@@ -216,7 +216,7 @@ def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
 
 
 def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
-    yield from rubric_problems(path, rubric)
+    yield from find_rubric_problems(path, rubric)
     yield from metric_problems(path, rubric)
 
 
@@ -236,10 +236,10 @@ def _check_workspace(
     for name in workspace.names("corrections"):
         findings += _check_corrections(workspace, name)
     findings += check_prompts(workspace)
-    findings += convert_to_findings(own_entries(workspace)[1])
+    findings += convert_to_findings(read_user_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
         findings += convert_to_findings(
-            read_partly(people, desk_people.People, partial(desk_people.problems, people))[1]
+            read_partly(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
         )
         findings += [FileProblem(*assignment, "warning") for assignment in find_unknown_assignments(workspace, runs)]
     findings += _find_unread_files(workspace)
@@ -300,7 +300,7 @@ def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[FileProblem]:
     try:
-        yield from convert_to_findings(guideline_problems(workspace, load_rubric(workspace)))
+        yield from convert_to_findings(find_guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
         if error.entry == "rubric":
             yield from convert_to_findings([error])
@@ -465,7 +465,7 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
 
 def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
     try:
-        with existing_store(workspace, damaged=True) as store:
+        with open_existing_store(workspace, allow_damaged=True) as store:
             if store is not None:
                 yield from (FileProblem(store.name, "", problem) for problem in verify_log(store).breaks)
     except GenaipaError as error:

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.answers.tidy import with_facts
+from genaipa.answers.tidy import add_fact_columns
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
 from genaipa.reports.crossed import SHARES
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.manifest import LEFT_OUT
 from genaipa.runs.permission import Permission
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa_points.counts import find_points
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def tabulate_rates(frame: pd.DataFrame) -> Table:
     """Tabulate recall of vital points and the harm rate of each system in each experiment, by people's ticks."""
     columns = [*_BY, "measure", "answers", *_RATE]
     data = _measure_by_people(frame)
-    return table(
+    return make_table(
         "points",
         "Vital points, and harm",
         "Of the vital points of an annotated answer, the share that an answer says; and of the answers to questions "
@@ -54,7 +54,7 @@ def tabulate_rates(frame: pd.DataFrame) -> Table:
     )
 
 
-@averages.kept
+@averages.cache_per_frame
 def _measure_by_people(frame: pd.DataFrame) -> pd.DataFrame:
     return _measure_rates(frame[frame["counted"]])
 
@@ -62,11 +62,11 @@ def _measure_by_people(frame: pd.DataFrame) -> pd.DataFrame:
 def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
     """Tabulate the same by each judge's ticks alone, in the order of systems' names: no estimate of what people say."""
     columns = ["judge", *_BY, "measure", "answers", "rate"]
-    frame = with_facts(study.table, ["points"])
+    frame = add_fact_columns(study.table, ["points"])
     rows = frame[(frame["scorer"] == "machine") & frame["points"].notna() & (frame["excluded"] == "")]
     judges = rows["analyst"].astype("str").map(verdicts.name_scorer)
     rates = [_measure_rates(ticked).assign(judge=judge) for judge, ticked in rows.groupby(judges, sort=True) if judge]
-    return table(
+    return make_table(
         "points-judged",
         "Judges alone: no estimate",
         "By each judge's ticks, averaged over its passes. Nobody knows how far they are off, but for how far judges "
@@ -80,8 +80,8 @@ def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
 
 def _measure_rates(rows: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each system, experiment and measure of these rows of a tidy table."""
-    rows = with_facts(rows, ["points"])
-    ticked = averages.about_policies(rows[rows["points"].notna()])
+    rows = add_fact_columns(rows, ["points"])
+    ticked = averages.select_policy_rows(rows[rows["points"].notna()])
     values = ticked.assign(
         recall=ticked["points_vital_said"] / ticked["points_vital"],
         hurts=ticked["harm"].astype("str").map({"yes": 1.0, "no": 0.0}).astype("float64"),
@@ -89,14 +89,14 @@ def _measure_rates(rows: pd.DataFrame) -> pd.DataFrame:
     answers = values.groupby([*_BY, *_PLACE, *_ANSWER], observed=True)[[*_MEASURES.values()]].mean().reset_index()
     if answers.empty:
         return pd.DataFrame(columns=_BY)
-    parts = [averages.summed_up(answers, _BY, partial(_measure_rate, measure=measure)) for measure in _MEASURES]
+    parts = [averages.summarize_groups(answers, _BY, partial(_measure_rate, measure=measure)) for measure in _MEASURES]
     rates = pd.concat([rates for rates in parts if not rates.empty])
     return rates[rates["answers"] > 0].sort_values(_BY, kind="stable")
 
 
 def _measure_rate(rows: pd.DataFrame, measure: str) -> dict[str, object]:
     column = _MEASURES[measure]
-    mean = averages.mean_of(rows, column, SHARES[0])
+    mean = averages.estimate_column_mean(rows, column, SHARES[0])
     ends = {name: mean[name] for name in BOTH}
     answers = int(rows[column].notna().sum())
     return {"measure": measure, "answers": answers, "rate": mean["mean"], "questions": mean["n"], **ends}
@@ -111,17 +111,19 @@ def measure_points(study: Study) -> pd.DataFrame:
     Columns: `system`, `experiment`, `document`, `question`, `point` (its id), `weight`, `harm`, `said`, `contradicted`,
     `answers`, `text` and `why` (empty where these may not be shown).
     """
-    frame = with_facts(study.table, ["points"])
-    rows = averages.about_policies(frame[frame["counted"] & frame["points"].notna()])
+    frame = add_fact_columns(study.table, ["points"])
+    rows = averages.select_policy_rows(frame[frame["counted"] & frame["points"].notna()])
     ticks = {
-        (score.answer, score.analyst, score.kind): score.ticks for score in in_effect(study.log.counted) if score.ticks
+        (score.answer, score.analyst, score.kind): score.ticks
+        for score in select_effective_events(study.log.counted)
+        if score.ticks
     }
-    known, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
+    points_by_answer, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
     states, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_ANSWER]
-    for answer, analyst, role, *place in rows[about].astype("str").itertuples(index=False, name=None):
-        system, experiment, document, question, run, key = place
+    for answer, analyst, role, *coordinates in rows[about].astype("str").itertuples(index=False, name=None):
+        system, experiment, document, question, run, key = coordinates
         ticked = ticks[answer, analyst, role]
-        for number, point in enumerate(known[run, document, question].points):
+        for number, point in enumerate(points_by_answer[run, document, question].points):
             is_shown = (run, document) in quotable and point.text != LEFT_OUT
             words = (point.text, point.why) if is_shown else ("", "")
             state = (point.id in ticked.said, point.id in ticked.contradicted)
@@ -157,7 +159,7 @@ def tabulate_missed(points: pd.DataFrame) -> Table:
         said=("said", "mean"), contradicted=("contradicted", "mean"), systems=("system", "nunique")
     )
     columns = ["experiment", *_PLACE, "point", "weight", "harm", "said", "contradicted", "systems", "text"]
-    return table(
+    return make_table(
         "points-missed",
         "Points missed most",
         "How often the answers of a system say each point of an annotated answer, and how often they contradict it, "
@@ -179,7 +181,7 @@ def tabulate_contradicted(points: pd.DataFrame) -> Table:
     """Tabulate the points of `measure_points` that a system contradicts and whose contradiction would hurt, and why."""
     columns = [*_BY, *_PLACE, "point", "contradicted", "answers", "text", "why"]
     rows = points[(points["harm"] == "yes") & (points["contradicted"] > 0)]
-    return table(
+    return make_table(
         "points-harm",
         "Harmful contradictions",
         "Each point marked as harm that a system contradicts, and in what share of its answers to the question; why "
@@ -211,10 +213,10 @@ def describe_harm(frame: pd.DataFrame) -> list[str]:
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
     named = [_describe_system(row, wide=wide, several=several) for row in ordered]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    more_note = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
     head = f"Harmful answers, by the points that they contradict (95 % for {target})"
-    return [f"{head}: {', '.join(named[:_NAMED])}{more}."]
+    return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
 
 
 def _describe_system(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:

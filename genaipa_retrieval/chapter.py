@@ -9,11 +9,11 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.crossed import SHARES, crossed
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.crossed import SHARES, estimate_crossed_mean
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class RetrievalChapter(ChapterMaker):
             NAME,
             "Retrieval",
             "Whether the passages that a system retrieved show the section that the right answer rests on.",
-            present(table, tabulate_by_number(study), tabulate_passages(study)),
-            scope.pages([partial(draw_shown, table)]),
+            nonempty_tables(table, tabulate_by_number(study), tabulate_passages(study)),
+            scope.draw_pages([partial(draw_shown, table)]),
             []
             if table
             else ["No question with passages has an annotated answer that rests on a section of the document."],
@@ -85,10 +85,11 @@ def select_answers(study: Study) -> pd.DataFrame:
     retrieved = once[once["passages"].notna() & ~once["left_out"]]
     if retrieved.empty or ACCURACY not in study.table:
         return retrieved.assign(right=float("nan"))
-    scored = averages.answers(study.table)
-    known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
+    scored = averages.average_answers(study.table)
+    accuracies = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
     accuracy = pd.Series(
-        [known.get(place) for place in zip(retrieved["run"], retrieved["key"], strict=True)], retrieved.index
+        [accuracies.get(answer_key) for answer_key in zip(retrieved["run"], retrieved["key"], strict=True)],
+        retrieved.index,
     )
     accuracy = accuracy.astype("float64")
     return retrieved.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
@@ -96,19 +97,19 @@ def select_answers(study: Study) -> pd.DataFrame:
 
 def tabulate_shown(study: Study) -> Table:
     """Tabulate how often a right section was shown, and how often each went with a right answer, where scored."""
-    data = averages.summed_up(_select_with_sections(select_answers(study)), _BY, _measure_shown)
+    data = averages.summarize_groups(_select_with_sections(select_answers(study)), _BY, _measure_shown)
     columns = [*_BY, "n", "mean", *BOTH, *_PARTS, "scored"]
     data = data.reindex(columns=columns)
     if not data["scored"].astype("float64").any():
         columns = [name for name in columns if name not in _PARTS and name != "scored"]
-    return table(
+    return make_table(
         NAME,
         "The right section shown, and the answer right",
         "Share of the questions for which the passages that a system gave show a right section, and the parts of the "
         f"answers scored by people: right is an accuracy above 0. {_HOW} An answer that is made of its passages (at "
         "least half of its words) and right without a right section is right by what it quotes: by other words of the "
         f"document. Each question weighs the same, however many "
-        f"documents and answers it has. {averages.intervals(data)}{averages.corrections(study.table)}",
+        f"documents and answers it has. {averages.note_intervals(data)}{averages.note_corrections(study.table)}",
         data,
         columns,
         headings={
@@ -128,16 +129,18 @@ def _select_with_sections(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
-    seen, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
-    mean = crossed(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
+    is_shown, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
+    mean = estimate_crossed_mean(is_shown.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
-    hidden = ~seen & right
-    made = (seen & right, seen & ~right, hidden & quotes, hidden & ~quotes, ~seen & ~right)
-    parts = dict(zip(_PARTS, made, strict=True))
+    hidden = ~is_shown & right
+    part_masks = (is_shown & right, is_shown & ~right, hidden & quotes, hidden & ~quotes, ~is_shown & ~right)
+    parts = dict(zip(_PARTS, part_masks, strict=True))
     return {
         **averages.as_columns(mean),
         **{
-            name: crossed(part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]).mean
+            name: estimate_crossed_mean(
+                part[scored].astype("float64"), rows["question"][scored], rows["document"][scored]
+            ).mean
             for name, part in parts.items()
         },
         "scored": int(scored.sum()),
@@ -147,18 +150,20 @@ def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
 def tabulate_by_number(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
     rows = _select_with_sections(select_answers(study))
-    most = rows.groupby(_BY, observed=True)["passages"].transform("max")
+    passage_counts = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
-        averages.summed_up(rows[(most >= first) | (first == 1)], _BY, partial(_measure_first, first=first))
+        averages.summarize_groups(
+            rows[(passage_counts >= first) | (first == 1)], _BY, partial(_measure_first, first=first)
+        )
         for first in _FIRST
     ]
     data = averages.stack(parts)
     columns = [*_BY, "first", "n", "mean", *BOTH]
-    return table(
+    return make_table(
         "retrieval-by-number",
         "The right section among the first passages",
-        "Share of the questions for which the first passages, in the system's own order, show a right section. "
-        f"{_HOW} {averages.intervals(data.reindex(columns=columns))}",
+        "Share of the questions for which the first passages, in the system's own order, show a right "
+        f"section. {_HOW} {averages.note_intervals(data.reindex(columns=columns))}",
         data.reindex(columns=columns).sort_values([*_BY, "first"], kind="stable"),
         columns,
         headings={"first": "first passages", "n": "questions", "mean": "right section shown"},
@@ -167,17 +172,17 @@ def tabulate_by_number(study: Study) -> Table:
 
 
 def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
-    seen = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
-    mean = crossed(seen, rows["question"], rows["document"], limits=SHARES[0])
+    is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
+    mean = estimate_crossed_mean(is_shown, rows["question"], rows["document"], limits=SHARES[0])
     return {"first": first, **averages.as_columns(mean)}
 
 
 def tabulate_passages(study: Study) -> Table:
     """Count the passages: how many are annotated, how many of another text, and how many silent questions got."""
-    data = averages.summed_up(select_answers(study), _BY, _measure_passages)
+    data = averages.summarize_groups(select_answers(study), _BY, _measure_passages)
     shares = ("sections_shown", "annotated", "elsewhere", "other")
     columns = [*_BY, "answers", "each", *shares, "on_silent", "silent_each"]
-    return table(
+    return make_table(
         "retrieval-passages",
         "The passages",
         "Passages by answer, and their text: shares of the annotated sections that were shown, of the passages that "
@@ -205,7 +210,7 @@ def _measure_passages(rows: pd.DataFrame) -> dict[str, object]:
     return {
         "answers": len(rows),
         "each": rows["passages"].mean(),
-        "sections_shown": crossed(recall, about["question"], about["document"]).mean,
+        "sections_shown": estimate_crossed_mean(recall, about["question"], about["document"]).mean,
         "annotated": about["passages_annotated"].sum() / (about["passages"].sum() or float("nan")),
         "elsewhere": rows["passages_elsewhere"].sum() / (rows["passages"].sum() or float("nan")),
         "other": rows["passages_other"].sum() / (rows["passages"].sum() or float("nan")),
@@ -230,17 +235,17 @@ def describe_elsewhere(study: Study) -> list[str]:
 
 def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw systems and experiments down: the share with its intervals, and the parts of the scored answers."""
-    data = scope.only(table.data.dropna(subset=["mean"]))
+    data = scope.select_shown(table.data.dropna(subset=["mean"]))
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 30)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     note = (
-        "How often the passages that a system gave show a right section, and beside it, of the answers scored by "
-        f"people, how often they were right with it and without it (n: scored). {forest.READING}"
-        f"{style.in_full(systems)} {table.note}"
+        "How often the passages that a system gave show a right section, and beside it, of the answers scored "
+        "by people, how often they were right with it and without it (n: scored). "
+        f"{forest.READING}{style.note_full_names(systems)} {table.note}"
     )
     numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
-    fits = forest.fits(int(data.groupby("system").size().max()))
+    fits = forest.systems_per_page(int(data.groupby("system").size().max()))
     also = ", and how often its scored answers were right with it and without" if "scored" in data else ""
     caption = f"How often a system's passages show a right section{also}."
     return Figure(NAME, table.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
@@ -248,15 +253,15 @@ def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
 
 def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     named = ((system, of, style.brief_experiment(of)) for system, of in data[_BY].itertuples(index=False, name=None))
-    rows, marks = forest.Rows.of(systems, named, heads=False), scope.marks(list(systems))
+    rows, marks = forest.Rows.arrange(systems, named, heads=False), scope.marks(list(systems))
     parts = "scored" in data
-    drawn, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
+    canvas, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
     for row in data.to_dict("records"):
-        place = rows.places[row["system"], row["experiment"]]
-        forest.draw(panels[0], row, place, marks[row["system"]])
-        panels[0].text(1.03, place, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
+        position = rows.places[row["system"], row["experiment"]]
+        forest.draw_interval(panels[0], row, position, marks[row["system"]])
+        panels[0].text(1.03, position, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
-            _draw_parts(panels[1], row, place)
+            _draw_parts(panels[1], row, position)
     panels[0].set_xlim(0, 1.16)
     panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
     for axes in panels:
@@ -264,21 +269,23 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     if parts:
         panels[1].set_xlim(0, 1.16)
         panels[1].set_xlabel("Section and answer,\nof the answers scored")
-        style.legend(drawn, [style.patch(name, edgecolor="white", **look) for name, look in _PARTS.values()])
-    return drawn
+        style.draw_legend(
+            canvas, [style.legend_patch(name, edgecolor="white", **look) for name, look in _PARTS.values()]
+        )
+    return canvas
 
 
-def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
+def _draw_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
     """Draw the four parts of the scored answers in one bar."""
     if not row["scored"]:
-        axes.text(0.02, place, "none scored", va="center", **style.ABSENT)
+        axes.text(0.02, position, "none scored", va="center", **style.ABSENT)
         return
-    axes.text(1.03, place, f"n={row['scored']:.0f}", va="center", fontsize=style.TINY)
+    axes.text(1.03, position, f"n={row['scored']:.0f}", va="center", fontsize=style.TINY)
     at = 0.0
     for part, (_, look) in _PARTS.items():
         share = row[part]
-        axes.barh(place, share, left=at, height=0.7, edgecolor="white", linewidth=0.5, **look)
+        axes.barh(position, share, left=at, height=0.7, edgecolor="white", linewidth=0.5, **look)
         if share >= _WRITTEN:
-            text = axes.text(at + share / 2, place, f"{share:.0%}", ha="center", va="center", fontsize=style.TINY)
+            text = axes.text(at + share / 2, position, f"{share:.0%}", ha="center", va="center", fontsize=style.TINY)
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
         at += share

@@ -301,7 +301,7 @@ def _find_impossible_means(tables: Tables) -> Iterator[Finding]:
 def _list_m_all_values() -> tuple[float, ...]:
     """Return every value of M_all that five metrics can come to."""
     paper = shipped_rubric()
-    scores = map(paper.typed, map("".join, product(paper.keys, repeat=len(paper.metrics))))
+    scores = map(paper.parse_keys, map("".join, product(paper.keys, repeat=len(paper.metrics))))
     return tuple(sorted({round(paper.m_all(score), 6) for score in scores}))
 
 

@@ -22,7 +22,7 @@ from genaipa.files.text import digest, read_text
 from genaipa.policies.document import About
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
 from genaipa.questions.sets import Question, QuestionSet
-from genaipa.scoring.evidence.abstention import leaves_open
+from genaipa.scoring.evidence.abstention import leaves_question_open
 from genaipa.workspace import pulled_folder
 from genaipa_study.layout import (
     DOCUMENTS,
@@ -232,7 +232,7 @@ def _make_annotated_answer(text: str, law: tuple[str, ...]) -> AnnotatedAnswer:
     """Return one answer with what its text says about sections, silence and its own defects."""
     notes = []
     # The study has two values; what an answer says in its words about gaps in the document makes the third.
-    silent: Silent = "yes" if _SILENT.search(text) else "partly" if leaves_open(text) else "no"
+    silent: Silent = "yes" if _SILENT.search(text) else "partly" if leaves_question_open(text) else "no"
     if text[0].islower():
         notes.append("The published text has lost its beginning.")
     sections = find_cited_articles(text, law) if law else find_cited_parts(text)

@@ -21,7 +21,7 @@ from genaipa.errors import DataError, OptionError, UsageError, clip
 from genaipa.files.text import digest, read_text
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.systems.base import Message
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.systems.extractive import ExtractiveSystem
 from genaipa.tasks.base import Call
 from genaipa_suites import probes
@@ -217,7 +217,7 @@ def _unreadable_note(suite: Suite) -> list[str]:
 
 def _provider_name(suite: Suite, system: str) -> str:
     try:
-        return resolve(system, suite.workspace).provider
+        return resolve_system(system, suite.workspace).provider
     except UsageError:  # told where the systems are started
         return ""
 

@@ -32,4 +32,6 @@ class Exclusions(StudyFact):
         }
         if not reasons:
             return None
-        return {"excluded": [reasons.get(place, "") for place in zip(answers["run"], answers["key"], strict=True)]}
+        return {
+            "excluded": [reasons.get(answer_key, "") for answer_key in zip(answers["run"], answers["key"], strict=True)]
+        }

@@ -87,13 +87,13 @@ class RunInputs:
         """Make something of this run once, such as an index of its documents."""
         if make not in self._shared:
             self._shared[make] = make(self)
-        made: T = self._shared[make]
-        return made
+        result: T = self._shared[make]
+        return result
 
     def language(self, document: str) -> str:
         """Return the code of a document's language; English where nothing is known of its text."""
-        known = self.documents.get(document)
-        return ENGLISH.code if known is None else known.language
+        document_facts = self.documents.get(document)
+        return ENGLISH.code if document_facts is None else document_facts.language
 
     def document(self, name: str) -> Document | None:
         """Return a document; None where its text is lost, which is reported elsewhere."""
@@ -187,58 +187,58 @@ class _Facts(NamedTuple):
 @functools.cache
 def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001 - what there was to load
     kind: Any = AnyFact
-    made, unloaded = make_each("fact", OWN, kind)
-    known: dict[str, AnyFact] = {}
+    loaded, unloaded = make_each("fact", OWN, kind)
+    usable: dict[str, AnyFact] = {}
     problems = [*unloaded]
     columns: dict[str, tuple[str, Column]] = {}
-    for name, fact in made.items():
+    for name, fact in loaded.items():
         if (called := getattr(fact, "name", "")) != name:
             problems.append(f"The fact {name} is left out: its class calls it '{called}'.")
-        elif taken := [column for column in fact.columns if column in columns or column in CORE]:
-            whose = columns[taken[0]][0] if taken[0] in columns else "every table"
-            problems.append(f"The fact {name} is left out: {some(taken, 3)} is a column of {whose}.")
+        elif duplicates := [column for column in fact.columns if column in columns or column in CORE]:
+            whose = columns[duplicates[0]][0] if duplicates[0] in columns else "every table"
+            problems.append(f"The fact {name} is left out: {some(duplicates, 3)} is a column of {whose}.")
         else:
-            known[name] = fact
-            columns |= {each: (name, column) for each, column in fact.columns.items()}
+            usable[name] = fact
+            columns |= {column_name: (name, column) for column_name, column in fact.columns.items()}
     return _Facts(
-        tuple(fact for fact in known.values() if isinstance(fact, Fact)),
-        tuple(fact for fact in known.values() if isinstance(fact, StudyFact)),
-        tuple(fact for fact in known.values() if isinstance(fact, ScoreFact)),
+        tuple(fact for fact in usable.values() if isinstance(fact, Fact)),
+        tuple(fact for fact in usable.values() if isinstance(fact, StudyFact)),
+        tuple(fact for fact in usable.values() if isinstance(fact, ScoreFact)),
         tuple(problems),
-        {each: column for each, (_, column) in columns.items()},
+        {column_name: column for column_name, (_, column) in columns.items()},
     )
 
 
-def _known() -> _Facts:
+def _installed_facts() -> _Facts:
     return _load_facts(list_targets("fact", OWN))
 
 
 def facts() -> tuple[Fact, ...]:
     """Return all facts about one answer, the core's own first."""
-    return _known().answers
+    return _installed_facts().answers
 
 
 def study_facts() -> tuple[StudyFact, ...]:
     """Return all facts about an answer among all answers of a study."""
-    return _known().study
+    return _installed_facts().study
 
 
 def score_facts() -> tuple[ScoreFact, ...]:
     """Return all facts about one score."""
-    return _known().scores
+    return _installed_facts().scores
 
 
 def problems() -> tuple[str, ...]:
     """Return sentences on facts of installed packages that can't be used."""
-    return _known().problems
+    return _installed_facts().problems
 
 
 def columns() -> dict[str, Column]:
     """Return the columns of all facts."""
-    return _known().columns
+    return _installed_facts().columns
 
 
-def columns_of(*names: str) -> list[str]:
+def list_columns(*names: str) -> list[str]:
     """Return the columns of the facts with these names; a fact that no package brings has none."""
     every: tuple[AnyFact, ...] = (*facts(), *study_facts(), *score_facts())
     return [column for fact in every if fact.name in names for column in fact.columns]
@@ -256,7 +256,7 @@ def metric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
 _OUTSIDE = frozenset[Text](("reply", "document", "passages"))
 
 
-def without_texts() -> tuple[Fact, ...]:
+def list_textless_facts() -> tuple[Fact, ...]:
     """Return the facts that need no reply, document or passage to be read."""
     return tuple(fact for fact in facts() if fact.texts.isdisjoint(_OUTSIDE))
 
@@ -276,19 +276,19 @@ class FactReader:
     ) -> None:
         self._run, self._cache = run, cache
         self._failures = {} if failures is None else failures
-        self._choose(facts() if chosen is None else chosen)
+        self._set_facts(facts() if chosen is None else chosen)
         self._rows: dict[tuple[tuple[str, Any], ...], Row] = {}
         self._kept = {fact.name: run.withheld.get(fact.name, {}) for fact in self._chosen}
 
-    def _choose(self, chosen: Iterable[Fact]) -> None:
+    def _set_facts(self, chosen: Iterable[Fact]) -> None:
         self._chosen = tuple(fact for fact in chosen if fact.name not in self._failures)
         # Of a million answers, each call of a method that has nothing to say takes a tenth of a second.
         self._of_answers = tuple(fact for fact in self._chosen if type(fact).read is not Fact.read)
         self._of_failures = tuple(fact for fact in self._of_answers if fact.of_failures)
 
-    def _leave_out(self, fact: Fact, error: Exception) -> None:
+    def _drop_failed(self, fact: Fact, error: Exception) -> None:
         self._failures[fact.name] = describe_failure(fact, error)
-        self._choose(self._chosen)
+        self._set_facts(self._chosen)
 
     def question_row(self, document: str, question: str) -> dict[str, Any]:
         """Return the columns that every answer to a question about a document shares."""
@@ -297,7 +297,7 @@ class FactReader:
             try:
                 row |= fact.read_question(self._run, document, question)
             except Exception as error:  # noqa: BLE001 - a package's
-                self._leave_out(fact, error)
+                self._drop_failed(fact, error)
         return row
 
     def row(self, record: MeasuredHead) -> dict[str, Any]:
@@ -307,15 +307,15 @@ class FactReader:
             try:
                 row |= self.fact_row(fact, record)
             except Exception as error:  # noqa: BLE001 - a package's
-                self._leave_out(fact, error)
+                self._drop_failed(fact, error)
         return row
 
-    def complete(self, known: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def complete(self, known_columns: AbstractSet[str], answers: Callable[[], pd.DataFrame]) -> Iterator[pd.DataFrame]:
         """Yield values for rows of a run's answers, by their index, of facts of which anything is known."""
         unfinished = [
             fact
             for fact in self._chosen
-            if type(fact).complete is not Fact.complete and not known.isdisjoint(fact.columns)
+            if type(fact).complete is not Fact.complete and not known_columns.isdisjoint(fact.columns)
         ]
         if not unfinished:
             return
@@ -324,15 +324,15 @@ class FactReader:
             try:
                 values = fact.complete(self._run, frame)
             except Exception as error:  # noqa: BLE001 - a package's
-                self._leave_out(fact, error)
+                self._drop_failed(fact, error)
                 continue
             if values is not None:
                 yield values
 
     def fact_row(self, fact: Fact, record: MeasuredHead) -> Row:
         """Return the columns of one fact: as a pack kept them, else read, once for equal answers."""
-        if record.key in (kept := self._kept[fact.name]):
-            return kept[record.key]
+        if record.key in (withheld_rows := self._kept[fact.name]):
+            return withheld_rows[record.key]
         if type(fact).basis is Fact.basis or (basis := fact.basis(self._run, record)) is None:
             return check_types(fact, fact.read(self._run, record))
         rows = self._cache.setdefault((fact.name, basis), {})

@@ -11,7 +11,16 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.fact import columns as fact_columns
-from genaipa.answers.tidy import ORDERED, as_category, as_plain, derive, named, plain_texts, stacked, typed
+from genaipa.answers.tidy import (
+    ORDERED,
+    as_category,
+    as_plain,
+    attach_metric_names,
+    derive,
+    plain_texts,
+    set_types,
+    stack_published,
+)
 from genaipa.scoring.columns import ANSWER, IN_TABLE, OVERALL, SCORER
 
 if TYPE_CHECKING:
@@ -33,19 +42,19 @@ class _Texts:
         self.codes = array("i")
 
     def put(self, row: int, value: str) -> None:
-        place = self.places.setdefault(value, len(self.places))
+        code = self.places.setdefault(value, len(self.places))
         if row == len(self.codes):
-            self.codes.append(place)
+            self.codes.append(code)
         else:
-            _pad(self.codes, row, -1)
-            self.codes[row] = place
+            _extend_to_row(self.codes, row, -1)
+            self.codes[row] = code
 
     def clear(self, row: int) -> None:
         if row < len(self.codes):
             self.codes[row] = -1
 
-    def padded(self, count: int) -> _Codes:
-        _pad(self.codes, count - 1, -1)
+    def fill_codes(self, count: int) -> _Codes:
+        _extend_to_row(self.codes, count - 1, -1)
         return np.array(self.codes, dtype="int32")
 
 
@@ -59,19 +68,19 @@ class _Numbers:
         if row == len(self.values):
             self.values.append(value)
         else:
-            _pad(self.values, row, nan)
+            _extend_to_row(self.values, row, nan)
             self.values[row] = value
 
     def clear(self, row: int) -> None:
         if row < len(self.values):
             self.values[row] = nan
 
-    def padded(self, count: int) -> NDArray[np.float64]:
-        _pad(self.values, count - 1, nan)
+    def fill_values(self, count: int) -> NDArray[np.float64]:
+        _extend_to_row(self.values, count - 1, nan)
         return np.array(self.values)
 
 
-def _pad(values: array[Any], row: int, absent: float) -> None:
+def _extend_to_row(values: array[Any], row: int, absent: float) -> None:
     """Make an array long enough to have a row."""
     if row >= len(values):
         values.extend(repeat(absent, row + 1 - len(values)))
@@ -88,7 +97,7 @@ class Rows:
         self.count = 0
 
     @property
-    def known(self) -> frozenset[str]:
+    def filled_columns(self) -> frozenset[str]:
         """The columns of which anything is known."""
         return frozenset(self._columns)
 
@@ -120,12 +129,12 @@ class Rows:
         column = self._columns.get(name)
         if not isinstance(column, _Texts):
             return np.full(self.count, -1, dtype="int32"), []
-        return column.padded(self.count), list(column.places)
+        return column.fill_codes(self.count), list(column.places)
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """Return a column's numbers, NaN where there is none."""
         column = self._columns.get(name)
-        return column.padded(self.count) if isinstance(column, _Numbers) else np.full(self.count, nan)
+        return column.fill_values(self.count) if isinstance(column, _Numbers) else np.full(self.count, nan)
 
 
 class Gathering:
@@ -143,23 +152,23 @@ class Gathering:
         return self._answers.count
 
     @property
-    def known(self) -> frozenset[str]:
+    def filled_columns(self) -> frozenset[str]:
         """The columns of which anything is known of any answer."""
-        return self._answers.known
+        return self._answers.filled_columns
 
-    def add_asked(self, values: Mapping[str, Any]) -> int:
+    def add_question(self, values: Mapping[str, Any]) -> int:
         """Add what is known of a question about a document, whoever answers it, and return its number."""
         return self._asked.add(values)
 
-    def add_talk(self, values: Mapping[str, Any]) -> int:
+    def add_conversation(self, values: Mapping[str, Any]) -> int:
         """Add what is known of a conversation, whatever it asks, and return its number."""
         return self._talks.add(values)
 
-    def add(self, key: str, asked: int, talk: int, values: Mapping[str, Any]) -> int:
+    def add(self, key: str, question_row: int, conversation_row: int, values: Mapping[str, Any]) -> int:
         """Add an answer, a failure, or a question that was not asked, and return its row."""
         self._keys.append(key)
-        self._asked_of.append(asked)
-        self._talk_of.append(talk)
+        self._asked_of.append(question_row)
+        self._talk_of.append(conversation_row)
         return self._answers.add(values)
 
     def replace(self, row: int, values: Mapping[str, Any]) -> None:
@@ -174,7 +183,7 @@ class Gathering:
 
     def rows_from(self, start: int) -> pd.DataFrame:
         """Return the answers from a row on, with all that is known of them, for facts about several answers."""
-        answers = self._frames(ORDERED, start)[0]
+        answers = self._build_frames(ORDERED, start)[0]
         return answers.set_axis(range(start, self.count))
 
     @plain_texts
@@ -183,7 +192,7 @@ class Gathering:
 
         `orders` is the order of a column's values where it is not that of the alphabet (the questions of a set).
         """
-        answers, published = self._frames({**ORDERED, **orders}, 0)
+        answers, published = self._build_frames({**ORDERED, **orders}, 0)
         for name, (kind, _) in {**SCORER, **OVERALL}.items():
             if kind == "category":
                 texts = self.published.texts(name)
@@ -193,26 +202,26 @@ class Gathering:
         metrics = {metric: self.published.numbers(metric) for metric in rubric.metrics}
         return answers, published.assign(**metrics)
 
-    def _frames(self, orders: Mapping[str, Sequence[str]], start: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-        asked, talks = (np.array(codes[start:], dtype="int32") for codes in (self._asked_of, self._talk_of))
+    def _build_frames(self, orders: Mapping[str, Sequence[str]], start: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+        question_rows, talks = (np.array(codes[start:], dtype="int32") for codes in (self._asked_of, self._talk_of))
         facts = fact_columns()
         answers: dict[str, Any] = {}
         published: dict[str, Any] = {}
         for name in dict.fromkeys((*ANSWER, *facts)):
             rows = self._answers
             places: Any = slice(start, None)
-            for of, known in ((self._asked, asked), (self._talks, talks)):
-                if name in of.known:
-                    rows, places = of, known
+            for of, row_numbers in ((self._asked, question_rows), (self._talks, talks)):
+                if name in of.filled_columns:
+                    rows, places = of, row_numbers
             in_table = name in ANSWER or name in IN_TABLE
-            if not in_table and name not in rows.known:
+            if not in_table and name not in rows.filled_columns:
                 continue
             kind = ANSWER[name][0] if name in ANSWER else facts[name].kind
             below = self.published if in_table else Rows()
             if kind == "category":
                 codes, texts = rows.texts(name)
-                both = _as_categories([(codes[places], texts), below.texts(name)], orders.get(name, ()))
-                answers[name], published[name] = both
+                categories = _as_categories([(codes[places], texts), below.texts(name)], orders.get(name, ()))
+                answers[name], published[name] = categories
             elif kind == "str":  # the key, which published scores have none of
                 answers[name] = pd.Series(self._keys[start:], dtype="str").array
                 published[name] = pd.Series([""] * below.count, dtype="str").array
@@ -230,20 +239,20 @@ def _as_categories(
     An absent text is an empty one; `empty` has that among the categories in any case.
     """
     used = [{texts[code] if code >= 0 else "" for code in np.unique(codes)} for codes, texts in columns]
-    order = {value: place for place, value in enumerate(first)}
+    order = {value: position for position, value in enumerate(first)}
     every = set().union(*used, [""] if empty else [])
     # Digests are as many as answers, and have no order of their own.
     categories = pd.Index(sorted(every, key=(lambda text: (order.get(text, len(order)), text)) if order else None))
-    place = {text: number for number, text in enumerate(categories)}
+    position = {text: number for number, text in enumerate(categories)}
     recoded = (
-        np.array([*(place.get(text, -1) for text in texts), place.get("", -1)], dtype="int64")[codes]
+        np.array([*(position.get(text, -1) for text in texts), position.get("", -1)], dtype="int64")[codes]
         for codes, texts in columns
     )
     return [pd.Categorical.from_codes(codes, categories=categories) for codes in recoded]
 
 
 @plain_texts
-def make_table(
+def build_score_table(
     answers: pd.DataFrame,
     published: pd.DataFrame,
     scores: Mapping[str, Sequence[Any]],
@@ -258,20 +267,27 @@ def make_table(
     `excluded` counts excluded answers as well.
     """
     order = {**ORDERED, **(orders or {})}
-    rows, picks = _match(answers["answer"], scores.get("answer", ()))
-    own = answers[[*ANSWER, *IN_TABLE]]
-    joined: dict[str, Any] = dict(own if len(rows) == len(own) else own.take(rows).reset_index(drop=True))
-    for name, kind in _kinds_of_scores(rubric, scores).items():
-        is_text, there = kind == "category", picks if name in scores and len(scores[name]) else np.full(len(picks), -1)
-        given = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
-        values = pd.Series(as_category(given, order.get(name, ())) if is_text else given).array
-        joined[name] = values.take(there, allow_fill=True)
-    frame = stacked(pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE)
+    rows, picks = _match_scores(answers["answer"], scores.get("answer", ()))
+    answer_columns = answers[[*ANSWER, *IN_TABLE]]
+    joined: dict[str, Any] = dict(
+        answer_columns if len(rows) == len(answer_columns) else answer_columns.take(rows).reset_index(drop=True)
+    )
+    for name, kind in _score_kinds(rubric, scores).items():
+        is_text, score_rows = (
+            kind == "category",
+            picks if name in scores and len(scores[name]) else np.full(len(picks), -1),
+        )
+        score_values = pd.Series(scores.get(name, ()), dtype=object if is_text else "float64")
+        values = pd.Series(as_category(score_values, order.get(name, ())) if is_text else score_values).array
+        joined[name] = values.take(score_rows, allow_fill=True)
+    frame = stack_published(
+        pd.DataFrame(joined | {"row": rows}, copy=False), published.assign(row=-1), in_order=IN_TABLE
+    )
     derive(frame, rubric, excluded=excluded)
-    return named(typed(frame, order), rubric)
+    return attach_metric_names(set_types(frame, order), rubric)
 
 
-def _kinds_of_scores(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
+def _score_kinds(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, ColumnKind]:
     """Return the types of the columns that a score brings; of facts about scores only those of which any has one."""
     facts: dict[str, ColumnKind] = {
         name: column.kind for name, column in fact_columns().items() if name in scores and name not in IN_TABLE
@@ -281,7 +297,7 @@ def _kinds_of_scores(rubric: Rubric, scores: Mapping[str, Any]) -> dict[str, Col
     return {name: kind for name, (kind, _) in SCORER.items()} | values | overall | facts
 
 
-def _match(answers: pd.Series, digests: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _match_scores(answers: pd.Series, digests: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the row of an answer and the place of a score (-1: none) of each answer and score, in both orders.
 
     Several answers may have the same digest, and each has all scores of it.
@@ -295,11 +311,11 @@ def _match(answers: pd.Series, digests: Sequence[str]) -> tuple[NDArray[np.int64
     places = places[of[places] >= 0]
     counts = np.bincount(of[places], minlength=len(categories))
     first = np.append(0, np.cumsum(counts))
-    own = counts[codes]
-    each = np.maximum(own, 1)
-    rows = np.repeat(np.arange(len(codes)), each)
-    number = np.arange(len(rows)) - np.repeat(np.cumsum(each) - each, each)
+    scores_by_answer = counts[codes]
+    repeats = np.maximum(scores_by_answer, 1)
+    rows = np.repeat(np.arange(len(codes)), repeats)
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     picks = np.full(len(rows), -1)
-    scored = np.repeat(own, each) > 0
+    scored = np.repeat(scores_by_answer, repeats) > 0
     picks[scored] = places[first[codes[rows[scored]]] + number[scored]]
     return rows, picks

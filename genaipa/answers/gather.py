@@ -13,14 +13,14 @@ from genaipa.answers.fact import (
     FactReader,
     RunInputs,
     StudyInputs,
-    columns_of,
     facts,
+    list_columns,
+    list_textless_facts,
     metric_problems,
     problems,
-    without_texts,
 )
-from genaipa.answers.frames import Gathering, make_table
-from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish, score_columns
+from genaipa.answers.frames import Gathering, build_score_table
+from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish_waves, score_columns
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.kinds import find_kind
@@ -32,10 +32,10 @@ from genaipa.runs.manifest import read_withheld
 from genaipa.runs.procedure import Coordinates, conversation_id, find_procedure_plan, procedure_plan, read_coordinates
 from genaipa.runs.records import MeasuredHead
 from genaipa.runs.selection import find_occasions, group_documents, study_problems
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import Waves, load_waves
 from genaipa.tasks.prompts import PUBLISHED, label_prompts, list_labels
 from genaipa.words import some
@@ -84,7 +84,7 @@ def gather(
         raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
     again = {} if scores_alone else find_occasions(sources)
-    for group in _group_slices(one for one in sources if find_kind(one.manifest.spec.kind).people):
+    for group in _group_slices(source for source in sources if find_kind(source.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
         for source in group:
             name = source.folder.name
@@ -94,17 +94,20 @@ def gather(
         answers_of_group = cache(partial(reading.gathering.rows_from, start))
         for run in runs:
             run.complete(answers_of_group)
-    questions = reading.asked()
+    questions = reading.collect_questions()
     orders = {"question": list(questions.texts), "category": list(questions.categories)}
     answers, published = reading.gathering.frames(rubric, orders)
     # What a million answers were made of would take as much memory as their scores.
     reading.gathering, reading.cache = Gathering(), {}
-    answers = answers.drop(columns=columns_of(*reading.failures), errors="ignore")
-    people, log = load_people(workspace), _about(store, answers["answer"].cat.categories) if store is not None else []
-    counted = list(people.counted(log)) if people.left_out else log
-    effective = in_effect(counted)
+    answers = answers.drop(columns=list_columns(*reading.failures), errors="ignore")
+    people, log = (
+        load_people(workspace),
+        _select_events(store, answers["answer"].cat.categories) if store is not None else [],
+    )
+    counted = list(people.keep_counted(log)) if people.left_out else log
+    effective = select_effective_events(counted)
     try:
-        waves = finish(load_waves(workspace), answers, effective)
+        waves = finish_waves(load_waves(workspace), answers, effective)
     except GenaipaError as error:
         reading.problems.append(str(error))
         waves = Waves()
@@ -113,7 +116,7 @@ def gather(
     scores = score_columns(effective, rubric, inputs, answers, reading.failures)
     study = Study(
         answers,
-        make_table(answers, published, scores, rubric, excluded=excluded, orders=orders),
+        build_score_table(answers, published, scores, rubric, excluded=excluded, orders=orders),
         list(sources),
         rubric,
         reading.documents,
@@ -146,15 +149,15 @@ def gather_scored(
     scores_alone: bool = False,
     by: str = "",
 ) -> Study:
-    """`gather` with the scores of the workspace's own store, where there is one."""
-    with existing_store(workspace) as store:
+    """Gather, as `gather`, with the scores of the workspace's own store, where there is one."""
+    with open_existing_store(workspace) as store:
         study = gather(
             workspace, sources, store, excluded=excluded, corrected=corrected, scores_alone=scores_alone, by=by
         )
-        return replace(study, log=study.log._replace(head=store.chained().head)) if store else study
+        return replace(study, log=study.log._replace(head=store.log_state().head)) if store else study
 
 
-def _about(store: Store, digests: Iterable[str]) -> list[Event]:
+def _select_events(store: Store, digests: Iterable[str]) -> list[Event]:
     """Return every event about the answers with these digests, in order."""
     events = []
     answers = {digest: digest for digest in digests if digest}
@@ -177,7 +180,7 @@ class _Reading:
 
     def __init__(self, workspace: Workspace, rubric: Rubric, *, corrected: bool, scores_alone: bool) -> None:
         self.workspace, self.rubric, self.corrected = workspace, rubric, corrected
-        self.facts = without_texts() if scores_alone else facts()
+        self.facts = list_textless_facts() if scores_alone else facts()
         self.gathering = Gathering()
         self.shared: Shared = {}
         self.cache: dict[Hashable, dict[str, Row]] = {}
@@ -192,26 +195,26 @@ class _Reading:
         self.corrections: set[tuple[str, str]] = set()
         self.problems: list[str] = []
 
-    def asked(self) -> Questions:
+    def collect_questions(self) -> Questions:
         """Return the questions of all runs."""
         return Questions(self.questions, self.categories, frozenset(self.reworded), self.worded, self.translations)
 
-    def note_questions(self, asked: QuestionSet) -> None:
+    def note_questions(self, question_set: QuestionSet) -> None:
         """Keep the questions that were asked about a document, in their order."""
-        if asked.translates:
-            self.translations[asked.name] = asked
-            self.categories = asked.categories | self.categories
+        if question_set.translates:
+            self.translations[question_set.name] = question_set
+            self.categories = question_set.categories | self.categories
         else:
-            self.categories.update(asked.categories)
-        for question in asked.questions:
+            self.categories.update(question_set.categories)
+        for question in question_set.questions:
             # A published set writes one regulation's name in place of all, which are rows of one table here.
-            named = asked.kind == "regulation"
-            text = question.text.replace(asked.placeholder, "[regulation]") if named else question.text
-            place = (asked.translates and asked.name, question.id)
+            named = question_set.kind == "regulation"
+            text = question.text.replace(question_set.placeholder, "[regulation]") if named else question.text
+            wording_key = (question_set.translates and question_set.name, question.id)
             # A translation asks the same in another language: it is shown where the original was not asked.
-            if place not in self.worded and (not place[0] or question.id not in self.questions):
+            if wording_key not in self.worded and (not wording_key[0] or question.id not in self.questions):
                 self.questions[question.id] = text
-            if self.worded.setdefault(place, text) != text:
+            if self.worded.setdefault(wording_key, text) != text:
                 self.reworded.add(question.id)
 
 
@@ -223,7 +226,7 @@ class _Run:
         self._inputs = Inputs(reading.workspace, source.folder, reading.shared)
         manifest = source.manifest
         # Of a recording nobody knows in which order, and in which conversations, its questions were asked.
-        self._recorded = {name for name, known in manifest.systems.items() if known.words == "recording"}
+        self._recorded = {name for name, facts in manifest.systems.items() if facts.words == "recording"}
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
         self._withheld = read_withheld(source.folder)
@@ -236,7 +239,7 @@ class _Run:
         only = self._source.only
         for name in self._source.manifest.documents:
             if not only.documents or name in only.documents:
-                self._note(name)
+                self._note_document(name)
         rows: dict[str, int] = {}
         unselected, failed = set[str](), set[str]()
         for _, line in self._source.folder.read(MeasuredHead):
@@ -248,7 +251,7 @@ class _Run:
             else:
                 unselected.add(line.key)
         self._add_missing(rows)
-        for row in self._published():
+        for row in self._read_published_scores():
             self._reading.gathering.published.add(row)
         excluded = read_exclusions(self._source.folder, "answer")
         if unknown := sorted(excluded.keys() - rows.keys() - unselected):
@@ -261,52 +264,56 @@ class _Run:
     def complete(self, answers: Callable[[], pd.DataFrame]) -> None:
         """Add facts that are about several of these answers: the run's, and of a slice all of its study's."""
         gathering = self._reading.gathering
-        for values in self._reader.complete(gathering.known, answers):
+        for values in self._reader.complete(gathering.filled_columns, answers):
             gathering.update(values)
 
-    def _note(self, name: str) -> None:
+    def _note_document(self, name: str) -> None:
         """Keep a document, or its statistics, and the questions that were asked about it."""
-        asked = self._inputs.questions(name)
-        if asked is not None:
-            self._reading.note_questions(asked)
-        known = self._reading.documents
+        question_set = self._inputs.questions(name)
+        if question_set is not None:
+            self._reading.note_questions(question_set)
+        documents = self._reading.documents
         if name in self._withheld.statistics:
-            known.setdefault(name, self._withheld.statistics[name])
-        if name in known:
+            documents.setdefault(name, self._withheld.statistics[name])
+        if name in documents:
             return
         try:
-            known[name] = self._inputs.document(name)
+            documents[name] = self._inputs.document(name)
         except GenaipaError as error:
             self._reading.problems.append(str(error))
 
     def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
         at = read_coordinates(line)
-        talk = self._talk(line.system, at)
+        talk = self._conversation_row(line.system, at)
         values = {
             "model": line.model,
-            "position": self._position(line.system, at),
+            "position": self._find_position(line.system, at),
             "status": line.status,
             "answer": line.digest if line.status != "failed" else "",
             **self._reader.row(line),
         }
         row = rows.get(line.key)
         if row is None:
-            rows[line.key] = self._reading.gathering.add(line.key, self._about(at.document, at.question), talk, values)
+            rows[line.key] = self._reading.gathering.add(
+                line.key, self._question_row(at.document, at.question), talk, values
+            )
         else:
             self._reading.gathering.replace(row, values)
 
-    def _about(self, document: str, question: str) -> int:
+    def _question_row(self, document: str, question: str) -> int:
         """Return the number of what every answer to a question about a document shares."""
         number = self._asked.get((document, question))
         if number is None:
-            number = self._asked[document, question] = self._reading.gathering.add_asked(self._look(document, question))
+            number = self._asked[document, question] = self._reading.gathering.add_question(
+                self._read_question(document, question)
+            )
         return number
 
-    def _look(self, document: str, question: str) -> dict[str, Any]:
+    def _read_question(self, document: str, question: str) -> dict[str, Any]:
         """Look up what is known of a question about a document, and keep its annotated answer."""
         reading = self._reading
-        asked = self._inputs.question(document, question)
+        asked_question = self._inputs.question(document, question)
         annotated, _ = self._inputs.annotated_answer(document, question)
         right, _ = self._inputs.annotated_answer(document, question, corrected=True)
         if right != annotated:
@@ -322,21 +329,21 @@ class _Run:
             "document": document,
             "kind": about.kind if about else "",
             "question": question,
-            "category": asked.category if asked else "",
-            "source": asked.origin if asked else "",
+            "category": asked_question.category if asked_question else "",
+            "source": asked_question.origin if asked_question else "",
             **self._reader.question_row(document, question),
         }
 
-    def _talk(self, system: str, at: Coordinates) -> int:
+    def _conversation_row(self, system: str, at: Coordinates) -> int:
         """Return the number of what every answer of a conversation shares."""
-        place = system, *at[:-1]
-        number = self._talks.get(place)
+        conversation_key = system, *at[:-1]
+        number = self._talks.get(conversation_key)
         if number is None:
             mode = "" if system in self._recorded else procedure_plan(self._source.manifest.spec).conversation
-            number = self._talks[place] = self._reading.gathering.add_talk(
+            number = self._talks[conversation_key] = self._reading.gathering.add_conversation(
                 {
                     "system": system,
-                    "experiment": self._experiment(at.document, at.initialization, at.wording),
+                    "experiment": self._find_experiment(at.document, at.initialization, at.wording),
                     "initialization": at.initialization,
                     "wording": at.wording,
                     "prompts": label_prompts(self._source.manifest, self._labels, system, at.prompts),
@@ -346,44 +353,44 @@ class _Run:
             )
         return number
 
-    def _position(self, system: str, at: Coordinates) -> int:
+    def _find_position(self, system: str, at: Coordinates) -> int:
         """Return the question's place in the order of its conversation, 0 if that is unknown."""
         order = self._source.manifest.orders.get(f"{at.document}|{at.repetition}", ())
         return order.index(at.question) + 1 if system not in self._recorded and at.question in order else 0
 
-    def _experiment(self, document: str, initialization: str, wording: str) -> str:
-        known = self._source.manifest.documents.get(document)
-        return classify_experiment(known.kind if known else None, initialization, wording)
+    def _find_experiment(self, document: str, initialization: str, wording: str) -> str:
+        document_facts = self._source.manifest.documents.get(document)
+        return classify_experiment(document_facts.kind if document_facts else None, initialization, wording)
 
-    def _add_missing(self, seen: Collection[str]) -> None:
+    def _add_missing(self, present_keys: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""
         manifest = self._source.manifest
         plan = find_procedure_plan(manifest.spec)
         if plan is None:
             return
-        for place, order in manifest.orders.items():
-            document, _, number = place.rpartition("|")
+        for order_key, order in manifest.orders.items():
+            document, _, number = order_key.rpartition("|")
             ways = product(self._source.systems, plan.initializations, plan.wordings, self._labels, order)
             for system, initialization, wording, prompts, question in ways:
                 if not self._source.includes_answers(document, initialization, wording):
                     continue
                 key = f"{conversation_id(system, document, initialization, wording, number, prompts)}|{question}"
-                if key not in seen:
+                if key not in present_keys:
                     at = Coordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add(
                         key,
-                        self._about(document, question),
-                        self._talk(system, at),
-                        {"position": self._position(system, at), "status": "missing"},
+                        self._question_row(document, question),
+                        self._conversation_row(system, at),
+                        {"position": self._find_position(system, at), "status": "missing"},
                     )
 
-    def _published(self) -> Iterable[dict[str, Any]]:
-        """The scores that a published study gives for these systems."""
+    def _read_published_scores(self) -> Iterable[dict[str, Any]]:
+        """Yield the scores that a published study gives for these systems."""
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
         published = load_published_scores(self._source.folder)
         if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():
-            said = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
-            self._reading.problems.append(said)
+            problem = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
+            self._reading.problems.append(problem)
             return
         only, excluded = self._source.only, read_exclusions(self._source.folder, "score")
         for score in published:
@@ -393,7 +400,7 @@ class _Run:
             if only.experiments and score.experiment not in only.experiments:
                 continue
             if score.system in self._source.systems:
-                about = self._look(score.document or any_document, score.question)
+                about = self._read_question(score.document or any_document, score.question)
                 yield {
                     **(about if score.document else {**about, "document": "", "silent": "", "corrected": ""}),
                     "unit": "table",

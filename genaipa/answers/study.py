@@ -9,14 +9,30 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.fact import StudyInputs, check_types, columns_of, describe_failure, facts, score_facts, study_facts
+from genaipa.answers.fact import (
+    StudyInputs,
+    check_types,
+    describe_failure,
+    facts,
+    list_columns,
+    score_facts,
+    study_facts,
+)
 from genaipa.answers.fact import columns as fact_columns
-from genaipa.answers.frames import make_table
-from genaipa.answers.tidy import as_category, asked_once, columns, is_known, metrics_of, plain_texts, with_facts
+from genaipa.answers.frames import build_score_table
+from genaipa.answers.tidy import (
+    add_fact_columns,
+    as_category,
+    columns,
+    drop_repeated_answers,
+    is_known,
+    list_metrics,
+    plain_texts,
+)
 from genaipa.files.html import short_repr
 from genaipa.policies.document import Document
 from genaipa.policies.statistics import measure
-from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.scoring.current import independent_scores, select_effective_events
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.waves import Waves
 
@@ -114,7 +130,7 @@ class Study:
         return {name: stated.get(name) or document.language for name, document in self.documents.items()}
 
     @property
-    def _inputs(self) -> StudyInputs:
+    def _study_inputs(self) -> StudyInputs:
         return StudyInputs(self.sources, self.annotated.answers, self.waves)
 
     @cached_property
@@ -123,8 +139,8 @@ class Study:
         return independent_scores(self.log.counted)
 
     @cached_property
-    def _once(self) -> pd.DataFrame:
-        once = asked_once(self.table)
+    def _answers_once(self) -> pd.DataFrame:
+        once = drop_repeated_answers(self.table)
         answers = self.answers.take(once["row"].to_numpy())
         return answers.assign(counted=once["counted"].to_numpy(), left_out=once["left_out"].to_numpy())
 
@@ -134,42 +150,50 @@ class Study:
         `counted` says whether any of its scores counts, `left_out` whether it is excluded. The columns of these
         `facts` are there also where nothing is known.
         """
-        return with_facts(self._once, facts)
+        return add_fact_columns(self._answers_once, facts)
 
     def has(self, *facts: str) -> bool:
         """Tell whether something is known of each of these facts, of any answer or score."""
-        columns = [columns_of(name) for name in facts]
+        columns = [list_columns(name) for name in facts]
         return all(is_known(self.answers, names) or is_known(self.table, names) for names in columns)
 
     @plain_texts
-    def joined(self) -> pd.DataFrame:
+    def join_facts(self) -> pd.DataFrame:
         """Return the table with all facts about its answers, also those of which nothing is known."""
-        every = with_facts(self.answers, [*(fact.name for fact in facts()), *(fact.name for fact in study_facts())])
+        every = add_fact_columns(
+            self.answers, [*(fact.name for fact in facts()), *(fact.name for fact in study_facts())]
+        )
         rows = self.table["row"].to_numpy()
         frame = self.table.copy(deep=False)
         for name in every.columns.difference(self.table.columns, sort=False):
             # Published scores have no facts.
             frame[name] = every[name].array.take(rows, allow_fill=True)
             if isinstance(frame[name].dtype, pd.CategoricalDtype):
-                frame[name] = as_category(_with_empty_first(frame[name]), ())
-        known = with_facts(frame, [fact.name for fact in score_facts()])
-        return known[list(columns(metrics_of(self.table)))]
+                frame[name] = as_category(_prepend_empty_category(frame[name]), ())
+        complete_frame = add_fact_columns(frame, [fact.name for fact in score_facts()])
+        return complete_frame[list(columns(list_metrics(self.table)))]
 
-    def known_facts(self, run: str) -> dict[str, dict[str, Row]]:
+    def collect_known_facts(self, run: str) -> dict[str, dict[str, Row]]:
         """Return the known values of a run's answers: fact → key of an answer → column → value."""
         rows = self.answers[self.answers["run"] == run]
-        known: dict[str, dict[str, Row]] = {}
+        values_by_fact: dict[str, dict[str, Row]] = {}
         for fact in facts():
             names = [name for name in fact.columns if name in rows]
             values = rows[names].astype(object).to_dict("records") if names else ()
-            known[fact.name] = {
+            values_by_fact[fact.name] = {
                 str(key): row
                 for key, value in zip(rows["key"], values, strict=bool(names))
-                if (row := {str(name): each for name, each in value.items() if pd.notna(each) and each != ""})
+                if (
+                    row := {
+                        str(name): cell_value
+                        for name, cell_value in value.items()
+                        if pd.notna(cell_value) and cell_value != ""
+                    }
+                )
             }
-        return known
+        return values_by_fact
 
-    def with_table(self, table: pd.DataFrame) -> Study:
+    def replace_table(self, table: pd.DataFrame) -> Study:
         """Return the study with this table, some rows of its own or other values; answers without a row go."""
         rows = table["row"].to_numpy()
         used = np.unique(rows[rows >= 0])
@@ -178,11 +202,11 @@ class Study:
         table = table.assign(row=np.where(rows >= 0, np.searchsorted(used, rows), -1).astype("int32"))
         return replace(self, table=table, answers=self.answers.take(used).reset_index(drop=True))
 
-    def only(self, rows: pd.Series[bool]) -> Study:
+    def select_rows(self, rows: pd.Series[bool]) -> Study:
         """Return the study of these rows of its table; the same one where that is all."""
-        return self if rows.all() else self.with_table(self.table[rows])
+        return self if rows.all() else self.replace_table(self.table[rows])
 
-    def in_order(self, column: str, categories: Sequence[str]) -> Study:
+    def reorder(self, column: str, categories: Sequence[str]) -> Study:
         """Return the study with the values of a column of its answers in another order."""
         if list(self.table[column].cat.categories) == list(categories):
             return self
@@ -193,23 +217,23 @@ class Study:
         return replace(self, answers=answers, table=table)
 
     @plain_texts
-    def rescored(self, events: Iterable[Event], *, excluded: bool = False) -> Study:
+    def apply_events(self, events: Iterable[Event], *, excluded: bool = False) -> Study:
         """Return the study with the scores in effect after these events in place of its own: no run is read again."""
-        known = {*self.answers["answer"].cat.categories} - {""}
-        given = [event for event in events if event.answer in known]
-        effective, inputs = in_effect(given), self._inputs
-        finished = finish(self.waves, self.answers, effective)
+        digests = {*self.answers["answer"].cat.categories} - {""}
+        answer_events = [event for event in events if event.answer in digests]
+        effective, inputs = select_effective_events(answer_events), self._study_inputs
+        finished = finish_waves(self.waves, self.answers, effective)
         failures: dict[str, str] = {}
         answers = add_study_facts(self.answers, replace(inputs, waves=finished), failures, reads_scores=True)
         published = self.table[self.table["unit"] == "table"]
-        table = make_table(
+        table = build_score_table(
             answers,
             published,
             score_columns(effective, self.rubric, inputs, answers, failures),
             self.rubric,
             excluded=excluded,
         )
-        log = self.log._replace(counted=given)
+        log = self.log._replace(counted=answer_events)
         problems = list(dict.fromkeys([*self.problems, *failures.values()]))
         return replace(self, answers=answers, table=table, log=log, waves=finished, problems=problems)
 
@@ -217,19 +241,19 @@ class Study:
         return short_repr("Study", "answers and scores", f"{len(self.table):,} rows of {len(self.sources):,} runs")
 
 
-def _with_empty_first(column: pd.Series) -> pd.Series:
+def _prepend_empty_category(column: pd.Series) -> pd.Series:
     """Return categories with an empty text before the others where a value is absent."""
     if not isinstance(column.dtype, pd.CategoricalDtype) or "" in column.cat.categories or not column.isna().any():
         return column
     return column.cat.set_categories(["", *column.cat.categories])
 
 
-def finish(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> Waves:
+def finish_waves(waves: Waves, answers: pd.DataFrame, effective: Iterable[Event]) -> Waves:
     """Return the waves as far as people finished them."""
     if not waves:
         return waves
     scored = {event.answer for event in effective if event.kind == "score" and event.scorer == "human"}
-    return waves.finished(set(answers["answer"].unique()), scored)
+    return waves.select_finished(set(answers["answer"].unique()), scored)
 
 
 def add_study_facts(
@@ -239,7 +263,7 @@ def add_study_facts(
 
     A package's that fails is left out, with a sentence in `failures`.
     """
-    known = fact_columns()
+    columns = fact_columns()
     for fact in study_facts():
         if reads_scores and not fact.reads_scores:
             continue
@@ -250,7 +274,7 @@ def add_study_facts(
             answers = answers.assign(
                 **{
                     name: as_category(pd.Series(value, answers.index, dtype=object), ())
-                    if known[name].kind == "category"
+                    if columns[name].kind == "category"
                     else pd.Series(value, answers.index, dtype="float64")
                     for name, value in values.items()
                 }
@@ -269,10 +293,12 @@ def score_columns(
     """
     metrics = list(rubric.metrics)
     # A few hundred different values at most: looked up once, then only pointed to.
-    given = {id(event.values): event.values for event in events if event.values is not None}
-    place = {number: row for row, number in enumerate(given)}
-    table = np.array([[values[metric] for metric in metrics] for values in given.values()]).reshape(-1, len(metrics))
-    values = table[[place[id(event.values)] for event in events]]
+    distinct_values = {id(event.values): event.values for event in events if event.values is not None}
+    row_by_id = {number: row for row, number in enumerate(distinct_values)}
+    table = np.array([[values[metric] for metric in metrics] for values in distinct_values.values()]).reshape(
+        -1, len(metrics)
+    )
+    values = table[[row_by_id[id(event.values)] for event in events]]
     columns: dict[str, Any] = {
         "answer": [event.answer for event in events],
         "analyst": [event.analyst for event in events],

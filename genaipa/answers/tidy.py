@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from genaipa.answers.fact import columns as fact_columns
-from genaipa.answers.fact import columns_of, facts, score_facts, study_facts
+from genaipa.answers.fact import facts, list_columns, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import escape_formula
 from genaipa.runs.experiments import EXPERIMENTS
@@ -58,13 +58,13 @@ plain_texts = _PlainTexts()
 
 def columns(metrics: Iterable[str]) -> Meanings:
     """Return the type and meaning of each column of answers joined with their scores, in their order."""
-    known = _facts_columns()
+    meanings = _facts_columns()
     values: Meanings = {metric: ("float64", f"{metric}, from -1 to 1 (paper, section 5)") for metric in metrics}
-    return {**ANSWER, **known["answers"], **SCORER, **values, **OVERALL, **known["scores"]}
+    return {**ANSWER, **meanings["answers"], **SCORER, **values, **OVERALL, **meanings["scores"]}
 
 
 @functools.cache
-def _columns_of(
+def _fact_meanings(
     about_answers: tuple[Fact | StudyFact, ...], about_scores: tuple[ScoreFact, ...]
 ) -> dict[str, Meanings]:
     return {
@@ -74,19 +74,19 @@ def _columns_of(
 
 
 def _facts_columns() -> dict[str, Meanings]:
-    return _columns_of((*facts(), *study_facts()), score_facts())
+    return _fact_meanings((*facts(), *study_facts()), score_facts())
 
 
-def metrics_of(data: pd.DataFrame) -> list[str]:
+def list_metrics(data: pd.DataFrame) -> list[str]:
     """Return the metrics in a frame: its columns before `m_all` that have no other meaning."""
-    known = _facts_columns()["answers"]
+    meanings = _facts_columns()["answers"]
     names = takewhile(lambda name: name != "m_all", data.columns)
-    return [str(name) for name in names if name not in CORE and name not in known]
+    return [str(name) for name in names if name not in CORE and name not in meanings]
 
 
-def names_of(frame: pd.DataFrame) -> dict[str, str]:
+def name_metrics(frame: pd.DataFrame) -> dict[str, str]:
     """Metric → how people call it, of a tidy table."""
-    return {metric: frame.attrs.get("names", {}).get(metric, metric) for metric in metrics_of(frame)}
+    return {metric: frame.attrs.get("names", {}).get(metric, metric) for metric in list_metrics(frame)}
 
 
 ORDERED: dict[str, tuple[str, ...]] = {
@@ -97,32 +97,32 @@ ORDERED: dict[str, tuple[str, ...]] = {
 """Columns whose values have an order of their own wherever they come from."""
 
 
-def stacked(scored: pd.DataFrame, published: pd.DataFrame, in_order: Collection[str] = ()) -> pd.DataFrame:
+def stack_published(scored: pd.DataFrame, published: pd.DataFrame, in_order: Collection[str] = ()) -> pd.DataFrame:
     """Return published scores beneath answers and theirs, with the categories of both; sorted, of some columns."""
     if published.empty:
         return scored
-    both = {}
+    shared_types = {}
     for name, column in scored.items():
         if isinstance(column.dtype, pd.CategoricalDtype) and name in published:
             categories = column.cat.categories.union(published[name].cat.categories, sort=False)
-            both[name] = pd.CategoricalDtype(categories.sort_values() if name in in_order else categories)
-    return pd.concat([scored.astype(both), published.astype(both)], ignore_index=True)
+            shared_types[name] = pd.CategoricalDtype(categories.sort_values() if name in in_order else categories)
+    return pd.concat([scored.astype(shared_types), published.astype(shared_types)], ignore_index=True)
 
 
 def derive(frame: pd.DataFrame, rubric: Rubric, *, excluded: bool) -> None:
     """Set the columns of the narrow table that follow from the others."""
     values = frame[list(rubric.metrics)].astype("float64")
-    known = values.notna().all(axis=1)
-    frame.loc[known, "m_all_positive"] = rubric.points(values[known].clip(lower=0))
-    frame.loc[known, "m_all_negative"] = rubric.points(values[known].clip(upper=0))
-    implied = known & frame["m_all"].isna()
+    is_scored = values.notna().all(axis=1)
+    frame.loc[is_scored, "m_all_positive"] = rubric.weighted_sum(values[is_scored].clip(lower=0))
+    frame.loc[is_scored, "m_all_negative"] = rubric.weighted_sum(values[is_scored].clip(upper=0))
+    implied = is_scored & frame["m_all"].isna()
     frame.loc[implied, "m_all"] = rubric.m_all(values[implied])
     once = (frame["unit"] == "answer") | frame["averaged"].isna()
     frame["averaged"] = frame["averaged"].mask(once, 1).where(frame["m_all"].notna(), 0)
-    frame["counted"] = countable(frame) if excluded else countable(frame) & (frame["excluded"] == "")
+    frame["counted"] = is_countable(frame) if excluded else is_countable(frame) & (frame["excluded"] == "")
 
 
-def asked_once(table: pd.DataFrame) -> pd.DataFrame:
+def drop_repeated_answers(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each question that was planned, however many analysts scored its answer.
 
     Its `counted` says whether any of its scores counts, and `left_out` whether it is excluded.
@@ -135,27 +135,27 @@ def asked_once(table: pd.DataFrame) -> pd.DataFrame:
     return once.assign(counted=counted[once["row"]], left_out=(once["excluded"] != "") & (not included))
 
 
-def countable(frame: pd.DataFrame) -> pd.Series:
-    """Whether averages could take a row, excluded or not."""
+def is_countable(frame: pd.DataFrame) -> pd.Series:
+    """Tell whether averages could take a row, excluded or not."""
     adjudications = frame["role"] == "adjudication"
     settled = frame["answer"].isin(frame.loc[adjudications, "answer"].unique()) & (frame["unit"] == "answer")
     return frame["m_all"].notna() & (frame["scorer"] != "machine") & (~settled | adjudications)
 
 
-def typed(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+def set_types(frame: pd.DataFrame, orders: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """Return the columns of a frame of answers or scores in their types, in their order."""
-    known = columns(metrics_of(frame))
+    meanings = columns(list_metrics(frame))
     # All at once: a column that is put into a table costs as much as its type.
-    made = pd.DataFrame(
+    converted = pd.DataFrame(
         {
             name: as_category(frame[name], orders.get(name, ())) if kind == "category" else as_plain(frame[name], kind)
-            for name, (kind, _) in known.items()
+            for name, (kind, _) in meanings.items()
             if name in frame
         },
         index=frame.index,
     )
-    made.attrs = frame.attrs
-    return made
+    converted.attrs = frame.attrs
+    return converted
 
 
 _FILLED: dict[str, object] = {"str": "", "int16": 0, "int32": 0, "bool": False}
@@ -176,7 +176,7 @@ def as_plain(column: pd.Series, kind: ColumnKind) -> pd.Series:
 
 
 def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categorical:
-    """The column as categories: `first` in its order, then the others sorted; empty where there is none.
+    """Return the column as categories: `first` in its order, then the others sorted; empty where there is none.
 
     One that holds categories already keeps their order. Codes are counted rather than texts compared: a table has 33
     such columns, and most are the same from the first row to the last.
@@ -193,38 +193,38 @@ def as_category(column: pd.Series, first: Sequence[str]) -> pd.Series | pd.Categ
     codes, texts = pd.factorize(values)
     absent = codes < 0
     empty = [""] if absent.any() and "" not in texts else []
-    order = {value: place for place, value in enumerate(first)}
+    order = {value: position for position, value in enumerate(first)}
     ordered = sorted([*texts, *empty], key=lambda value: (order.get(value, len(order)), value))
-    place = {value: number for number, value in enumerate(ordered)}
-    recoded = np.array([*(place[value] for value in texts), place.get("", -1)], dtype="int64")
+    position = {value: number for number, value in enumerate(ordered)}
+    recoded = np.array([*(position[value] for value in texts), position.get("", -1)], dtype="int64")
     return pd.Categorical.from_codes(recoded[codes], categories=pd.Index(ordered))
 
 
 def write(frame: pd.DataFrame, path: Path) -> None:
     """Write what is known of a frame as a file of the suffix's form: `.csv` or `.parquet`; a UsageError for another."""
-    frame = known_columns(frame)
+    frame = drop_unknown_columns(frame)
     if path.suffix == ".csv":
-        _escaped(frame).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
+        _escape_texts(frame).to_csv(path, index=False, lineterminator="\n", encoding="utf-8-sig")
     elif path.suffix == ".parquet":
         frame.to_parquet(path, index=False)
     else:
         raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
 
 
-def with_facts(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
+def add_fact_columns(frame: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
     """Return a frame with the columns of these facts, empty where nothing is known of any."""
     kinds = {name: column.kind for name, column in fact_columns().items()}
     missing = {
         name: pd.Categorical.from_codes(np.zeros(len(frame), "int8"), pd.Index([""][: len(frame)]))
         if kinds[name] == "category"
         else np.nan
-        for name in columns_of(*names)
+        for name in list_columns(*names)
         if name not in frame
     }
     return frame.assign(**missing)
 
 
-def known_columns(frame: pd.DataFrame) -> pd.DataFrame:
+def drop_unknown_columns(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame without the columns of facts of which nothing is known."""
     every: tuple[Fact | StudyFact | ScoreFact, ...] = (*facts(), *study_facts(), *score_facts())
     unknown = [name for fact in every if not is_known(frame, fact.columns) for name in fact.columns if name in frame]
@@ -236,7 +236,7 @@ def is_known(frame: pd.DataFrame, names: Iterable[str]) -> bool:
     return any((frame[name].notna() & (frame[name] != "")).any() for name in names if name in frame)
 
 
-def _escaped(frame: pd.DataFrame) -> pd.DataFrame:
+def _escape_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with texts that no spreadsheet takes for a formula."""
     changed = frame.copy(deep=False)
     for name, kind in ((name, kind) for name, (kind, _) in columns(()).items() if name in frame):
@@ -248,7 +248,7 @@ def _escaped(frame: pd.DataFrame) -> pd.DataFrame:
     return changed
 
 
-def named(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
+def attach_metric_names(frame: pd.DataFrame, rubric: Rubric) -> pd.DataFrame:
     """Return the frame with the names of metrics that have another name than their column."""
     names = {metric: name for metric, name in rubric.names.items() if name != metric}
     frame.attrs = {"names": names} if names else {}

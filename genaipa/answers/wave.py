@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from genaipa.answers.fact import Column, StudyFact
-from genaipa.scoring.waves import inclusion
+from genaipa.scoring.waves import compute_inclusion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,13 +42,14 @@ class Wave(StudyFact):
         """Look the answers up in the waves, as they are finished, were drawn first and are asked for."""
         if not study.waves:
             return None
-        included = inclusion(answers, study.waves)
-        drawn, in_wave = included["pi"].notna(), included["in_wave"]
+        included = compute_inclusion(answers, study.waves)
+        is_drawn, in_wave = included["pi"].notna(), included["in_wave"]
         first, whole = (
-            in_wave if waves == study.waves else inclusion(answers, waves)["in_wave"] for waves in study.waves.plans
+            in_wave if waves == study.waves else compute_inclusion(answers, waves)["in_wave"]
+            for waves in study.waves.plans
         )
         return {
             "pi": included["pi"].to_numpy(),
-            "in_wave": np.where(drawn, np.where(in_wave, "yes", "no"), ""),
-            "planned": np.where(drawn, np.select([first, whole], ["first", "later"], "no"), ""),
+            "in_wave": np.where(is_drawn, np.where(in_wave, "yes", "no"), ""),
+            "planned": np.where(is_drawn, np.select([first, whole], ["first", "later"], "no"), ""),
         }

@@ -62,7 +62,7 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
 from genaipa.questions.sets import QuestionSet
 from genaipa.reports.chapters.chapter import find_results
-from genaipa.reports.provenance import versions
+from genaipa.reports.provenance import package_versions
 from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
@@ -73,12 +73,12 @@ from genaipa.runs.permission import Permission, find_author, find_withheld, is_r
 from genaipa.runs.records import DOCUMENTS
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.evidence.passages import OtherDocuments
-from genaipa.scoring.importing import import_from
+from genaipa.scoring.importing import import_sources
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
-from genaipa.scoring.store import Store, existing_store
-from genaipa.scoring.waves import WAVES, Waves, written
+from genaipa.scoring.store import Store, open_existing_store
+from genaipa.scoring.waves import WAVES, Waves, encode_waves
 from genaipa.workspace import MARKER, find_workspace, shipped_folder
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def pack(
     `excluded` counts excluded answers in the report; `whole` includes texts that may not be passed on.
     A DataError for a damaged run, a UsageError if the file can't be written.
     """
-    with tempfile.TemporaryDirectory() as made, existing_store(workspace) as store:
+    with tempfile.TemporaryDirectory() as made, open_existing_store(workspace) as store:
         folder = Path(made)
         study = gather(workspace, sources, store)
         events = study.log.every
@@ -130,7 +130,7 @@ def pack(
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _selecting_names(sources)
         packed = gather(staged, select_sources(staged, names), store, excluded=excluded)
-        report = Report.of(packed, results=find_results(staged, packed.sources))
+        report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
             format=FORMAT,
@@ -140,7 +140,7 @@ def pack(
             excluded=excluded,
             rubric=load_rubric(workspace).digest,
             absent=tuple(absent),
-            versions=versions(),
+            versions=package_versions(),
         )
         _write_zip(file, folder, content)
     return Packed(content, len(events), report, {} if whole else _list_unclear(sources))
@@ -152,7 +152,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
     put(folder / MARKER, b"# An unpacked study: see pack.json.\n")
     for source in sources:
         run = source.folder.name
-        for name, content in run_files(source, whole=whole, facts=study.known_facts(run)):
+        for name, content in run_files(source, whole=whole, facts=study.collect_known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
             if not whole and not is_redistributable(about.license):
@@ -171,7 +171,7 @@ def _put_rubric(folder: Path, file: Path) -> None:
 def _put_waves(folder: Path, waves: Waves, systems: Collection[str]) -> None:
     """Give the unpacked study the waves of its systems."""
     if draws := tuple(draw for draw in waves.draws if draw.system in systems):
-        put(folder / WAVES, written(Waves(draws)))
+        put(folder / WAVES, encode_waves(Waves(draws)))
 
 
 def _write_zip(file: Path, folder: Path, content: Pack) -> None:
@@ -323,7 +323,7 @@ class _Redacted:
         return encode_manifest(manifest)
 
     def _is_elsewhere(self, passage: str) -> bool:
-        return self._other_documents.have(passage)
+        return self._other_documents.has_passage(passage)
 
     @cached_property
     def _other_documents(self) -> OtherDocuments:
@@ -436,7 +436,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
         ) as store:
             events = _import_scores(folder, store)
             study = gather(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
-        page = Report.of(study, results=find_results(workspace, study.sources)).write(
+        page = Report.build(study, results=find_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )
     except BaseException:
@@ -462,7 +462,7 @@ def _import_scores(folder: Path, store: Store) -> int:
     """Put the scores of an unpacked folder into its store; the number of events."""
     if not (folder / SCORES).stat().st_size:
         return 0  # of a study that nobody has scored yet
-    imported = import_from(store, [folder / SCORES], (), People(), unknown_answers=True)
+    imported = import_sources(store, [folder / SCORES], (), People(), unknown_answers=True)
     if imported.problems:
         raise DataError(folder / SCORES, imported.problems[0])
     return imported.added + imported.known

@@ -19,7 +19,7 @@ from genaipa.plugins import list_targets, make_each
 from genaipa.runs import journal
 from genaipa.runs.manifest import ANSWERS
 from genaipa.runs.status import CountedRecord, Tally
-from genaipa.systems.provider import known_keys, mask
+from genaipa.systems.provider import environment_keys, mask_keys
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Launch:
 
     def pass_on(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
-        sentence = mask(line.strip(), known_keys())
+        sentence = mask_keys(line.strip(), environment_keys())
         if sentence and sentence not in self.sentences:
             self.sentences.add(sentence)
             self.say(sentence)

@@ -27,7 +27,7 @@ from genaipa.errors import (
     TransientError,
     clip,
 )
-from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
+from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
 from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_frame
 from genaipa.words import printable
@@ -376,7 +376,7 @@ def _countable(usage: object) -> Usage | None:
     if not isinstance(usage, Usage):
         return None
     counts: list[object] = [getattr(usage, name) for name in Usage.__struct_fields__]
-    return usage if all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts) else None
+    return usage if all(type(count) is int and 0 <= count <= MAX_TOKENS for count in counts) else None
 
 
 def _writable_settings(sent: object) -> dict[str, Any]:

@@ -82,8 +82,8 @@ class ManualRun:
         for ready in self.systems:
             sheet, chat, before = None, "", None  # type: ChatSheet | None, str, Call | None
             for call, known in self._calls(ready.target):
-                key = calls.key(self.task, ready.resolved.asked, call)
-                conversation = calls.conversation_id(self.task, ready.resolved.asked, call)
+                key = calls.key(self.task, ready.resolved.requested_name, call)
+                conversation = calls.conversation_id(self.task, ready.resolved.requested_name, call)
                 if conversation != chat or before is not None:
                     number += 1
                     if sheet is not None:
@@ -91,7 +91,11 @@ class ManualRun:
                     follows = before if conversation == chat else None
                     introduction = () if follows else tuple(m for m in call.messages[:-1] if m.role == "user")
                     name = key if follows else conversation
-                    sheet = ChatSheet(number, name, ready.resolved.asked, introduction, {}, follows) if known else None
+                    sheet = (
+                        ChatSheet(number, name, ready.resolved.requested_name, introduction, {}, follows)
+                        if known
+                        else None
+                    )
                     chat = conversation
                 if sheet is not None:
                     sheet.calls[key] = call

@@ -30,8 +30,8 @@ from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
 from genaipa.runs.selection import find_run, find_slices, run_folders
 from genaipa.runs.slices import head_slice_plan, slice_plan
-from genaipa.systems.catalog import Resolved, resolve
-from genaipa.systems.provider import providers, run_title
+from genaipa.systems.catalog import ResolvedSystem, resolve_system
+from genaipa.systems.provider import list_providers, make_run_title
 from genaipa.tasks.catalog import make_task, task_file_digest
 from genaipa.tasks.planning import plan_slice, resolve_documents
 from genaipa.tasks.request import Resources, make_spec, select_kind_options
@@ -72,7 +72,7 @@ _version = cache(metadata.version)
 def versions() -> dict[str, str]:
     """Name → version of Python, genaipa and the installed packages that matter to a run."""
     found = {"python": platform.python_version(), "genaipa": genaipa.__version__}
-    for package in (*(package for provider in providers() for package in provider.packages), *_PACKAGES):
+    for package in (*(package for provider in list_providers() for package in provider.packages), *_PACKAGES):
         try:
             found[package] = _version(package)
         except metadata.PackageNotFoundError:
@@ -135,7 +135,7 @@ class PreparedRun:
         subjects = tuple(self.task.facts) or (self.spec.task,)
         if self.corpus is not None:
             subjects = (Path(self.corpus.file).stem,)
-        return self.named or run_title(self.spec.systems, *subjects)
+        return self.named or make_run_title(self.spec.systems, *subjects)
 
     @property
     def workspace(self) -> Workspace:
@@ -143,9 +143,9 @@ class PreparedRun:
         return self.task.workspace
 
     @cached_property
-    def systems(self) -> list[Resolved]:
+    def systems(self) -> list[ResolvedSystem]:
         """The systems of the run."""
-        return [resolve(name, self.workspace) for name in self.task.spec.systems]
+        return [resolve_system(name, self.workspace) for name in self.task.spec.systems]
 
     @property
     def spec(self) -> RunSpec:
@@ -250,7 +250,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     planned = plan_slice(workspace, request, resources)
     assert request.slice is not None, "a slice is asked for"
     index, number = request.slice
-    study = request.name or run_title(request.systems, Path(planned.corpus.file).stem)
+    study = request.name or make_run_title(request.systems, Path(planned.corpus.file).stem)
     part = Slice(study, index, number, planned.plan)
     task = make_task(planned.spec, planned.workspace)
     run = PreparedRun(task, request.name, None, request.offline, planned.corpus, slice=part)
@@ -298,7 +298,7 @@ def _check(workspace: Workspace, request: RunRequest) -> None:
     if not request.systems:
         raise UsageError("no system is named; `genaipa systems` lists them.")
     for name in request.systems:
-        resolve(name, workspace)
+        resolve_system(name, workspace)
 
 
 def resume(workspace: Workspace, name: str, observer: Observer | None = None, *, offline: bool = False) -> PreparedRun:
@@ -312,10 +312,10 @@ def resume(workspace: Workspace, name: str, observer: Observer | None = None, *,
     return run
 
 
-def digests(task: Task, systems: Sequence[Resolved]) -> Digests:
+def digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
-    identities = {system.asked: system.identity for system in systems}
+    identities = {system.requested_name: system.identity for system in systems}
     return replace(own, systems=identities, task={**own.task, **task_file_digest(task)})
 
 

@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import DAMAGE, why
-from genaipa.judging.name import akin
+from genaipa.judging.name import are_akin
 from genaipa.kinds import find_kind
 from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
@@ -27,10 +27,10 @@ from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
 from genaipa.runs.selection import find_occasions, select_sources
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.evidence.examine import annotated_targets, examine
-from genaipa.scoring.evidence.section_finder import outline
+from genaipa.scoring.evidence.examine import examine, find_annotated_targets
+from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import Rubric
-from genaipa.systems.costs import usual_tokens
+from genaipa.systems.costs import estimate_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,15 +52,15 @@ _BEGINNING = 80
 _OF_PARTS = re.compile(r"\bparts?\W{0,3}(?:\d|(?:one|two|three|four|five|six)\b)", re.IGNORECASE)
 
 
-class Asker(NamedTuple):
+class JudgedSystem(NamedTuple):
     """A system whose answers are judged: its name in the run, and every name that its model goes by."""
 
     name: str
     models: frozenset[str]
 
-    def akin(self, judge: str) -> bool:
+    def is_akin(self, judge: str) -> bool:
         """Whether it is of a judge's family."""
-        return any(akin(judge, model) for model in self.models)
+        return any(are_akin(judge, model) for model in self.models)
 
 
 class JudgedAnswers:
@@ -82,14 +82,14 @@ class JudgedAnswers:
             excluded=False,
         )
         if not self._pool.answers:
-            what = f"{', '.join(runs)}: there is" if runs else "this workspace has"
+            subject = f"{', '.join(runs)}: there is" if runs else "this workspace has"
             if runs and not sources:
-                raise UsageError(f"{what} no answer to judge: suites are scored by rules; name another run.")
-            raise UsageError(f"{what} no answer to judge; `genaipa runs` lists the runs.")
+                raise UsageError(f"{subject} no answer to judge: suites are scored by rules; name another run.")
+            raise UsageError(f"{subject} no answer to judge; `genaipa runs` lists the runs.")
         self.problems = list(self._pool.problems)
-        self.day, first = _first_occasion(workspace, sources)
+        self.day, first = _find_first_occasion(workspace, sources)
         self._anchors = Pool(workspace, [source.folder for source in first], sources=first, excluded=False)
-        self.systems = _systems(sources, self._pool)
+        self.systems = _list_systems(sources, self._pool)
         self.documents: dict[str, Document] = {}
         self._passages: dict[str, DocumentPassages] = {}
 
@@ -107,8 +107,8 @@ class JudgedAnswers:
     def places(self) -> Iterator[tuple[str, str, str]]:
         """Digest, system and question of every place of an answer."""
         for digest, answer in self._pool.answers.items():
-            for one in answer.occurrences:
-                yield digest, one.system, one.question
+            for occurrence in answer.occurrences:
+                yield digest, occurrence.system, occurrence.question
 
     @property
     def categories(self) -> dict[str, str]:
@@ -116,124 +116,128 @@ class JudgedAnswers:
         return self._pool.categories
 
     @property
-    def left_out(self) -> str:
+    def exclusion_note(self) -> str:
         """A sentence on excluded answers; empty without any."""
-        return self._pool.left_out.partition(" (")[0]
+        return self._pool.exclusion_note.partition(" (")[0]
 
-    def judged(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[Judged]:
-        """The answers with these digests as they are shown, each with the passes that are wanted of it."""
-        found = []
+    def load_items(self, wanted: Mapping[str, tuple[int, ...]], *, evidence: bool, points: bool) -> list[JudgedItem]:
+        """Load the answers with these digests as a judge is shown them, each with the passes that are wanted."""
+        items = []
         for digest, passes in wanted.items():
             try:
-                case = (self._pool if digest in self._pool.answers else self._anchors).case(digest)
+                case = (self._pool if digest in self._pool.answers else self._anchors).load_case(digest)
             except GenaipaError as error:
                 self.problems.append(str(error))
                 continue
-            found.append(self._judged(case, passes, evidence=evidence, points=points))
+            items.append(self._make_item(case, passes, evidence=evidence, points=points))
         # What has a form of its own has a cached document of its own.
         return sorted(
-            found,
+            items,
             key=lambda one: (one.document, not one.annotated, not one.points, one.passages, one.question, one.digest),
         )
 
-    def _judged(self, case: Case, passes: tuple[int, ...], *, evidence: bool, points: bool) -> Judged:
+    def _make_item(self, case: Case, passes: tuple[int, ...], *, evidence: bool, points: bool) -> JudgedItem:
         document, annotated = case.document, case.annotated
         long = is_long(document)
-        examined = _examined(case) if evidence or long else None
+        examined = _examine_case(case) if evidence or long else None
         passages: tuple[tuple[int, int], ...] = ()
         named: tuple[tuple[int, int], ...] = ()
         if long and examined is not None:
             pieces = self._passages.setdefault(document.digest, DocumentPassages(document))
-            passages = pieces.about_question(case)
-            named = pieces.named(examined, passages)
-        return Judged(
+            passages = pieces.select_for_question(case)
+            named = pieces.select_named(examined, passages)
+        return JudgedItem(
             digest=case.answer.digest,
-            document=self._name(document),
+            document=self._name_document(document),
             question=case.answer.question,
             asked=case.asked,
-            reply=case.masked_reply(),
+            reply=case.mask_reply(),
             passes=passes,
             original=case.original,
             annotated=annotated.answer if annotated else "",
-            aside=_aside(case),
+            aside=_describe_annotation(case),
             note=" ".join(filter(None, (annotated.note if annotated else "", case.doubt))),
             silent=bool(case.reliable_annotation and case.reliable_annotation.silent == "yes"),
             passages=passages,
             named=named,
-            parts=_parts(case),
-            evidence=tuple(_in_words(case, examined)) if evidence and examined else (),
+            parts=_list_part_beginnings(case),
+            evidence=tuple(_describe_evidence(case, examined)) if evidence and examined else (),
             points=annotated.points if annotated and points else (),
         )
 
-    def _name(self, document: Document) -> str:
-        """The document's name in the judge's run: of two texts under one name, the second has its digest behind it."""
-        known = self.documents.setdefault(document.name, document)
-        if known.digest == document.digest:
+    def _name_document(self, document: Document) -> str:
+        """Return the document's name in the judge's run; of two texts of one name, the second gets its digest added."""
+        existing = self.documents.setdefault(document.name, document)
+        if existing.digest == document.digest:
             return document.name
         name = f"{document.name}-{document.digest[:8]}"
         self.documents[name] = document
         return name
 
     def facts(self) -> dict[str, DocumentFacts]:
-        """The documents of the answers that were taken, as a manifest describes them."""
+        """Return the documents of the loaded items, as a manifest describes them."""
         return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
-def _first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
-    """The latest day of these runs, and the runs of the first occasion of their systems, if that was an earlier day."""
+def _find_first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
+    """Return the latest day of these runs, and the runs of their systems' first occasion, if that was earlier."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
-    every = select_sources(workspace, [])
-    for system, days in find_occasions(every).items():
-        day = max((one.day for one in days if names.intersection(one.runs)), default="")
+    all_sources = select_sources(workspace, [])
+    for system, days in find_occasions(all_sources).items():
+        day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)
             for run in days[0].runs:
                 first.setdefault(run, set()).add(system)
-    meant = [source for source in every if source.folder.name in first]
-    return latest, [dataclasses.replace(one, systems=tuple(sorted(first[one.folder.name]))) for one in meant]
+    first_sources = [source for source in all_sources if source.folder.name in first]
+    return latest, [
+        dataclasses.replace(source, systems=tuple(sorted(first[source.folder.name]))) for source in first_sources
+    ]
 
 
-def _systems(sources: Iterable[Source], pool: Pool) -> list[Asker]:
-    """The systems that gave the answers."""
+def _list_systems(sources: Iterable[Source], pool: Pool) -> list[JudgedSystem]:
+    """Return the systems that gave the answers."""
     manifests = {source.folder.name: source.manifest for source in sources}
     models: dict[str, set[str]] = {}
-    for run, name in {(place.run, place.system) for one in pool.answers.values() for place in one.occurrences}:
+    for run, name in {
+        (occurrence.run, occurrence.system) for answer in pool.answers.values() for occurrence in answer.occurrences
+    }:
         facts = manifests[run].systems.get(name)
         models.setdefault(name, set()).update({name, *((facts.model, *facts.served) if facts else ())})
-    return [Asker(name, frozenset(models[name] - {""})) for name in sorted(models)]
+    return [JudgedSystem(name, frozenset(models[name] - {""})) for name in sorted(models)]
 
 
-def _aside(case: Case) -> str:
-    """The words beside the annotated answer; of "Part n" of a split that nobody is shown, also how it begins."""
+def _describe_annotation(case: Case) -> str:
+    """Describe an annotated answer's silence and sections; of a part of a split that nobody is shown, how it begins."""
     if case.annotated is None:
         return ""
     text = case.document.text
-    targets = annotated_targets(case.annotated, case.document, case.part_set)
+    targets = find_annotated_targets(case.annotated, case.document, case.part_set)
     spans = dict(zip(case.annotated.sections, targets, strict=True))
     sections = (
-        f"{label}, which begins “{_beginning(text, span[0])}”" if span and label.startswith("Part ") else label
+        f"{label}, which begins “{_quote_beginning(text, span[0])}”" if span and label.startswith("Part ") else label
         for label, (_, span) in spans.items()
     )
     return "; ".join(filter(None, (SAID[case.annotated.silent], *sections)))
 
 
-def _parts(case: Case) -> tuple[str, ...]:
-    """The beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
+def _list_part_beginnings(case: Case) -> tuple[str, ...]:
+    """Return the beginnings of the parts in which the document was sent, for an answer that speaks of parts."""
     language = reading_language(case.reply, case.document.language)
     parts = language.citations.names.get("Part") if language and language.citations else None
     # In English the number may be a word.
     if not (expression(rf"(?:{parts})\W{{0,3}}\d") if parts else _OF_PARTS).search(case.reply):
         return ()
-    return tuple(_beginning(case.document.text, start) for start, _ in case.parts)
+    return tuple(_quote_beginning(case.document.text, start) for start, _ in case.parts)
 
 
-def _beginning(text: str, start: int) -> str:
+def _quote_beginning(text: str, start: int) -> str:
     words = text[start : start + _BEGINNING].split()
     return f"{' '.join(words[:-1])} …"
 
 
-def _examined(case: Case) -> Evidence:
+def _examine_case(case: Case) -> Evidence:
     return examine(
         case.reply,
         case.document,
@@ -241,12 +245,12 @@ def _examined(case: Case) -> Evidence:
         annotated=case.reliable_annotation,
         part_set=case.part_set,
         summarised=case.summarised,
-        asked=case.question,
+        question=case.question,
     )
 
 
-def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
-    """The evidence that was worked out by rules, a sentence each.
+def _describe_evidence(case: Case, evidence: Evidence) -> Iterable[str]:
+    """Describe the evidence that the rules have found, a sentence each.
 
     None repeats a word of the answer: outside the lines around it, the judge would take it for ours.
     """
@@ -259,10 +263,10 @@ def _in_words(case: Case, evidence: Evidence) -> Iterable[str]:
             means = "names a section that the document does not have"
         rests = ", on which the annotated answer rests" if reference.expected else ""
         yield f"Citation {number} of {cited} {means}{rests}."
-    said = {"exact": "in the document word for word", "normalised": "in the document word for word"}
-    said |= {"near": "in the document in nearly these words"}
+    match_words = {"exact": "in the document word for word", "normalised": "in the document word for word"}
+    match_words |= {"near": "in the document in nearly these words"}
     for number, quotation in enumerate(evidence.quotations, 1):
-        yield f"Quotation {number} of {quoted} is {said.get(quotation.match, 'not in the document')}."
+        yield f"Quotation {number} of {quoted} is {match_words.get(quotation.match, 'not in the document')}."
     if evidence.silence.claimed and evidence.on_question is not False:
         yield "It says that the document does not answer the question."
     elif evidence.silence.mute:
@@ -279,7 +283,7 @@ _GAP = "[…]"
 
 def is_long(document: Document) -> bool:
     """Whether a document is too long to be shown whole: by its length, and so alike for all judges."""
-    return usual_tokens(document.text) > WHOLE
+    return estimate_tokens(document.text) > WHOLE
 
 
 class DocumentPassages:
@@ -292,66 +296,77 @@ class DocumentPassages:
     @cached_property
     def spans(self) -> tuple[Span, ...]:
         """The passages, in characters of the document's text."""
-        return split_pieces(self.document.text, (section.start for section in outline(self.document)))
+        return split_pieces(self.document.text, (section.start for section in find_outline(self.document)))
 
-    def about_question(self, case: Case) -> tuple[Span, ...]:
-        """The three nearest to the question and the annotated answer's passages, for all answers to it."""
-        near = self._by_nearness(case.original or case.asked)
-        targets = annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
-        rests_on = self._touched(span for _, span in targets if span)
-        return self._within([*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE)
+    def select_for_question(self, case: Case) -> tuple[Span, ...]:
+        """Select the three passages nearest to the question, and those of the annotated answer."""
+        near = self._rank_passages(case.original or case.asked)
+        targets = find_annotated_targets(case.annotated, self.document, case.part_set) if case.annotated else ()
+        rests_on = self._find_touched(span for _, span in targets if span)
+        return self._select_fitting([*near[:NEAREST], *(span for span in near[NEAREST:] if span in rests_on)], WHOLE)
 
-    def named(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
-        """The further passages that an answer cites or quotes."""
-        targets = [one.target for one in evidence.quotations] + [one.target for one in evidence.references]
-        further = [span for span in self._touched(filter(None, targets)) if span not in shown]
-        return self._within(further, WHOLE - sum(map(self._tokens, shown)))
+    def select_named(self, evidence: Evidence, shown: Sequence[Span]) -> tuple[Span, ...]:
+        """Select the passages that an answer cites or quotes, besides those that are shown anyway."""
+        targets = [reference.target for reference in evidence.quotations] + [
+            reference.target for reference in evidence.references
+        ]
+        new_passages = [span for span in self._find_touched(filter(None, targets)) if span not in shown]
+        return self._select_fitting(new_passages, WHOLE - sum(map(self._count_tokens, shown)))
 
-    def _tokens(self, span: Span) -> int:
-        return usual_tokens(self.document.text[slice(*span)])
+    def _count_tokens(self, span: Span) -> int:
+        return estimate_tokens(self.document.text[slice(*span)])
 
-    def _within(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
+    def _select_fitting(self, spans: Iterable[Span], room: int) -> tuple[Span, ...]:
         """Return the first of these passages that fit into this many tokens, in the document's order."""
         fitting: list[Span] = []
         for span in spans:
-            if (size := self._tokens(span)) <= room:
+            if (size := self._count_tokens(span)) <= room:
                 fitting.append(span)
                 room -= size
         return tuple(sorted(fitting))
 
-    def _touched(self, spans: Iterable[Span]) -> list[Span]:
-        """The passages that share a character with one of these spans, in the document's order."""
+    def _find_touched(self, spans: Iterable[Span]) -> list[Span]:
+        """Return the passages that share a character with one of these spans, in the document's order."""
         wanted = list(spans)
-        return [one for one in self.spans if any(one[0] < end and start < one[1] for start, end in wanted)]
+        return [
+            passage for passage in self.spans if any(passage[0] < end and start < passage[1] for start, end in wanted)
+        ]
 
-    def _by_nearness(self, question: str) -> list[Span]:
-        """All passages, the nearest to the question first."""
+    def _rank_passages(self, question: str) -> list[Span]:
+        """Return all passages, the nearest to the question first."""
         if question not in self._nearest:
             reading = read(self.document.text)
-            places = rank_texts(tuple(reading.read_span(*span) for span in self.spans), question)
-            self._nearest[question] = [self.spans[place] for place in places]
+            ranking = rank_texts(tuple(reading.read_span(*span) for span in self.spans), question)
+            self._nearest[question] = [self.spans[index] for index in ranking]
         return self._nearest[question]
 
 
-def excerpt(document: Document, spans: Iterable[Span]) -> str:
-    """The passages in the document's order, with a mark where something is left out, and the section that goes on."""
-    shown: list[str] = []
+def join_passages(document: Document, spans: Iterable[Span]) -> str:
+    """Join passages in the document's order, marking what is left out and naming the section that goes on."""
+    pieces: list[str] = []
     done = 0
     for start, end in sorted(spans):
         if start > done:
-            shown.append(_GAP)
-            section = next((one for one in reversed(outline(document)) if one.start < start < one.end), None)
-            shown += [f"[{section.heading}, continued]"] if section else []
-        shown.append(document.text[start:end].strip())
+            pieces.append(_GAP)
+            section = next(
+                (
+                    candidate
+                    for candidate in reversed(find_outline(document))
+                    if candidate.start < start < candidate.end
+                ),
+                None,
+            )
+            pieces += [f"[{section.heading}, continued]"] if section else []
+        pieces.append(document.text[start:end].strip())
         done = end
-    return "\n\n".join([*shown, *([_GAP] if done < len(document.text) else [])])
+    return "\n\n".join([*pieces, *([_GAP] if done < len(document.text) else [])])
 
 
 FILE = "judged.json"
 Passage = tuple[int, int]
 
 
-class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
+class JudgedItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer as an analyst sees it: the question, the annotated answer, and the reply without its system's names.
 
     `digest` is the answer's. `passages` are the spans of a long document that are shown for all answers to the
@@ -391,15 +406,15 @@ class JudgedMaterial(msgspec.Struct, frozen=True):
     evidence: bool
     own_family: dict[str, tuple[str, ...]]
     rubric: Rubric
-    answers: tuple[Judged, ...]
+    answers: tuple[JudgedItem, ...]
 
     def text(self) -> str:
-        """The content of the file."""
+        """Return the content of the file."""
         return msgspec.json.format(msgspec.json.encode(self), indent=1).decode() + "\n"
 
 
 def read_material(folder: RunFolder) -> JudgedMaterial:
-    """The material of a judge's run; a DataError if it can't be read, or is not as it was written."""
+    """Return the material of a judge's run; a DataError if it can't be read, or is not as it was written."""
     path = folder.path / FILE
     try:
         content = path.read_bytes()

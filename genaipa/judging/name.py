@@ -40,8 +40,8 @@ class Judge(NamedTuple):
     @classmethod
     def parse(cls, analyst: str) -> Self | None:
         """Return the judge that an event's analyst names; None for people, and for machine scores from elsewhere."""
-        found = _NAME.fullmatch(analyst)
-        return cls(found["model"], found["prompt"], int(found["passed"])) if found else None
+        match = _NAME.fullmatch(analyst)
+        return cls(match["model"], match["prompt"], int(match["passed"])) if match else None
 
 
 # A maker's family → how its models are called. By the names of models, so that a route or a server says nothing.
@@ -87,14 +87,14 @@ def family(model: str) -> str:
         return model
     for piece in reversed(pieces):
         # The later of two makers in one name is what was fine-tuned: "DeepSeek-R1-Distill-Llama".
-        found = [
+        makers = [
             (match.start(), maker) for maker, pattern in _FAMILIES.items() for match in re.finditer(pattern, piece)
         ]
-        if found:
-            return max(found)[1]
+        if makers:
+            return max(makers)[1]
     return model
 
 
-def akin(one: str, other: str) -> bool:
+def are_akin(first: str, second: str) -> bool:
     """Whether two models are of one family."""
-    return family(one) == family(other)
+    return family(first) == family(second)

@@ -26,12 +26,12 @@ import msgspec
 from genaipa.errors import DataError, RunError, UsageError
 from genaipa.files.text import digest, read_text
 from genaipa.judging import verdict, verdict_parsing
-from genaipa.judging.answers import FILE, excerpt, read_material
+from genaipa.judging.answers import FILE, join_passages, read_material
 from genaipa.judging.name import FIRST_DAY, NAME
-from genaipa.judging.verdict import Keeper, schema
+from genaipa.judging.verdict import VerdictKeeper, make_schema
 from genaipa.policies.document import About, Document
 from genaipa.runs.records import Digests, record_key
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 from genaipa.tasks.prompts import Prompts
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from genaipa.judging.answers import Judged, JudgedMaterial
+    from genaipa.judging.answers import JudgedItem, JudgedMaterial
     from genaipa.policies.document import DocumentKind
     from genaipa.runs.folder import RunFolder
     from genaipa.runs.records import DocumentFacts, Record, RunSpec
@@ -61,7 +61,7 @@ class JudgeInputs:
 
     @classmethod
     def read(cls, folder: RunFolder) -> JudgeInputs:
-        """The plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
+        """Return the plan of a run that was begun, from its folder alone; a DataError for one that is damaged."""
         manifest = folder.manifest()
         documents = {}
         for name, facts in manifest.documents.items():
@@ -74,8 +74,8 @@ class JudgeInputs:
         originals = {
             name.removeprefix("shipped/"): path for name, (_, path) in files.items() if name.startswith("shipped/")
         }
-        kept = {name: file for name, file in files.items() if not name.startswith("shipped/")}
-        return cls(read_material(folder), documents, manifest.documents, Prompts(NAME, kept, originals))
+        current_files = {name: file for name, file in files.items() if not name.startswith("shipped/")}
+        return cls(read_material(folder), documents, manifest.documents, Prompts(NAME, current_files, originals))
 
 
 class JudgeTask(Task):
@@ -134,50 +134,50 @@ class JudgeTask(Task):
         return {name: document.text for name, document in self.inputs.documents.items()}
 
     def count_planned(self) -> int:
-        """The number of verdicts wanted of each judge."""
+        """Return the number of verdicts wanted of each judge."""
         return sum(len(judged.passes) for judged in self.material.answers)
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """A dialogue for each answer and pass, in the order of the material: those about one document in a row."""
-        return (self._judge(*one) for one in self._each_opened(target))
+        """Yield a dialogue for each answer and pass, those about one document in a row."""
+        return (self._ask_judge(*opened) for opened in self._open_each(target))
 
-    def _each_opened(self, target: Target) -> Iterator[tuple[Judged, int, str, tuple[Message, ...]]]:
-        """Each answer and pass, with the conversation and the messages that come first, made once for all alike."""
-        for _, alike in groupby(self.material.answers, key=_beginning):
+    def _open_each(self, target: Target) -> Iterator[tuple[JudgedItem, int, str, tuple[Message, ...]]]:
+        """Yield each answer and pass, with its conversation and the messages that open it."""
+        for _, alike in groupby(self.material.answers, key=_opening_key):
             answers = list(alike)
-            opening = self._opening(answers[0])
+            opening = self._write_opening(answers[0])
             conversation = f"{target.name}|{NAME}|{answers[0].document}|{digest(opening[0].content)[:12]}"
             for judged in answers:
                 for passed in judged.passes:
                     yield judged, passed, conversation, opening
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Missing verdicts, in one dialogue where they begin alike: there is seen what repeats a document."""
-        kept = self.folder.tally_records()[0].is_settled if self.folder else target.is_done
+        """Return dialogues of the missing verdicts, those that begin alike as one: so a repeated document shows."""
+        is_kept = self.folder.tally_records()[0].is_settled if self.folder else target.is_done
         missing = (
-            one
-            for one in self._each_opened(target)
-            if not kept(record_key(target.name, NAME, self._coordinates(one[0], one[1])))
+            opened
+            for opened in self._open_each(target)
+            if not is_kept(record_key(target.name, NAME, self._make_coordinates(opened[0], opened[1])))
         )
-        each = groupby(missing, key=itemgetter(2))
-        return (self._beside([self._judge(*one) for one in those]) for _, those in each), 1
+        conversations = groupby(missing, key=itemgetter(2))
+        return (self._group_dialogues([self._ask_judge(*opened) for opened in group]) for _, group in conversations), 1
 
-    def _beside(self, dialogues: list[Dialogue]) -> Dialogue:
+    def _group_dialogues(self, dialogues: list[Dialogue]) -> Dialogue:
         yield tuple(dialogues)
 
-    def _judge(self, judged: Judged, passed: int, conversation: str, opening: tuple[Message, ...]) -> Dialogue:
+    def _ask_judge(self, judged: JudgedItem, passed: int, conversation: str, opening: tuple[Message, ...]) -> Dialogue:
         yield Call(
-            self._coordinates(judged, passed),
-            (*opening, Message("user", self._asked(judged, passed))),
+            self._make_coordinates(judged, passed),
+            (*opening, Message("user", self._write_question(judged, passed))),
             conversation=conversation,
             digest=self.inputs.documents[judged.document].digest,
-            settings={"json_schema": self._schemas[bool(judged.annotated), bool(judged.points)]},
-            placeholder_reply=verdict.sample(
+            settings={"json_schema": self._verdict_schemas[bool(judged.annotated), bool(judged.points)]},
+            placeholder_reply=verdict.make_sample_verdict(
                 self.material.rubric, annotated=bool(judged.annotated), points=judged.points
             ),
         )
 
-    def _coordinates(self, judged: Judged, passed: int) -> dict[str, str]:
+    def _make_coordinates(self, judged: JudgedItem, passed: int) -> dict[str, str]:
         return {
             "document": judged.document,
             "question": judged.question,
@@ -187,17 +187,17 @@ class JudgeTask(Task):
         }
 
     @cached_property
-    def _schemas(self) -> dict[tuple[bool, bool], dict[str, Any]]:
+    def _verdict_schemas(self) -> dict[tuple[bool, bool], dict[str, Any]]:
         """The forms of verdicts, with an annotated answer or none, and with points or none."""
         forms = {(bool(judged.annotated), bool(judged.points)) for judged in self.material.answers}
-        return {form: verdict.schema(self.material.rubric, annotated=form[0], points=form[1]) for form in forms}
+        return {form: verdict.make_schema(self.material.rubric, annotated=form[0], points=form[1]) for form in forms}
 
-    def _opening(self, judged: Judged) -> tuple[Message, ...]:
-        """The rubric and the document, byte for byte the same for all answers that are shown the same of it."""
+    def _write_opening(self, judged: JudgedItem) -> tuple[Message, ...]:
+        """Write the rubric and the document, byte for byte the same for all answers that are shown the same of it."""
         document, rubric = self.inputs.documents[judged.document], self.material.rubric
-        text = excerpt(document, judged.passages) if judged.passages else document.text
+        text = join_passages(document, judged.passages) if judged.passages else document.text
         metrics = [{"name": rubric.names[name], "question": metric.question} for name, metric in rubric.metrics.items()]
-        said = self.inputs.templates.render(
+        introduction = self.inputs.templates.render(
             "document",
             company=document.company,
             subject=f"the {document.about.title or document.company}"
@@ -208,13 +208,13 @@ class JudgeTask(Task):
             excerpt=bool(judged.passages),
         )
         return (
-            Message("user", said, "introduction", carries=text, breakpoint=True),
+            Message("user", introduction, "introduction", carries=text, breakpoint=True),
             Message("assistant", self.inputs.templates.render("ready"), "acknowledgement"),
         )
 
-    def _asked(self, judged: Judged, passed: int) -> str:
-        rubric, drawn = self.material.rubric, mark(self.material.secret, judged.digest, passed)
-        begin, end = lines(drawn)
+    def _write_question(self, judged: JudgedItem, passed: int) -> str:
+        rubric, answer_mark = self.material.rubric, make_mark(self.material.secret, judged.digest, passed)
+        begin, end = make_lines(answer_mark)
         # An anchor is asked in the words of its first pass.
         shuffled = passed if passed < FIRST_DAY else 1
         metrics = verdict_parsing.metrics_to_judge(rubric, points=bool(judged.points))
@@ -226,47 +226,47 @@ class JudgeTask(Task):
             aside=judged.aside,
             note=judged.note,
             silent_rule=rubric.silent_rule if judged.silent else "",
-            named=excerpt(self.inputs.documents[judged.document], judged.named) if judged.named else "",
+            named=join_passages(self.inputs.documents[judged.document], judged.named) if judged.named else "",
             parts=judged.parts,
-            mark=drawn,
+            mark=answer_mark,
             begin=begin,
             end=end,
-            answer=enclosed(judged.reply, drawn),
+            answer=enclose_answer(judged.reply, answer_mark),
             evidence=judged.evidence,
-            points=verdict.order_of_points(judged.points, judged.digest, shuffled),
+            points=verdict.order_points(judged.points, judged.digest, shuffled),
             metrics=[
                 {"id": name, "name": rubric.names[name], "question": rubric.metrics[name].question, "options": options}
-                for name, options in verdict.order(rubric, judged.digest, shuffled).items()
+                for name, options in verdict.order_metrics(rubric, judged.digest, shuffled).items()
                 if name in metrics
             ],
         )
 
     def flaw(self, call: Call, reply: Reply) -> str:
-        """The reason that a reply is no verdict."""
-        judged = self._judged_by_digest[call.coordinates["answer"]]
-        return verdict.flaw(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
+        """Return the reason that a reply is no verdict."""
+        judged = self._items_by_digest[call.coordinates["answer"]]
+        return verdict.find_flaw(self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points)
 
     def read(self, call: Call, reply: str) -> Reading:
-        """The verdict's values, metric by metric."""
-        judged = self._judged_by_digest[call.coordinates["answer"]]
-        found = verdict_parsing.read_verdict(
+        """Return the verdict's values, metric by metric."""
+        judged = self._items_by_digest[call.coordinates["answer"]]
+        parsed = verdict_parsing.read_verdict(
             self.material.rubric, reply, annotated=bool(judged.annotated), points=judged.points
         )
-        return Reading(", ".join(f"{metric} {shown(value)}" for metric, value in found.values.items()))
+        return Reading(", ".join(f"{metric} {format_value(value)}" for metric, value in parsed.values.items()))
 
     @cached_property
-    def _judged_by_digest(self) -> dict[str, Judged]:
+    def _items_by_digest(self) -> dict[str, JudgedItem]:
         return {judged.digest: judged for judged in self.material.answers}
 
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:
         """Put each verdict into the store of scores soon after it is on disk, earlier sittings' first."""
-        with Keeper(self.workspace, folder, self.material) as keeper:
+        with VerdictKeeper(self.workspace, folder, self.material) as keeper:
             yield keeper.keep
 
 
-def _beginning(judged: Judged) -> tuple[str, tuple[tuple[int, int], ...], bool, bool]:
-    """The decisive parts for a request's beginning, which is the form of a verdict and then the document."""
+def _opening_key(judged: JudgedItem) -> tuple[str, tuple[tuple[int, int], ...], bool, bool]:
+    """Return what decides how a request begins: the document, its passages and the form of the verdict."""
     return judged.document, judged.passages, bool(judged.annotated), bool(judged.points)
 
 
@@ -289,63 +289,63 @@ _MOST_WORDS = 6
 _MOST_BETWEEN = 80
 
 
-def mark(secret: str, digest: str, passed: int) -> str:
-    """The mark around one answer in one pass: 16 hexadecimal digits that follow from the run's secret."""
+def make_mark(secret: str, digest: str, passed: int) -> str:
+    """Return the mark around one answer in one pass: 16 hexadecimal digits that follow from the run's secret."""
     return hashlib.sha256(f"{secret}|{digest}|{passed}".encode()).hexdigest()[:16]
 
 
-def lines(mark: str) -> tuple[str, str]:
-    """The lines before and after an answer."""
+def make_lines(mark: str) -> tuple[str, str]:
+    """Return the lines before and after an answer."""
     return f"===== {mark}: the answer begins =====", f"===== {mark}: the answer ends ====="
 
 
-def enclosed(answer: str, mark: str) -> str:
-    """The answer as it can be put between the lines: clipped, without the mark, and without lines like them."""
-    return _without(_clipped(answer), mark)
+def enclose_answer(answer: str, mark: str) -> str:
+    """Return the answer as it can be put between the lines: clipped, without the mark, and without lines like them."""
+    return _remove_marks(_clip_answer(answer), mark)
 
 
-def _clipped(answer: str) -> str:
+def _clip_answer(answer: str) -> str:
     if len(answer) <= LONGEST:
         return answer
-    left_out = len(answer) - LONGEST
+    omitted = len(answer) - LONGEST
     head, tail = answer[: LONGEST - _TAIL], answer[-_TAIL:]
-    return f"{head}\n[{left_out:,} characters of the answer are left out here]\n{tail}"
+    return f"{head}\n[{omitted:,} characters of the answer are left out here]\n{tail}"
 
 
-def _without(text: str, mark: str) -> str:
-    """The text with each place replaced that reads as the mark, or as one of the lines, however it is spelt."""
-    folded, origins = _folded(text)
-    kept, done = [], 0
-    for start, end in sorted([*(found.span() for found in re.finditer(mark, folded)), *_like_lines(folded)]):
+def _remove_marks(text: str, mark: str) -> str:
+    """Replace every place that reads as the mark, or as one of the lines, however it is spelt."""
+    folded, origins = _fold_text(text)
+    pieces, done = [], 0
+    for start, end in sorted([*(match.span() for match in re.finditer(mark, folded)), *_find_lookalike_lines(folded)]):
         if end > done:
-            kept.append(text[origins[done - 1] + 1 if done else 0 : origins[max(start, done)]])
+            pieces.append(text[origins[done - 1] + 1 if done else 0 : origins[max(start, done)]])
             done = end
-    return _REPLACED.join([*kept, text[origins[done - 1] + 1 :]]) if done else text
+    return _REPLACED.join([*pieces, text[origins[done - 1] + 1 :]]) if done else text
 
 
-def _like_lines(folded: str) -> Iterator[tuple[int, int]]:
-    """The places that read as one of the lines."""
-    rules = [found.span() for found in _RULE.finditer(folded)]
+def _find_lookalike_lines(folded: str) -> Iterator[tuple[int, int]]:
+    """Yield the places that read as one of the lines."""
+    rules = [match.span() for match in _RULE.finditer(folded)]
     ends = [end for _, end in rules]
-    for said in _SAYS.finditer(folded):
-        nearest = bisect_right(ends, said.start()) - 1
-        if nearest >= 0 and said.start() - ends[nearest] <= _MOST_BETWEEN:
-            words = _WORD.findall(folded, ends[nearest], said.start())
+    for phrase in _SAYS.finditer(folded):
+        nearest = bisect_right(ends, phrase.start()) - 1
+        if nearest >= 0 and phrase.start() - ends[nearest] <= _MOST_BETWEEN:
+            words = _WORD.findall(folded, ends[nearest], phrase.start())
             if len(words) <= _MOST_WORDS:
-                yield rules[nearest][0], said.end()
+                yield rules[nearest][0], phrase.end()
 
 
-def _folded(text: str) -> tuple[str, list[int]]:
-    """The text in small plain letters, without invisible characters, and each letter's place in the text."""
+def _fold_text(text: str) -> tuple[str, list[int]]:
+    """Return the text in small plain letters, without invisible characters, and each letter's place in the text."""
     if text.isascii():
         return text.lower(), list(range(len(text)))
     folded, origins = [], []
-    for place, character in enumerate(text):
+    for index, character in enumerate(text):
         if unicodedata.category(character) in ("Cf", "Mn", "Me"):
             continue
         plain = unicodedata.normalize("NFKC", character).casefold().translate(_LOOKS_LIKE)
         folded.append(plain)
-        origins += [place] * len(plain)
+        origins += [index] * len(plain)
     return "".join(folded), origins
 
 
@@ -367,22 +367,22 @@ _DIGITS = 12
 
 
 def load_templates(workspace: Workspace) -> Prompts:
-    """The templates in effect, checked: a DataError for one that can't be used."""
+    """Load the templates in effect and check them; a DataError for one that can't be used."""
     files = workspace.names("prompts", NAME)
     basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)).names("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:
         raise UsageError(
-            f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed whole, install it again."
+            f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed completely; install it again."
         )
     loaded = Prompts(NAME, files, {name: path for name, (_, path) in basis.items()})
     for name, variables in TEMPLATES.items():
-        said = loaded.render(name, **{key: _sample(key) for key in variables})
-        if lost := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in said]:
-            raise DataError(files[name][1], f"never says {{{{ {lost[0]} }}}}, which a judge has to see.")
+        message = loaded.render(name, **{key: _sample_value(key) for key in variables})
+        if unseen := [key for key in _NEEDED.get(name, ()) if f"<{key}>" not in message]:
+            raise DataError(files[name][1], f"never says {{{{ {unseen[0]} }}}}, which a judge has to see.")
     return loaded
 
 
-def _sample(variable: str) -> object:
+def _sample_value(variable: str) -> object:
     if variable == "metrics":
         return [{"id": "clarity", "name": "clarity", "question": "Is it clear?", "options": ["clear", "not clear"]}]
     if variable == "points":
@@ -391,10 +391,10 @@ def _sample(variable: str) -> object:
 
 
 def prompt_digest(templates: Mapping[str, str], rubric: Rubric, *, evidence: bool) -> str:
-    """The beginning of a SHA-256 of everything that decides a request's words, but the answer and its document."""
-    schemas = [schema(rubric, annotated=annotated) for annotated in (True, False)]
-    if rubric.pointed:
-        schemas.append(schema(rubric, annotated=True, points=True))
+    """Return the first digits of the SHA-256 of all that decides a request's words but the answer and its document."""
+    schemas = [make_schema(rubric, annotated=annotated) for annotated in (True, False)]
+    if rubric.points_metric:
+        schemas.append(make_schema(rubric, annotated=True, points=True))
     # The desk's line on the question decides no word, and came later than the names of judges.
     metrics = {
         name: msgspec.structs.replace(metric, evidence=tuple(kind for kind in metric.evidence if kind != "question"))

@@ -37,10 +37,10 @@ from genaipa.judging.verdict_parsing import (
     read_verdict,
 )
 from genaipa.questions.points import MOST
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import ANCHOR, Event
 from genaipa.scoring.rubric import load_rubric, shipped_rubric
-from genaipa.scoring.store import existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.costs import CHARACTERS_PER_TOKEN
 from genaipa.words import number
 
@@ -70,81 +70,87 @@ _TAIL = 1_200
 _LOOPED = 200
 
 
-def schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
-    """The JSON schema of a verdict; without an annotated answer the judge states the right answer first.
+def make_schema(rubric: Rubric, *, annotated: bool, points: bool = False) -> dict[str, Any]:
+    """Return the JSON schema of a verdict; without an annotated answer the judge states the right answer first.
 
     It is the same for all answers with `points`, and for all others, whatever their order and ids: providers put it
     before the messages, so that another one would lose them the cached document. Its bounds end a model that loops;
     vendors that refuse them get it without.
     """
     entries = [
-        _object(metric=_one_of(name), evidence=_words(_EVIDENCE), value=_one_of(*rubric.metrics[name].words))
+        _object_schema(
+            metric=_choice_schema(name),
+            evidence=_text_schema(_EVIDENCE),
+            value=_choice_schema(*rubric.metrics[name].words),
+        )
         for name in metrics_to_judge(rubric, points=points)
     ]
-    parts: dict[str, Any] = {} if annotated else {RIGHT_ANSWER: _words(_STATED)}
+    parts: dict[str, Any] = {} if annotated else {RIGHT_ANSWER: _text_schema(_STATED)}
     if points:
-        said = _one_of(YES, NO, CONTRADICTED)
-        parts[POINTS] = _list_of(_object(point=_words(_ID), evidence=_words(_POINTED), said=said), MOST)
+        decision = _choice_schema(YES, NO, CONTRADICTED)
+        parts[POINTS] = _list_schema(
+            _object_schema(point=_text_schema(_ID), evidence=_text_schema(_POINTED), said=decision), MOST
+        )
     if entries:
-        parts[VERDICTS] = _list_of({"anyOf": entries}, len(entries))
-    return _object(**parts)
+        parts[VERDICTS] = _list_schema({"anyOf": entries}, len(entries))
+    return _object_schema(**parts)
 
 
-def _object(**properties: Any) -> dict[str, Any]:
+def _object_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _list_of(entry: dict[str, Any], most: int) -> dict[str, Any]:
-    return {"type": "array", "items": entry, "maxItems": most}
+def _list_schema(entry: dict[str, Any], limit: int) -> dict[str, Any]:
+    return {"type": "array", "items": entry, "maxItems": limit}
 
 
-def _words(most: int) -> dict[str, Any]:
-    return {"type": "string", "maxLength": most}
+def _text_schema(limit: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": limit}
 
 
-def _one_of(*words: str) -> dict[str, Any]:
+def _choice_schema(*words: str) -> dict[str, Any]:
     return {"type": "string", "enum": [*words]}
 
 
-def check(rubric: Rubric) -> None:
-    """A UsageError where two values of a metric are in the same words, which a judge could not tell apart."""
+def check_rubric(rubric: Rubric) -> None:
+    """Raise a UsageError where two values of a metric have the same words, which a judge could not tell apart."""
     for name, metric in rubric.metrics.items():
         if len({normalize_words(words) for words in metric.words}) < len(metric.words):
             raise UsageError(f"the rubric '{rubric.title}' has the same words for two values of {name}; reword one.")
 
 
-def order(rubric: Rubric, digest: str, passed: int) -> dict[str, list[str]]:
+def order_metrics(rubric: Rubric, digest: str, passed: int) -> dict[str, list[str]]:
     """Metric → the words of its values, both in the order in which this answer is judged in this pass.
 
     An odd pass is a shuffle of its own, an even one has the reverse of the pass before: what comes first in one comes
     last in the other, so that over both no place is favoured.
     """
-    shuffle = random.Random(f"{digest}|{_odd(passed)}").sample  # noqa: S311 - a shuffle, not a secret
+    shuffle = random.Random(f"{digest}|{_odd_pass(passed)}").sample  # noqa: S311 - a shuffle, not a secret
     metrics = [*rubric.metrics]
-    found = {
+    ordered = {
         name: shuffle(words, len(words))
         for name in shuffle(metrics, len(metrics))
         for words in (rubric.metrics[name].words,)
     }
-    return found if _odd(passed) == passed else {name: found[name][::-1] for name in reversed(found)}
+    return ordered if _odd_pass(passed) == passed else {name: ordered[name][::-1] for name in reversed(ordered)}
 
 
-def order_of_points(points: Sequence[Point], digest: str, passed: int) -> list[Point]:
-    """The points in the order in which this answer is judged in this pass, as that of the metrics."""
-    shuffle = random.Random(f"{digest}|{_odd(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
-    found = shuffle(points, len(points))
-    return found if _odd(passed) == passed else found[::-1]
+def order_points(points: Sequence[Point], digest: str, passed: int) -> list[Point]:
+    """Return the points in the order in which this answer is judged in this pass, as that of the metrics."""
+    shuffle = random.Random(f"{digest}|{_odd_pass(passed)}|points").sample  # noqa: S311 - a shuffle, not a secret
+    ordered = shuffle(points, len(points))
+    return ordered if _odd_pass(passed) == passed else ordered[::-1]
 
 
-def _odd(passed: int) -> int:
-    """The odd pass whose shuffle a pass has."""
+def _odd_pass(passed: int) -> int:
+    """Return the odd pass whose shuffle a pass has."""
     return passed - (passed + 1) % 2
 
 
-def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
-    """The reason that a reply is no verdict, in words; empty if it is one."""
+def find_flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Point] = ()) -> str:
+    """Return the reason that a reply is no verdict, in words; empty if it is one."""
     if reply.finish == "length":
-        return _cut(reply)
+        return _explain_cut(reply)
     if reply.finish == "refusal":
         return "it is a refusal"
     try:
@@ -154,8 +160,8 @@ def flaw(rubric: Rubric, reply: Reply, *, annotated: bool, points: Sequence[Poin
     return ""
 
 
-def _cut(reply: Reply) -> str:
-    """The reason that a reply that was cut off is no verdict, with what helps."""
+def _explain_cut(reply: Reply) -> str:
+    """Return the reason that a reply that was cut off is no verdict, with what helps."""
     output = reply.usage.output if reply.usage else 0
     after = f" after {number(output, 'token')}" if output else ""
     # From its end on, since nothing says where in its round a loop was cut.
@@ -163,30 +169,30 @@ def _cut(reply: Reply) -> str:
     if loop and loop.end() >= _LOOPED:
         return f"it repeats itself, and was cut off{after}; another model may do better"
     only_thought = not reply.text.strip() and (reply.thoughts or (reply.usage and reply.usage.reasoning))
-    reasoned = ", all of which went into reasoning" if output else ", and had only reasoned till then"
+    reasoned = ", all of which went into reasoning" if output else ", and had only reasoned until then"
     thought = reasoned if only_thought else ""
     return f"it was cut off{after}{thought}; allow it more (the option `max_tokens`)"
 
 
-def sample(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:
-    """A verdict of ordinary length, for plans and estimates."""
-    said = (
+def make_sample_verdict(rubric: Rubric, *, annotated: bool, points: Sequence[Point] = ()) -> str:
+    """Return a verdict of ordinary length, for plans and estimates."""
+    evidence = (
         "The answer says that orders are kept for ten years and baskets for thirty days, as section 9.3 does. It adds "
         "nothing that the document lacks, but leaves out that receipts are kept as long as orders."
     )
-    pointed = "“Orders are kept for ten years” says it, as section 9.3 does."
-    ticks = [{"point": point.id, "evidence": pointed, "said": YES} for point in points]
-    return _filled(rubric, said, "" if annotated else said, ticks)
+    point_evidence = "“Orders are kept for ten years” says it, as section 9.3 does."
+    ticks = [{"point": point.id, "evidence": point_evidence, "said": YES} for point in points]
+    return _fill_verdict(rubric, evidence, "" if annotated else evidence, ticks)
 
 
-def longest(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
-    """Tokens of the longest verdict that the schema allows."""
+def count_longest_tokens(rubric: Rubric, *, annotated: bool, points: bool = False) -> int:
+    """Return the number of tokens of the longest verdict that the schema allows."""
     ticks = [{"point": "x" * _ID, "evidence": "x" * _POINTED, "said": CONTRADICTED}] * MOST if points else []
-    text = _filled(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
+    text = _fill_verdict(rubric, "x" * _EVIDENCE, "" if annotated else "x" * _STATED, ticks)
     return math.ceil(len(text) / CHARACTERS_PER_TOKEN)
 
 
-def _filled(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
+def _fill_verdict(rubric: Rubric, evidence: str, right_answer: str, ticks: Sequence[dict[str, str]]) -> str:
     verdicts = [
         {"metric": name, "evidence": evidence, "value": max(rubric.metrics[name].words, key=len)}
         for name in metrics_to_judge(rubric, points=bool(ticks))
@@ -199,8 +205,8 @@ _EVERY = 0.5
 """Seconds between two batches: a commit for each verdict would hold up hundreds of calls a second."""
 
 
-def asked_models(manifest: Manifest) -> dict[str, str]:
-    """Each system of a judge's run, as it was asked for, and its full name."""
+def list_asked_models(manifest: Manifest) -> dict[str, str]:
+    """Map each system of a judge's run, as it was asked for, to its full name."""
     return {name: identity.partition(" sha256:")[0] for name, identity in manifest.digests.systems.items()}
 
 
@@ -209,11 +215,11 @@ class RunVerdicts:
 
     def __init__(self, manifest: Manifest, material: JudgedMaterial) -> None:
         self.material = material
-        self._models = asked_models(manifest)
+        self._models = list_asked_models(manifest)
         self._judged = {judged.digest: judged for judged in material.answers}
 
     def judge(self, record: Record) -> Judge:
-        """The judge that gave a verdict: the model as served, else as it was asked for."""
+        """Return the judge that gave a verdict: the model as served, else as it was asked for."""
         requested, coordinates = self._models[record.system], record.coordinates
         # A script without a model of its own is served as "scripted", and would be one judge with every other.
         # A server may say anything: a name of several lines would be nobody's.
@@ -222,7 +228,7 @@ class RunVerdicts:
         return Judge(served or requested, coordinates["prompt"], int(coordinates["pass"]))
 
     def event(self, record: Record) -> Event | None:
-        """The machine's score that a record is; None for a failure."""
+        """Return the machine's score in a record; None for a failure."""
         answer = record.coordinates.get("answer", "")
         judged = self._judged.get(answer)
         if record.status != "answered" or record.reply is None or judged is None:
@@ -248,11 +254,11 @@ class RunVerdicts:
         )
 
     def events(self, records: Iterable[Record]) -> Iterator[Event]:
-        """The scores that these records are."""
+        """Yield the scores in these records."""
         return (event for record in records if (event := self.event(record)))
 
 
-class Keeper:
+class VerdictKeeper:
     """Puts the verdicts of one judge's run into the workspace's store; a GenaipaError if that can't be written."""
 
     def __init__(self, workspace: Workspace, folder: RunFolder, material: JudgedMaterial) -> None:
@@ -269,7 +275,7 @@ class Keeper:
 
     def __exit__(self, *_: object) -> None:
         try:
-            self._put()
+            self._store_waiting()
         finally:
             self._store.close()
 
@@ -277,15 +283,15 @@ class Keeper:
         """Put a record's verdict into the store, with the verdicts of the last half second."""
         self._waiting.append(record)
         if time.monotonic() - self._last >= _EVERY:
-            self._put()
+            self._store_waiting()
 
-    def _put(self) -> None:
+    def _store_waiting(self) -> None:
         self._store.append(list(self._verdicts.events(self._waiting)))
         self._waiting.clear()
         self._last = time.monotonic()
 
 
-def put_in(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, JudgedMaterial]]) -> None:
+def store_verdicts(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, JudgedMaterial]]) -> None:
     """Put the verdicts of judges' runs that it lacks into the store."""
     with closing(open_store(workspace)) as store:
         for folder, manifest, material in runs:
@@ -293,7 +299,7 @@ def put_in(workspace: Workspace, runs: Iterable[tuple[RunFolder, Manifest, Judge
 
 
 @dataclass(frozen=True)
-class AloneVerdicts:
+class JudgeSummary:
     """The verdicts of one judge: M_all (10 to 100) by system and question, over documents, ways and passes."""
 
     judge: str
@@ -304,35 +310,39 @@ class AloneVerdicts:
     """System → the mean over its questions, by name and never by value."""
 
     def __post_init__(self) -> None:
-        of: defaultdict[str, list[float]] = defaultdict(list)
+        values_by_system: defaultdict[str, list[float]] = defaultdict(list)
         for (system, _), value in self.cells.items():
-            of[system].append(value)
-        object.__setattr__(self, "means", {system: fmean(of[system]) for system in sorted(of)})
+            values_by_system[system].append(value)
+        object.__setattr__(
+            self, "means", {system: fmean(values_by_system[system]) for system in sorted(values_by_system)}
+        )
 
 
-def alone(workspace: Workspace, answers: JudgedAnswers) -> list[AloneVerdicts]:
-    """The verdicts of every judge on these answers, by the rubric in effect; judges by name."""
+def summarize_judges(workspace: Workspace, answers: JudgedAnswers) -> list[JudgeSummary]:
+    """Average every judge's verdicts on these answers by system and question; judges by name."""
     rubric = load_rubric(workspace)
-    places: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    cells: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for digest, system, question in answers.places:
-        places[digest].append((system, question))
-    with existing_store(workspace) as store:
-        events = [event for _, event in store.events() if event.answer in places] if store else []
-    found: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    answers_of: defaultdict[str, set[str]] = defaultdict(set)
+        cells[digest].append((system, question))
+    with open_existing_store(workspace) as store:
+        events = [event for _, event in store.events() if event.answer in cells] if store else []
+    values: defaultdict[str, defaultdict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    answers_by_judge: defaultdict[str, set[str]] = defaultdict(set)
     by_people = set()
-    for event in in_effect(events):
+    for event in select_effective_events(events):
         if event.scorer == "human" and event.values is not None:
             by_people.add(event.answer)
         judge = Judge.parse(event.analyst) if event.scorer == "machine" else None
         if judge is None or event.values is None or (event.rubric or shipped_rubric().digest) != rubric.digest:
             continue
-        answers_of[judge.model].add(event.answer)
-        for place in places[event.answer]:
-            found[judge.model][place].append(rubric.m_all(event.values))
+        answers_by_judge[judge.model].add(event.answer)
+        for cell in cells[event.answer]:
+            values[judge.model][cell].append(rubric.m_all(event.values))
     return [
-        AloneVerdicts(
-            judge, {place: fmean(of) for place, of in found[judge].items()}, len(answers_of[judge] & by_people)
+        JudgeSummary(
+            judge,
+            {cell: fmean(cell_values) for cell, cell_values in values[judge].items()},
+            len(answers_by_judge[judge] & by_people),
         )
-        for judge in sorted(found)
+        for judge in sorted(values)
     ]

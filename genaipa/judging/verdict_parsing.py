@@ -54,7 +54,7 @@ class Verdict:
 
 def metrics_to_judge(rubric: Rubric, *, points: bool) -> list[str]:
     """Return the metrics whose values a judge is asked for: with points all but the one by the rule."""
-    return [name for name in rubric.metrics if not points or name != rubric.pointed]
+    return [name for name in rubric.metrics if not points or name != rubric.points_metric]
 
 
 def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence[Point] = ()) -> Verdict:
@@ -71,7 +71,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
         for fields in _candidate_objects(candidate, wanted, lists)
     ]
     if not verdicts:
-        raise ValueError(f"it is no object of {' and '.join(sorted(wanted))}")
+        raise ValueError(f"it is not an object with {' and '.join(sorted(wanted))}")
     if any((candidate.values, candidate.ticks) != (verdicts[-1].values, verdicts[-1].ticks) for candidate in verdicts):
         raise ValueError(f"it has {len(verdicts)} verdicts, which differ")
     return verdicts[-1]
@@ -119,7 +119,7 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     """Return the verdict of an object's fields; a ValueError says why it is none."""
     metrics = metrics_to_judge(rubric, points=bool(points))
     if fields.keys() != wanted:
-        raise ValueError(f"it is no object of {' and '.join(sorted(wanted))}")
+        raise ValueError(f"it is not an object with {' and '.join(sorted(wanted))}")
     values: dict[str, float] = {}
     evidence: dict[str, str] = {}
     for entry in _list_entries(fields.get(VERDICTS, []), "metric"):
@@ -132,11 +132,11 @@ def _build_verdict(rubric: Rubric, fields: dict[str, Any], wanted: set[str], poi
     right_answer = _require_text(fields[RIGHT_ANSWER], "right answer") if RIGHT_ANSWER in wanted else ""
     ordered = {metric: evidence[metric] for metric in metrics}
     if not points:
-        return Verdict(rubric.given({metric: values[metric] for metric in metrics}), ordered, right_answer)
+        return Verdict(rubric.make_values({metric: values[metric] for metric in metrics}), ordered, right_answer)
     ticks, point_evidence = _read_ticks(points, _list_entries(fields[POINTS], "point"))
-    values[rubric.pointed] = rubric.by_points(points, ticks)
+    values[rubric.points_metric] = rubric.value_from_points(points, ticks)
     return Verdict(
-        rubric.given({metric: values[metric] for metric in rubric.metrics}),
+        rubric.make_values({metric: values[metric] for metric in rubric.metrics}),
         point_evidence | ordered,
         right_answer,
         ticks,
@@ -150,7 +150,7 @@ def _list_entries(value: Any, key: str) -> list[Any]:
             raise ValueError("it has two fields of one name")
         return [Fields({key: name, **entry}) if isinstance(entry, dict) else entry for name, entry in value.items()]
     if not isinstance(value, list):
-        raise ValueError(f"its {VERDICTS if key == 'metric' else POINTS} are no list")  # noqa: TRY004 - told as a flaw
+        raise ValueError(f"its {VERDICTS if key == 'metric' else POINTS} are not a list")  # noqa: TRY004 - told as a flaw
     return value
 
 
@@ -162,20 +162,20 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
     for entry in entries:
         fields = _match_fields(entry, ("point", "evidence", "said")) if isinstance(entry, dict) else {}
         if len(fields) < 3:  # noqa: PLR2004 - as are named
-            raise ValueError("an entry of points is no object of point, evidence and said")
+            raise ValueError("an entry of points is not an object with point, evidence and said")
         point = ids.get(normalize_words(_require_text(fields["point"], "id of a point")))
         if point is None:
-            raise ValueError(f"'{clip(str(fields['point']))}' is no point")
+            raise ValueError(f"'{clip(str(fields['point']))}' is not a point")
         if point in decisions:
-            raise ValueError(f"it speaks of the point {point} twice")
+            raise ValueError(f"it has the point {point} twice")
         words = _require_text(fields["said"], f"word on the point {point}")
         decision = _match_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
         if decision is None:
-            raise ValueError(f"'{clip(words)}' on the point {point} is none of yes, no and contradicted")
+            raise ValueError(f"'{clip(words)}' on the point {point} is not yes, no or contradicted")
         decisions[point] = decision
         evidence[point] = _require_text(fields["evidence"], f"evidence on the point {point}")
     if missing := [name for name in ids.values() if name not in decisions]:
-        raise ValueError(f"it does not speak of the points {', '.join(missing)}")
+        raise ValueError(f"it leaves out the points {', '.join(missing)}")
     ticks = make_ticks(
         points, *([name for name in decisions if decisions[name] == decision] for decision in (YES, CONTRADICTED))
     )
@@ -186,18 +186,18 @@ def _read_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[
     """Return metric, evidence and value of one entry of the list."""
     fields = _match_fields(entry, ("metric", "evidence", "value")) if isinstance(entry, dict) else {}
     if len(fields) < 3:  # noqa: PLR2004 - as are named
-        raise ValueError("an entry is no object of metric, evidence and value")
+        raise ValueError("an entry is not an object with metric, evidence and value")
     name = _require_text(fields["metric"], "metric")
     metric_names = {_fold_name(metric): metric for metric in rubric.metrics}
     metric = name if name in rubric.metrics else metric_names.get(_fold_name(name), name)
     if metric not in metrics:
-        why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is no metric"
+        why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is not a metric"
         raise ValueError(f"'{clip(metric)}' {why}")
     evidence = _require_text(fields["evidence"], f"evidence on {metric}")
     words = _require_text(fields["value"], f"value of {metric}")
     value = _match_value(words, dict(zip(rubric.metrics[metric].words, rubric.values, strict=True)))
     if value is None:
-        raise ValueError(f"'{clip(words)}' is no value of {metric}")
+        raise ValueError(f"'{clip(words)}' is not a value of {metric}")
     return metric, evidence, value
 
 
@@ -215,7 +215,7 @@ def _match_value(text: str, values: dict[str, T]) -> T | None:
     for words in sorted(stripped, key=len, reverse=True):
         begin = re.match(r"\s+".join(map(re.escape, words.split())), folded)
         if begin and (sentence := _SENTENCE.match(folded, begin.end())):
-            other_words = {word for other in stripped if other != words for word in _WORD.findall(other)}
+            other_words = {word for candidate in stripped if candidate != words for word in _WORD.findall(candidate)}
             sentence_words = {*_WORD.findall(folded[sentence.end() :])}
             return None if sentence_words & (other_words - {*_WORD.findall(words)}) else stripped[words]
     return None

@@ -14,13 +14,13 @@ MOST_APART = 0.25
 _PUBLISHED = "published"
 
 
-def scores_of(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a tidy table that are a person's score of an answer, as averages count them."""
-    known = frame[frame["counted"] & (frame["unit"] == "answer") & (frame["scorer"] == "human")]
-    return known[known["analyst"].astype(str) != _PUBLISHED]
+def select_human_scores(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a tidy table that are a person's score of an answer, as averages count them."""
+    human_scores = frame[frame["counted"] & (frame["unit"] == "answer") & (frame["scorer"] == "human")]
+    return human_scores[human_scores["analyst"].astype(str) != _PUBLISHED]
 
 
-def panel(scores: pd.DataFrame, column: str) -> Panel:
+def analyst_panel(scores: pd.DataFrame, column: str) -> Panel:
     """Estimate the panel behind the average of a column over one system's scores, a row each."""
     names = ("analyst", "question", "document", "experiment", "answer")
     return estimate_panel(scores[column], *(number_labels(scores[name])[0] for name in names))
@@ -33,14 +33,14 @@ def explain_panel(panel: Panel) -> str:
     return "Who scored depends on the question or the document." if panel.reason is Reason.CONFOUNDED else ""
 
 
-def number_of(frame: pd.DataFrame) -> str:
-    """The number of people behind the counted scores of a tidy table, in words."""
-    number = scores_of(frame)["analyst"].nunique()
+def describe_analyst_count(frame: pd.DataFrame) -> str:
+    """Return the number of people behind the counted scores of a tidy table, in words."""
+    number = select_human_scores(frame)["analyst"].nunique()
     return str(number) if number else "not known"
 
 
-def other_people(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
-    """A sentence on who scored which side, where that is confounded with the systems; else empty.
+def note_other_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
+    """Return a sentence on who scored which side, where that is confounded with the systems; else empty.
 
     Both are tidy tables; compared are the analysts' shares of each side's counted scores.
     """
@@ -48,12 +48,14 @@ def other_people(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
         frame.loc[frame["counted"] & (frame["scorer"] == "human"), "analyst"].astype(str).value_counts(normalize=True)
         for frame in (ours, theirs)
     ]
-    if not all(len(one) for one in shares):
+    if not all(len(analyst_shares) for analyst_shares in shares):
         return ""
     apart = float(shares[0].sub(shares[1], fill_value=0.0).abs().sum()) / 2
     if apart <= MOST_APART:
         return ""
-    sides = [", ".join(f"{name} {share:.0%}" for name, share in one.head(3).items()) for one in shares]
+    sides = [
+        ", ".join(f"{name} {share:.0%}" for name, share in analyst_shares.head(3).items()) for analyst_shares in shares
+    ]
     return (
         f"Other people scored A ({sides[0]}) than B ({sides[1]}): leniency and systems can't be separated. "
         "Have the same analysts score both."

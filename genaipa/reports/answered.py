@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.answers.tidy import asked_once
+from genaipa.answers.tidy import drop_repeated_answers
 from genaipa.reports import averages
-from genaipa.reports.part import enough
+from genaipa.reports.part import drop_thin_experiments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,36 +32,40 @@ class Answered(NamedTuple):
         return f"all {self.planned:,}" if self.is_whole else f"{self.answers:,} of {self.planned:,}"
 
 
-@averages.kept
-def answered(frame: pd.DataFrame) -> dict[str, Answered]:
+@averages.cache_per_frame
+def count_answered(frame: pd.DataFrame) -> dict[str, Answered]:
     """System → how many of its questions about policies came back, in the experiments that have scores.
 
     What failed, and what is missing, did not; a refusal, and what was cut off, did.
     """
-    rows = averages.about_policies(enough(frame))
+    rows = averages.select_policy_rows(drop_thin_experiments(frame))
     scored = rows.loc[rows["counted"], ["system", "experiment"]].drop_duplicates()
-    once = asked_once(rows)
+    once = drop_repeated_answers(rows)
     once = once[once["status"] != ""].astype({"system": "str", "experiment": "str"})
     once = once.merge(scored.astype("str"), on=["system", "experiment"])
     came = ~once["status"].isin(["failed", "missing"])
-    each = came.groupby(once["system"]).agg(["sum", "size"])
-    return {str(system): Answered(int(row["sum"]), int(row["size"])) for system, row in each.iterrows()}
+    counts = came.groupby(once["system"]).agg(["sum", "size"])
+    return {str(system): Answered(int(row["sum"]), int(row["size"])) for system, row in counts.iterrows()}
 
 
-def lacking_answers(known: Mapping[str, Answered]) -> str:
+def note_unanswered(answered_by_system: Mapping[str, Answered]) -> str:
     """Name, in a sentence, the systems of which not all came back; empty where all did."""
-    said = [f"{system} answered {part} questions" for system, part in known.items() if not part.is_whole]
-    return f"{'; '.join(said)}: M_all is over what came back." if said else ""
+    sentences = [
+        f"{system} answered {part} questions" for system, part in answered_by_system.items() if not part.is_whole
+    ]
+    return f"{'; '.join(sentences)}: M_all is over what came back." if sentences else ""
 
 
-def add_answered(made: Table, frame: pd.DataFrame) -> Table:
+def add_answered(board: Table, frame: pd.DataFrame) -> Table:
     """Put beside each system's average how much of what it was asked came back, where not all did."""
-    known = answered(frame)
-    said = lacking_answers(known)
-    if not said or made.data.empty:
-        return made
-    data = made.data.copy()
-    parts = [str(known[system]) if system in known else "" for system in data["system"].astype(str)]
+    answered_by_system = count_answered(frame)
+    sentence = note_unanswered(answered_by_system)
+    if not sentence or board.data.empty:
+        return board
+    data = board.data.copy()
+    parts = [
+        str(answered_by_system[system]) if system in answered_by_system else "" for system in data["system"].astype(str)
+    ]
     mean = next(name for name in ("m_all", "mean") if name in data)
     data.insert(list(data.columns).index(mean) + 1, "answered", parts)
-    return replace(made, data=data, note=f"{made.note} {said}".strip())
+    return replace(board, data=data, note=f"{board.note} {sentence}".strip())

@@ -15,7 +15,7 @@ from unicodedata import category
 import msgspec
 import numpy as np
 
-from genaipa.answers.tidy import names_of
+from genaipa.answers.tidy import name_metrics
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
@@ -74,17 +74,21 @@ class AskedQuestion:
     page: str = ""
 
     @property
-    def place(self) -> str:
+    def anchor(self) -> str:
         """Its anchor."""
         return f"answers-{self.number}"
 
     @property
-    def words(self) -> int:
+    def word_count(self) -> int:
         """About as many words as it takes in a page."""
         return sum(
             count_words(text, HALF)
             for side in self.sides
-            for text in (side.about, *(said for _, said in side.texts), *(f"{a.scores} {a.text}" for a in side.answers))
+            for text in (
+                side.about,
+                *(content for _, content in side.texts),
+                *(f"{a.scores} {a.text}" for a in side.answers),
+            )
         )
 
 
@@ -96,102 +100,103 @@ class Answers:
     lacking: list[str]
 
     @property
-    def here(self) -> list[AskedQuestion]:
+    def page_questions(self) -> list[AskedQuestion]:
         """Those in the report's page."""
-        return [one for one in self.questions if not one.page]
+        return [question for question in self.questions if not question.page]
 
     @property
-    def apart(self) -> list[AskedQuestion]:
+    def file_questions(self) -> list[AskedQuestion]:
         """All of them, where the report's page has not all; else none."""
-        return self.questions if any(one.page for one in self.questions) else []
+        return self.questions if any(question.page for question in self.questions) else []
 
     def hrefs(self, data: pd.DataFrame) -> list[str]:
         """For each row of a table, the link to its answers; empty where there are none, or it is no row of a cell."""
         if not {*_CELL} <= {*data.columns}:
             return [""] * len(data)
         places = {
-            (one.experiment, one.question, system): f"{one.page}#{one.place}"
-            for one in self.questions
-            for system, _ in one.overall
+            (question.experiment, question.question, system): f"{question.page}#{question.anchor}"
+            for question in self.questions
+            for system, _ in question.overall
         }
         return [places.get((e, q, s), "") for e, q, s in data[_CELL].itertuples(index=False, name=None)]
 
 
 def find_answers(study: Study, *, whole: bool = False) -> Answers:
-    """The answers behind the averages; `whole` shows texts that may not be passed on as well."""
-    frame, whose = _scored(study)
+    """Return the answers behind the averages; `whole` shows texts that may not be passed on as well."""
+    frame, whose = _find_shown_scores(study)
     overall = frame[frame["counted"]].groupby(_CELL, observed=True)["m_all"].mean().rename("overall")
-    asked = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
-    asked = asked.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
+    answered_rows = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
+    answered_rows = answered_rows.drop_duplicates(["run", "key"])[["run", "key", *_CELL, *_LINE]]
     # Where nothing is scored, all that came back can be read.
-    asked = asked.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
+    answered_rows = answered_rows.merge(overall.reset_index(), on=_CELL, how="inner" if len(overall) else "left")
     sources = [] if whole else study.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
-    places = list(asked[["run", "system", "document"]].itertuples(index=False, name=None))
-    known = {(run, *place): whole or allowed[run].may_share_reply(*place) for run, *place in set(places)}
-    free = np.array([known[place] for place in places], dtype=bool)
-    shown = asked[free]
+    locations = list(answered_rows[["run", "system", "document"]].itertuples(index=False, name=None))
+    may_show = {(run, *location): whole or allowed[run].may_share_reply(*location) for run, *location in set(locations)}
+    free = np.array([may_show[location] for location in locations], dtype=bool)
+    shown_rows = answered_rows[free]
     # The systems' answers to a question stay together.
-    shown = shown.assign(worst=shown.groupby(_ASKED, observed=True)["overall"].transform("mean"))
-    shown = shown.sort_values(["worst", *_ASKED, *_LINE, "system"], kind="stable").head(MOST)
+    shown_rows = shown_rows.assign(worst=shown_rows.groupby(_ASKED, observed=True)["overall"].transform("mean"))
+    shown_rows = shown_rows.sort_values(["worst", *_ASKED, *_LINE, "system"], kind="stable").head(MOST)
     lacking = [f"All values here are those of {whose} alone: {NO_ESTIMATE}."] if whose else []
-    if len(shown) < free.sum():
+    if len(shown_rows) < free.sum():
         lacking.append(
-            f"Shown are {len(shown):,} of {free.sum():,} answers, "
+            f"Shown are {len(shown_rows):,} of {free.sum():,} answers, "
             f"{'those to the questions with the lowest scores' if len(overall) else 'since none is scored the first'}; "
             "all are in the run folders (genaipa show)."
         )
-    if len(asked) > free.sum():
+    if len(answered_rows) > free.sum():
         lacking.append(
-            f"{len(asked) - free.sum():,} answers are not in this page because their text may not be passed on: it is "
-            "a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
+            f"{len(answered_rows) - free.sum():,} answers are not in this page because their text may not be passed "
+            "on: it "
+            "is a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
         )
-    scores = _scores(frame, shown, whose)
-    return Answers(_with_room(_questions(study, shown, allowed, scores, whole=whole)), lacking)
+    scores = _describe_scores(frame, shown_rows, whose)
+    return Answers(_assign_pages(_collect_questions(study, shown_rows, allowed, scores, whole=whole)), lacking)
 
 
-def _scored(study: Study) -> tuple[pd.DataFrame, str]:
+def _find_shown_scores(study: Study) -> tuple[pd.DataFrame, str]:
     """Return the tidy table whose scores stand beside answers, and the judges' names where nobody but these scored."""
     frame = study.table
     judges = {} if frame["counted"].any() else find_judges(frame, study.rubric.digest)
     if not judges:
         return frame, ""
-    passes = [name for each in judges.values() for name in each]
+    passes = [name for pass_names in judges.values() for name in pass_names]
     return count_verdicts(frame, passes), join_names([one_line(judge) for judge in judges])
 
 
-def _with_room(found: list[AskedQuestion]) -> list[AskedQuestion]:
-    """The questions in the tidy table's order; those for which the report's page has no room are in a file apart."""
-    room, here = ROOM, set[int]()
-    for one in found:
-        if (room := room - one.words) < 0:
+def _assign_pages(questions: list[AskedQuestion]) -> list[AskedQuestion]:
+    """Return the questions in the tidy table's order; the page's room decides which are in a file apart."""
+    room, in_page = ROOM, set[int]()
+    for question in questions:
+        if (room := room - question.word_count) < 0:
             break
-        here.add(one.number)
-    ordered = sorted(found, key=lambda one: one.number)
-    return [one if one.number in here else replace(one, page=PAGE) for one in ordered]
+        in_page.add(question.number)
+    ordered = sorted(questions, key=lambda question: question.number)
+    return [question if question.number in in_page else replace(question, page=PAGE) for question in ordered]
 
 
-def _questions(
+def _collect_questions(
     study: Study,
-    shown: pd.DataFrame,
+    shown_rows: pd.DataFrame,
     allowed: Mapping[str, Permission],
     scored: Mapping[tuple[str, str], str],
     *,
     whole: bool,
 ) -> list[AskedQuestion]:
-    """The questions with their answers, the worst first, numbered in the tidy table's order."""
-    said = _said(study, shown)
-    ordered = shown.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
+    """Return the questions with their answers, the worst first, numbered in the tidy table's order."""
+    records = _read_records(study, shown_rows)
+    ordered = shown_rows.drop_duplicates(_ASKED).sort_values(_ASKED, kind="stable")
     numbers = {key: number for number, key in enumerate(ordered[_ASKED].itertuples(index=False, name=None), 1)}
     questions: dict[tuple[Any, ...], list[Any]] = {}
-    for row in shown.to_dict("records"):
+    for row in shown_rows.to_dict("records"):
         questions.setdefault(tuple(row[name] for name in _ASKED), []).append(row)
-    systems = list(shown["system"].cat.categories)
-    found = []
+    systems = list(shown_rows["system"].cat.categories)
+    collected = []
     for key, rows in questions.items():
         sides: dict[tuple[Any, ...], PromptAnswers] = {}
         for row in rows:
-            record = said.get((row["run"], row["key"]))
+            record = records.get((row["run"], row["key"]))
             if record is None or record.reply is None:
                 continue
             texts = (
@@ -202,23 +207,25 @@ def _questions(
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
             if annotated and annotated.answer and (whole or allowed[row["run"]].may_share_annotations(row["document"])):
                 texts.append(("Annotated answer", annotated.answer))
-            same = (*(row[name] for name in _LINE), *texts)
-            side = sides.setdefault(same, PromptAnswers(_about(row), [(what, _plain(text)) for what, text in texts]))
+            prompt_key = (*(row[name] for name in _LINE), *texts)
+            side = sides.setdefault(
+                prompt_key, PromptAnswers(_describe_prompt(row), [(label, _clean_text(text)) for label, text in texts])
+            )
             scores = scored.get((row["run"], row["key"]), "No score of its own.")
-            side.answers.append(SystemAnswer(str(row["system"]), scores, _plain(record.reply)))
+            side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
         if sides:
             experiment, question = map(str, key)
             text = study.questions.texts.get(question, "")
-            found.append(AskedQuestion(numbers[key], experiment, question, text, overall, [*sides.values()]))
-    return found
+            collected.append(AskedQuestion(numbers[key], experiment, question, text, overall, [*sides.values()]))
+    return collected
 
 
-def _about(row: Mapping[Any, Any]) -> str:
-    """The place of an answer: its system, experiment and prompts."""
-    said = ", ".join(str(row[name]) for name in _LINE[:3])
-    return f"{said}, {row['prompts']} prompts, repetition {row['repetition']}"
+def _describe_prompt(row: Mapping[Any, Any]) -> str:
+    """Return the place of an answer: its system, experiment and prompts."""
+    parts = ", ".join(str(row[name]) for name in _LINE[:3])
+    return f"{parts}, {row['prompts']} prompts, repetition {row['repetition']}"
 
 
 class _Key(msgspec.Struct):
@@ -227,30 +234,30 @@ class _Key(msgspec.Struct):
     key: str
 
 
-def _said(study: Study, shown: pd.DataFrame) -> dict[tuple[str, str], Record]:
+def _read_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str], Record]:
     wanted: defaultdict[str, set[str]] = defaultdict(set)
-    for run, key in shown[["run", "key"]].itertuples(index=False, name=None):
+    for run, key in shown_rows[["run", "key"]].itertuples(index=False, name=None):
         wanted[run].add(key)
-    found = {}
+    records = {}
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            places = {line.key: place for place, line in source.folder.read_entries(_Key) if line.key in keys}
+            places = {line.key: position for position, line in source.folder.read_entries(_Key) if line.key in keys}
             for record in source.folder.read_records([*places.values()]):
-                found[source.folder.name, record.key] = record
-    return found
+                records[source.folder.name, record.key] = record
+    return records
 
 
-def _scores(frame: pd.DataFrame, shown: pd.DataFrame, whose: str) -> dict[tuple[str, str], str]:
+def _describe_scores(frame: pd.DataFrame, shown_rows: pd.DataFrame, whose: str) -> dict[tuple[str, str], str]:
     """Return each answer's scores in words: people's, or those of the judges whose names these are."""
     by = f"By the judge {whose} alone, " if whose else ""
-    rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown["key"])]
-    names = names_of(frame)
+    rows = frame[frame["counted"] & (frame["unit"] == "answer") & frame["key"].isin(shown_rows["key"])]
+    names = name_metrics(frame)
     means = rows.groupby(["run", "key"], observed=True)[["m_all", *names]].mean()
     return {
-        place: f"{by}M_all {row['m_all']:.1f}: "
+        answer_key: f"{by}M_all {row['m_all']:.1f}: "
         + ", ".join(f"{name} {row[metric]:+g}" for metric, name in names.items())
-        for place, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
+        for answer_key, row in zip(means.index.tolist(), means.to_dict("records"), strict=True)
     }
 
 
@@ -258,8 +265,8 @@ _STEERING = re.compile(r"[^ -~\n\t]")
 """All that may be a character which steers."""
 
 
-def _plain(text: str) -> str:
-    """The text without characters that steer, cut where it is very long."""
+def _clean_text(text: str) -> str:
+    """Return the text without characters that steer, cut where it is very long."""
     cut = f"\n… ({len(text) - LONGEST:,} more characters)" if len(text) > LONGEST else ""
     return _STEERING.sub(lambda found: found[0] if _steers_nothing(found[0]) else "\ufffd", text[:LONGEST]) + cut
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, plain_texts
+from genaipa.answers.tidy import list_metrics, plain_texts
 from genaipa.reports import analysts
-from genaipa.reports.crossed import SHARES, crossed, number_documents, number_labels, why
+from genaipa.reports.crossed import SHARES, estimate_crossed_mean, explain_interval, number_documents, number_labels
 from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 from genaipa.stats.intervals import LEAST_DOCUMENTS, LEVEL, ROUGH_DOCUMENTS, estimate_document_mean, estimate_median
 
@@ -41,64 +41,64 @@ _ANSWER = [
 ]
 
 
-def averaged(rows: pd.DataFrame) -> list[str]:
-    """The averaged columns: the metrics, M_all, M_all+ and M_all-."""
-    return [*metrics_of(rows), "m_all", "m_all_positive", "m_all_negative"]
+def score_columns(rows: pd.DataFrame) -> list[str]:
+    """Return the averaged columns: the metrics, M_all, M_all+ and M_all-."""
+    return [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
 
 
-def kept(
+def cache_per_frame(
     make: Callable[Concatenate[_Source, _P], _Made],
 ) -> Callable[Concatenate[_Source, _P], _Made]:
     """Keep what is made of a frame, or a study, for as long as it lives: a report's tables ask for the same again.
 
     The frame must not be changed in place, and be no part of what is made.
     """
-    found: dict[tuple[object, ...], _Made] = {}
+    cache: dict[tuple[object, ...], _Made] = {}
 
     @functools.wraps(make)
-    def of(frame: _Source, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
+    def call_cached(frame: _Source, /, *args: _P.args, **kwargs: _P.kwargs) -> _Made:
         key = (id(frame), *args, *kwargs.items())
-        if key not in found:
+        if key not in cache:
             with plain_texts:
-                found[key] = make(frame, *args, **kwargs)
-            weakref.finalize(frame, found.pop, key, None)
-        made = found[key]
-        return made.copy(deep=False) if isinstance(made, pd.DataFrame) else made
+                cache[key] = make(frame, *args, **kwargs)
+            weakref.finalize(frame, cache.pop, key, None)
+        result = cache[key]
+        return result.copy(deep=False) if isinstance(result, pd.DataFrame) else result
 
-    return of
+    return call_cached
 
 
-@kept
-def answers(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per answer (or published score) with its averages over scores; `scores` is how many there are.
+@cache_per_frame
+def average_answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per answer (or published score) with its averages over scores; `scores` is how many there are.
 
     It is 0 for a judge's estimate (`judged.estimate`) about a question whose answers people didn't score.
 
-    Columns: the cell's, what identifies the answer, `averaged` and `scores`.
+    Columns: the cell's, what identifies the answer, `score_columns` and `scores`.
     """
     counted = frame[frame["counted"]]
     # A published score has no key: its place in the table is its own.
-    return _averaged(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=counted["role"] != "")
+    return _average_groups(counted, ["unit", "run", "key", *_CELL], _ANSWER, scores=counted["role"] != "")
 
 
-@kept
-def cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per system, experiment, document and question with its averages over answers.
+@cache_per_frame
+def average_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per system, experiment, document and question with its averages over answers.
 
-    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `averaged`,
+    Columns: `system`, `experiment`, `document`, `question`, `kind`, `category`, `source`, `silent`, `score_columns`,
     `answers` and `scores` (how many it is a mean of). Sorted by the first four.
     """
-    each = answers(frame)
-    found = _averaged(each, _CELL, [], answers=1, scores=each["scores"])
-    return found.sort_values(_CELL, kind="stable", ignore_index=True)
+    answer_averages = average_answers(frame)
+    cell_averages = _average_groups(answer_averages, _CELL, [], answers=1, scores=answer_averages["scores"])
+    return cell_averages.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
-def _averaged(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
-    """`averaged` and the sums of `counts` for each group of rows, with what its first row says about it."""
+def _average_groups(rows: pd.DataFrame, by: list[str], also: list[str], **counts: Any) -> pd.DataFrame:
+    """Average `score_columns` and sum `counts` for each group of rows, with what its first row says about it."""
     places = _group_numbers(rows, by)
     once = ~places.duplicated()
     first = rows.loc[once, [*_CELL, *_ABOUT, *also]].set_axis(places[once])
-    columns = averaged(rows)
+    columns = score_columns(rows)
     groups = rows[columns].assign(**counts).groupby(places.to_numpy(), sort=False)
     return first.join(groups[columns].mean()).join(groups[list(counts)].sum())
 
@@ -116,36 +116,38 @@ def _group_numbers(rows: pd.DataFrame, by: list[str]) -> pd.Series[Any]:
     return pd.Series(numbers, index=rows.index, dtype="int64")
 
 
-def by_document(found: pd.DataFrame) -> pd.DataFrame:
-    """The cells that have a document and an M_all."""
-    return found[(found["document"] != "") & found["m_all"].notna()]
+def select_document_cells(cell_averages: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells that have a document and an M_all."""
+    return cell_averages[(cell_averages["document"] != "") & cell_averages["m_all"].notna()]
 
 
-def per_question(found: pd.DataFrame) -> pd.DataFrame:
-    """One row per system, experiment and question: the means over documents.
+def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per system, experiment and question: the means over documents.
 
-    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `averaged`, `documents` (how many have
-    an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same of
-    the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
+    Columns: `system`, `experiment`, `question`, `kind`, `category`, `source`, `score_columns`, `documents` (how many
+    have an M_all of their own; 0 where only a published mean over documents is known) and `metric_documents` (the same
+    of the metrics, the fewest where these differ). Each value comes from the cells of the documents; where any of these
     lacks it, from the published mean over documents, if there is one.
     """
     keys = ["system", "experiment", "question", "kind", "category", "source"]
-    columns, metrics = averaged(found), metrics_of(found)
-    alone = found["document"] != ""
-    single = found[alone].groupby(keys, observed=True)
-    means, known = single[columns].mean(), single[columns].count()
+    columns, metrics = score_columns(cell_averages), list_metrics(cell_averages)
+    alone = cell_averages["document"] != ""
+    single = cell_averages[alone].groupby(keys, observed=True)
+    means, counts = single[columns].mean(), single[columns].count()
     if alone.all():  # as in every study of one's own
-        merged, own = means.assign(documents=known["m_all"]), known[metrics]
+        merged, document_counts = means.assign(documents=counts["m_all"]), counts[metrics]
     else:
-        published = found[~alone].groupby(keys, observed=True)
+        published = cell_averages[~alone].groupby(keys, observed=True)
         overall = published[columns].mean()
-        of_all = means.where(known.eq(known["m_all"], axis=0))
+        of_all = means.where(counts.eq(counts["m_all"], axis=0))
         merged = of_all.combine_first(overall).combine_first(means)[columns]
-        merged["documents"] = known["m_all"].reindex(merged.index, fill_value=0)
+        merged["documents"] = counts["m_all"].reindex(merged.index, fill_value=0)
         # A value is a published mean where its documents don't have it, or not all of them.
-        own = known.where(of_all.notna() | overall.reindex(known.index).isna()).reindex(merged.index)[metrics]
-    own = own.fillna(0).where(merged[metrics].notna())
-    merged["metric_documents"] = own.min(axis=1).fillna(0).astype("int64")
+        document_counts = counts.where(of_all.notna() | overall.reindex(counts.index).isna()).reindex(merged.index)[
+            metrics
+        ]
+    document_counts = document_counts.fillna(0).where(merged[metrics].notna())
+    merged["metric_documents"] = document_counts.min(axis=1).fillna(0).astype("int64")
     return merged.reset_index()
 
 
@@ -191,95 +193,99 @@ ROUGH = 10
 """Below this many questions or documents, a note says how few they are."""
 
 
-def about_policies(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are about policies; those about regulations have a table of their own."""
-    known = (rows["kind"] != "regulation") & (rows["experiment"] != "regulation")
-    # The same object, where that is all, so that what is `kept` of it is found again.
-    found: pd.DataFrame = rows if known.all() else rows[known]
-    return found
+def select_policy_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are about policies; those about regulations have a table of their own."""
+    is_policy = (rows["kind"] != "regulation") & (rows["experiment"] != "regulation")
+    # The same object, where that is all, so that its results are found in the cache.
+    selected: pd.DataFrame = rows if is_policy.all() else rows[is_policy]
+    return selected
 
 
-@kept
+@cache_per_frame
 def policy_cells(frame: pd.DataFrame) -> pd.DataFrame:
-    """The cells (`cells`) that are about policies."""
-    return about_policies(cells(frame))
+    """Return the cells (`average_cells`) that are about policies."""
+    return select_policy_rows(average_cells(frame))
 
 
-@kept
+@cache_per_frame
 def policy_questions(frame: pd.DataFrame) -> pd.DataFrame:
-    """The means over documents (`per_question`) of what is about policies."""
-    return per_question(about_policies(cells(frame)))
+    """Return the means over documents (`average_questions`) of what is about policies."""
+    return average_questions(select_policy_rows(average_cells(frame)))
 
 
-def groups_of_questions(rows: pd.DataFrame, *, categories: bool = False) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The rows of all questions, of FAQs', of users', and of each category if asked: what there is.
+def question_groups(rows: pd.DataFrame, *, categories: bool = False) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield the rows of all questions, of FAQs', of users', and of each category if asked: what there is.
 
     Where all questions come from one source, or one category, its rows are given as well as all.
     """
     yield "all", rows
     for column in ("source", "category") if categories else ("source",):
-        for value, some in rows.groupby(column, observed=True, sort=True):
+        for value, group in rows.groupby(column, observed=True, sort=True):
             if value:
-                yield str(value), some
+                yield str(value), group
 
 
-def summed_up(
+def summarize_groups(
     rows: pd.DataFrame, by: Sequence[str], summary: Callable[[pd.DataFrame], dict[str, object]]
 ) -> pd.DataFrame:
-    """One row for each group of rows: what it is grouped by, in the same categories, and its summary."""
-    found = [
-        {**dict(zip(by, key, strict=True)), **summary(some)}
-        for key, some in rows.groupby(list(by), observed=True, sort=True)
+    """Return one row for each group of rows: what it is grouped by, in the same categories, and its summary."""
+    summaries = [
+        {**dict(zip(by, key, strict=True)), **summary(group)}
+        for key, group in rows.groupby(list(by), observed=True, sort=True)
     ]
     types = {column: rows[column].dtype for column in by}
-    return pd.DataFrame(found, columns=None if found else list(by)).astype(types)
+    return pd.DataFrame(summaries, columns=None if summaries else list(by)).astype(types)
 
 
-@kept
-def weighted(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    """The cells that make up the averages of a column, about policies, with their `weight` in their question.
+@cache_per_frame
+def weigh_cells(frame: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return the cells that make up the averages of a column, about policies, with their `weight` in their question.
 
     Columns: `system`, `experiment`, `question`, `category`, `source`, `document`, the column, `weight`, `scores` (as in
-    `cells`). A question's
-    weighted mean is the mean over experiments of the means over documents (`policy_questions`): a cell without a
-    document is a published mean, and is here where not all of its documents have the value.
+    `average_cells`). A question's weighted mean is the mean over experiments of the means over documents
+    (`policy_questions`): a cell without a document is a published mean, and is here where not all of its documents have
+    the value.
     """
-    found, place = policy_cells(frame), _questions(frame)
-    single, known = (found["document"] != "").to_numpy(), found[column].notna().to_numpy()
+    policy_rows, question_numbers = policy_cells(frame), _number_questions(frame)
+    single, has_value = (policy_rows["document"] != "").to_numpy(), policy_rows[column].notna().to_numpy()
 
-    def number(rows: NDArray[np.bool_]) -> NDArray[Any]:
+    def count_cells(rows: NDArray[np.bool_]) -> NDArray[Any]:
         """Count, for each row, these rows that have its question."""
-        many: NDArray[Any] = np.bincount(place[rows], minlength=len(found))[place]
-        return many
+        counts: NDArray[Any] = np.bincount(question_numbers[rows], minlength=len(policy_rows))[question_numbers]
+        return counts
 
-    own = number(single & known)
-    whole = (number(~single & known) > 0) & ((own == 0) | (own != number(single & found["m_all"].notna().to_numpy())))
-    taken = known & (single != whole)
+    own_cells = count_cells(single & has_value)
+    whole = (count_cells(~single & has_value) > 0) & (
+        (own_cells == 0) | (own_cells != count_cells(single & policy_rows["m_all"].notna().to_numpy()))
+    )
+    chosen = has_value & (single != whole)
     columns = [*_QUESTION, "category", "source", "document", column, "scores"]
-    cells: pd.DataFrame = found.loc[taken, columns].assign(weight=1 / number(taken)[taken]).reset_index(drop=True)
+    cells: pd.DataFrame = (
+        policy_rows.loc[chosen, columns].assign(weight=1 / count_cells(chosen)[chosen]).reset_index(drop=True)
+    )
     return cells
 
 
-@kept
-def _questions(frame: pd.DataFrame) -> NDArray[Any]:
-    """The number of the question, in its system and experiment, that each of `policy_cells` is about."""
-    found: NDArray[Any] = policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
-    return found
+@cache_per_frame
+def _number_questions(frame: pd.DataFrame) -> NDArray[Any]:
+    """Return the number of the question, in its system and experiment, that each of `policy_cells` is about."""
+    numbers: NDArray[Any] = policy_cells(frame).groupby(_QUESTION, observed=True, sort=False).ngroup().to_numpy()
+    return numbers
 
 
-def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row per system that people scored: its average, and how far it depends on who they are.
+def summarize_analysts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per system that people scored: its average, and how far it depends on who they are.
 
     Columns: `system`, `analysts` (how many), `mean`, `policies_low` and `policies_high`, `analysts_low` and
     `analysts_high` for analysts like these as well, `least` and `most` (the average with one of them left out), `why`.
     """
-    scores = analysts.scores_of(about_policies(frame))
-    found = []
-    for system, own in scores.groupby("system", observed=True, sort=True):
-        people = analysts.panel(own, "m_all")
-        cells = weighted(frame, "m_all")
+    scores = analysts.select_human_scores(select_policy_rows(frame))
+    summaries = []
+    for system, group in scores.groupby("system", observed=True, sort=True):
+        people = analysts.analyst_panel(group, "m_all")
+        cells = weigh_cells(frame, "m_all")
         rows = cells[cells["system"] == system]
-        sure = crossed(
+        estimate = estimate_crossed_mean(
             rows["m_all"],
             rows["question"],
             rows["document"],
@@ -289,37 +295,37 @@ def who_scored(frame: pd.DataFrame) -> pd.DataFrame:
         )
         ends = ("mean", "policies_low", "policies_high", "analysts_low", "analysts_high")
         without = people.without[~np.isnan(people.without)]
-        found.append(
+        summaries.append(
             {
                 "system": system,
                 "analysts": people.number,
-                **{name: getattr(sure, name) for name in ends},
+                **{name: getattr(estimate, name) for name in ends},
                 "least": min(without, default=nan),
                 "most": max(without, default=nan),
-                "why": analysts.explain_panel(people) or why(sure),
+                "why": analysts.explain_panel(people) or explain_interval(estimate),
             }
         )
-    return pd.DataFrame(found)
+    return pd.DataFrame(summaries)
 
 
-def mean_of(
+def estimate_column_mean(
     rows: pd.DataFrame, column: str, limits: tuple[float, float] | None = None, confidence: float = LEVEL
 ) -> dict[str, object]:
-    """`n` (questions), `mean`, and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
+    """Return `n` (questions), `mean` and `BOTH` of a column of cells: rows with `question`, `document`, maybe `weight`.
 
     `limits` are the ends of its scale, where it is no column of the tables of scores.
     """
     ends = limits or _ENDS.get(column)
-    known = rows["scores"] > 0 if "scores" in rows else None
+    has_scores = rows["scores"] > 0 if "scores" in rows else None
     weights = rows.get("weight")
     return as_columns(
-        crossed(
+        estimate_crossed_mean(
             rows[column],
             rows["question"],
             rows["document"],
             weights=weights,
             limits=ends,
-            known=known,
+            has_scores=has_scores,
             confidence=confidence,
         )
     )
@@ -331,140 +337,146 @@ def mean_over_documents(
     """Return `n` (documents), `mean`, `policies_low` and `policies_high` of a column, as `estimate_document_mean`.
 
     `rows` are about one and the same question, and have at most one of each group and document. `limits` are the ends
-    of its scale, as for `mean_of`.
+    of its scale, as for `estimate_column_mean`.
     """
     limits, group = limits or _ENDS.get(column), rows.groupby(list(groups), observed=True, sort=False).ngroup()
-    made = estimate_document_mean(
+    estimate = estimate_document_mean(
         rows[column], group, number_labels(rows["document"])[0], limits=limits, share=limits in SHARES
     )
-    ends = {"policies_low": made.policies_low, "policies_high": made.policies_high}
-    return {"n": made.documents, "mean": made.mean, **ends}
+    ends = {"policies_low": estimate.policies_low, "policies_high": estimate.policies_high}
+    return {"n": estimate.documents, "mean": estimate.mean, **ends}
 
 
-def median_of(rows: pd.DataFrame, column: str) -> dict[str, object]:
+def estimate_column_median(rows: pd.DataFrame, column: str) -> dict[str, object]:
     """Return the median of a column, and the ends of its two intervals, as `estimate_median`."""
     places = (number_labels(rows["question"])[0], number_documents(rows["document"]))
     return dict(estimate_median(rows[column], *places)._asdict())
 
 
-def as_columns(found: CrossedMean) -> dict[str, object]:
-    """`n` (questions), `mean` and `BOTH`."""
-    return {"n": found.questions, "mean": found.mean, **{name: getattr(found, name) for name in BOTH}}
+def as_columns(estimate: CrossedMean) -> dict[str, object]:
+    """Return `n` (questions), `mean` and `BOTH`."""
+    return {"n": estimate.questions, "mean": estimate.mean, **{name: getattr(estimate, name) for name in BOTH}}
 
 
-def corrections(frame: pd.DataFrame) -> str:
-    """A sentence on how many annotated answers are corrected; empty where none is."""
+def note_corrections(frame: pd.DataFrame) -> str:
+    """Return a sentence on how many annotated answers are corrected; empty where none is."""
     right = frame.loc[frame["corrected"] == "yes", ["document", "question"]].drop_duplicates()
     return f" Corrected annotated answers: {len(right)}." if len(right) else ""
 
 
-def places(means: pd.Series) -> pd.Series:
-    """The place of each, from the highest; equals share theirs."""
+def rank_means(means: pd.Series) -> pd.Series:
+    """Return the place of each, from the highest; equals share theirs."""
     return means.round(9).rank(method="min", ascending=False).astype("int64")
 
 
-def intervals(found: pd.DataFrame) -> str:
-    """The sentences on both intervals, with those on the few questions (`n`) and documents that a table rests on."""
-    return f"{INTERVALS}{how_few(found['n'])}{note_few_documents(found)}"
+def note_intervals(estimates: pd.DataFrame) -> str:
+    """Return the sentences on both intervals, and on the few questions (`n`) and documents that a table rests on."""
+    return f"{INTERVALS}{note_few_questions(estimates['n'])}{note_few_documents(estimates)}"
 
 
-def how_few(numbers: pd.Series, what: str = "questions") -> str:
-    """A sentence where some of these averages rest on few; empty where none does. A 0 stands for a number not known."""
-    least = min((int(number) for number in numbers if number), default=ROUGH)
-    if least >= ROUGH:
+def note_few_questions(numbers: pd.Series, noun: str = "questions") -> str:
+    """Say where some of these averages rest on few; empty where none does. A 0 stands for a number not known."""
+    fewest = min((int(number) for number in numbers if number), default=ROUGH)
+    if fewest >= ROUGH:
         return ""
-    if least == 1:
-        return f" Some rest on n = 1 of the {what}: too few for an interval, and no base for a conclusion."
-    return f" Some rest on n = {least} {what} only: their intervals are rough."
+    if fewest == 1:
+        return f" Some rest on n = 1 of the {noun}: too few for an interval, and no base for a conclusion."
+    return f" Some rest on n = {fewest} {noun} only: their intervals are rough."
 
 
-def note_few_documents(found: pd.DataFrame) -> str:
+def note_few_documents(estimates: pd.DataFrame) -> str:
     """Return a sentence where what a table says of other policies is refused, or rests on few `documents`."""
-    known = sorted(set(found.reindex(columns=["documents"])["documents"].dropna().astype("int64")))
+    document_counts = sorted(set(estimates.reindex(columns=["documents"])["documents"].dropna().astype("int64")))
     refused, rough = (
-        ", ".join(map(str, some))
-        for some in (
-            [n for n in known if n < LEAST_DOCUMENTS],
-            [n for n in known if LEAST_DOCUMENTS <= n < ROUGH_DOCUMENTS],
+        ", ".join(map(str, counts))
+        for counts in (
+            [n for n in document_counts if n < LEAST_DOCUMENTS],
+            [n for n in document_counts if LEAST_DOCUMENTS <= n < ROUGH_DOCUMENTS],
         )
     )
-    said = ""
+    note = ""
     if rough:
-        said += f" Some rest on {rough} documents only: what they say for policies like these is rough."
+        note += f" Some rest on {rough} documents only: what they say for policies like these is rough."
     if refused:
-        means = " (0: only means over documents are known)" if 0 in known else ""
+        means = " (0: only means over documents are known)" if 0 in document_counts else ""
         documents = "document" if refused == "1" else "documents"
-        said += f" Some rest on {refused} {documents}{means}: too few to say anything for policies like these."
-    return said
+        note += f" Some rest on {refused} {documents}{means}: too few to say anything for policies like these."
+    return note
 
 
-def are_unlike(frame: pd.DataFrame, found: pd.DataFrame) -> bool:
-    """Whether systems were scored on different questions or documents; `frame` and `found` as in `not_alike`."""
-    single = by_document(policy_cells(frame))
-    asked: set[object] = set()
-    for system in found["system"].unique():
-        own, whole = single[single["system"] == system], found[found["system"] == system]
-        asked.add(frozenset(zip(own["experiment"], own["document"], own["question"], strict=True)))
-        asked.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
+def are_unlike(frame: pd.DataFrame, question_means: pd.DataFrame) -> bool:
+    """Tell whether systems were scored on different questions or documents (see `note_unlike_questions`)."""
+    single = select_document_cells(policy_cells(frame))
+    question_sets: set[object] = set()
+    for system in question_means["system"].unique():
+        system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
+        question_sets.add(
+            frozenset(zip(system_cells["experiment"], system_cells["document"], system_cells["question"], strict=True))
+        )
+        question_sets.add(frozenset(zip(whole["experiment"], whole["question"], strict=True)))
     # Of each system the scores by document, and those by question: two sets if all systems have the same.
-    return len(asked) > 2  # noqa: PLR2004
+    return len(question_sets) > 2  # noqa: PLR2004
 
 
-def not_alike(frame: pd.DataFrame, found: pd.DataFrame) -> str:
-    """A sentence on each system's scored questions, where these differ between systems or experiments; else empty.
+def note_unlike_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> str:
+    """Say which questions of each system are scored, where these differ between systems or experiments; else empty.
 
     `found` are the means over documents (`policy_questions`) that have an M_all.
     """
-    single = by_document(policy_cells(frame))
-    shown, even = [], True
-    for system in found["system"].unique():
-        own, whole = single[single["system"] == system], found[found["system"] == system]
+    single = select_document_cells(policy_cells(frame))
+    descriptions, even = [], True
+    for system in question_means["system"].unique():
+        system_cells, whole = single[single["system"] == system], question_means[question_means["system"] == system]
         numbers = whole.groupby("experiment", observed=True, sort=True)["documents"].agg(["size", "sum"])
         even &= len({frozenset(rows["question"]) for _, rows in whole.groupby("experiment", observed=True)}) == 1
         experiments = (f"{name} {row['size']} ({row['sum'] or 'means only'})" for name, row in numbers.iterrows())
-        documents = ", ".join(own["document"].unique())
+        documents = ", ".join(system_cells["document"].unique())
         where = f"about {documents}" if documents else "published as means over documents"
-        shown.append(f"{system} {', '.join(experiments)}, {where}")
-    if even and not are_unlike(frame, found):
+        descriptions.append(f"{system} {', '.join(experiments)}, {where}")
+    if even and not are_unlike(frame, question_means):
         return ""
     return (
         " Not all systems and experiments were scored on the same questions about the same documents, so that the "
         "averages don't compare like with like. Questions, and scores of a question about a document: "
-        f"{'; '.join(shown)}."
+        f"{'; '.join(descriptions)}."
     )
 
 
 _SAME = ["system", "question", "category", "source", "document"]
 
 
-@kept
-def pairs(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
-    """One row per system, question and document that has an M_all in both experiments.
+@cache_per_frame
+def pair_experiments(frame: pd.DataFrame, first: str, second: str) -> pd.DataFrame:
+    """Return one row per system, question and document that has an M_all in both experiments.
 
     Columns: `system`, `question`, `category`, `source`, `document`, the two experiments by their names
     (M_all), and `difference`, the first minus the second. Where a question has no such document, but a published mean
     over documents, it has one row with an empty document: that mean, or the mean over its documents where only the
     other experiment is published so.
     """
-    found = policy_cells(frame).dropna(subset="m_all")
-    if not {first, second} <= set(found["experiment"]):
-        return found.loc[[], _SAME].assign(**dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64")))
-    sides = {name: found.loc[found["experiment"] == name, [*_SAME, "m_all"]] for name in (first, second)}
-    by_document = _joined({name: rows[rows["document"] != ""] for name, rows in sides.items()})
+    scored_cells = policy_cells(frame).dropna(subset="m_all")
+    if not {first, second} <= set(scored_cells["experiment"]):
+        return scored_cells.loc[[], _SAME].assign(
+            **dict.fromkeys((first, second, "difference"), pd.Series(dtype="float64"))
+        )
+    sides = {name: scored_cells.loc[scored_cells["experiment"] == name, [*_SAME, "m_all"]] for name in (first, second)}
+    by_document = _join_experiments({name: rows[rows["document"] != ""] for name, rows in sides.items()})
     published = {name: rows[rows["document"] == ""] for name, rows in sides.items()}
-    whole = _joined({name: stack([published[name], _means(rows, published[name])]) for name, rows in sides.items()})
-    given = pd.concat(published.values())
-    only_whole = _among(whole, given) & ~_among(whole, by_document)
-    both = stack([by_document, whole[only_whole]])
+    whole = _join_experiments(
+        {name: stack([published[name], _average_unpublished(rows, published[name])]) for name, rows in sides.items()}
+    )
+    published_means = pd.concat(published.values())
+    only_whole = _is_shared_question(whole, published_means) & ~_is_shared_question(whole, by_document)
+    paired = stack([by_document, whole[only_whole]])
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
-    both["difference"] = (both[first] - both[second]).round(9)
-    return both.sort_values(_SAME, kind="stable", ignore_index=True)
+    paired["difference"] = (paired[first] - paired[second]).round(9)
+    return paired.sort_values(_SAME, kind="stable", ignore_index=True)
 
 
-def by_question(both: pd.DataFrame) -> pd.DataFrame:
+def average_pairs_by_question(paired: pd.DataFrame) -> pd.DataFrame:
     """Pairs averaged over documents: one row per system and question; `n` is how many have a document."""
-    groups = both.assign(n=both["document"] != "").groupby(_SAME[:-1], observed=True, sort=True)
-    means = groups[[column for column in both.columns if column not in _SAME]].mean()
+    groups = paired.assign(n=paired["document"] != "").groupby(_SAME[:-1], observed=True, sort=True)
+    means = groups[[column for column in paired.columns if column not in _SAME]].mean()
     return means.join(groups["n"].sum()).reset_index()
 
 
@@ -473,21 +485,21 @@ def stack(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def _joined(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def _join_experiments(sides: dict[str, pd.DataFrame]) -> pd.DataFrame:
     (first, ours), (second, theirs) = sides.items()
     ours, theirs = ours.rename(columns={"m_all": first}), theirs.rename(columns={"m_all": second})
     return ours.merge(theirs, on=_SAME)
 
 
-def _means(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The means over documents of the questions that have no published one, with an empty document."""
-    own = rows[~_among(rows, published)]
-    means = own.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()
+def _average_unpublished(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """Return the means over documents of the questions that have no published one, with an empty document."""
+    unpublished = rows[~_is_shared_question(rows, published)]
+    means = unpublished.groupby(_SAME[:-1], observed=True)["m_all"].mean().reset_index()
     return means.assign(document="")
 
 
-def _among(rows: pd.DataFrame, others: pd.DataFrame) -> pd.Series:
-    """True for rows about a system and question that the others have as well."""
+def _is_shared_question(rows: pd.DataFrame, other_rows: pd.DataFrame) -> pd.Series:
+    """Tell for each row whether the others have its system and question as well."""
     names = pd.MultiIndex.from_frame(rows[["system", "question"]].astype("str"))
-    there = names.isin(pd.MultiIndex.from_frame(others[["system", "question"]].astype("str")))
-    return pd.Series(there, index=rows.index)
+    is_shared = names.isin(pd.MultiIndex.from_frame(other_rows[["system", "question"]].astype("str")))
+    return pd.Series(is_shared, index=rows.index)

@@ -8,7 +8,6 @@ sets, about these documents only.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -16,59 +15,70 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from genaipa.answers.gather import gather_scored
-from genaipa.answers.tidy import ORDERED, names_of, plain_texts
-from genaipa.errors import UnknownNameError, UnscoredError, UsageError, clip
+from genaipa.answers.tidy import name_metrics, plain_texts
+from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import short_repr
-from genaipa.questions.sets import WORDINGS
 from genaipa.reports import render, significance
-from genaipa.reports.analysts import number_of, other_people
-from genaipa.reports.answered import answered, lacking_answers
-from genaipa.reports.chapters.prompting import in_order
+from genaipa.reports.analysts import describe_analyst_count, note_other_analysts
+from genaipa.reports.answered import count_answered, note_unanswered
 from genaipa.reports.evidence import ENDED
 from genaipa.reports.figures.differences import (
     ComparedSides,
-    by_group,
-    differences,
+    describe_limits,
+    differences_figure,
     finding_title,
     group_names,
-    limits,
+    groups_figure,
     row_verdict,
 )
 from genaipa.reports.figures.figure import ALONE, Scope
-from genaipa.reports.figures.style import signed
+from genaipa.reports.figures.style import write_difference
 from genaipa.reports.judged.alone import (
     NO_ESTIMATE,
     advise_judge,
     count_verdicts,
     find_judge,
     find_judges,
-    own_family,
+    note_own_family,
 )
-from genaipa.reports.judged.estimate import estimates
-from genaipa.reports.matches import HEADINGS, PRINTED, groups, in_common, level_between, matches, rows
+from genaipa.reports.judged.estimate import estimate_sides
+from genaipa.reports.matches import (
+    HEADINGS,
+    PRINTED,
+    comparison_evidence,
+    difference_rows,
+    group_questions,
+    match_systems,
+    select_compared_rows,
+)
 from genaipa.reports.part import is_scored_throughout
+from genaipa.reports.sides import (
+    Side,
+    build_side,
+    find_unshared,
+    merge_sources,
+    note_study_prompts,
+    restrict_side,
+    select_system_rows,
+)
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
-from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import procedure_plan
 from genaipa.runs.run import resolve_runs
-from genaipa.runs.selection import Source, resolve_name
+from genaipa.runs.selection import resolve_name
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.tasks.prompts import PUBLISHED
 from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pandas as pd
 
-    from genaipa.questions.sets import Wording
     from genaipa.reports.evidence import EvidenceLevel
     from genaipa.reports.figures.figure import Figure
     from genaipa.reports.judged.estimate import Estimate
     from genaipa.reports.matches import Match
     from genaipa.runs.run import Run
-    from genaipa.workspace import Workspace, WorkspaceLike
+    from genaipa.workspace import WorkspaceLike
 
 
 FORMS = (*render.FORMS, ".json")
@@ -120,8 +130,8 @@ class Comparison:
     def verdict(self) -> str:
         """The main result in a sentence: who is higher, by how much, and how sure that is; a judge's is named so."""
         row = self.frame.iloc[0].to_dict()
-        if row["test"] == "none" or not self.table.written("difference", row["difference"]):
-            return _few_questions(self)
+        if row["test"] == "none" or not self.table.format_cell("difference", row["difference"]):
+            return _write_no_verdict(self)
         return _judge_verdict(self, row) if self.judge else _people_verdict(self, row)
 
     @property
@@ -134,22 +144,22 @@ class Comparison:
     @property
     def figure(self) -> Figure | None:
         """One panel of all measures over all questions; None if there is nothing to compare."""
-        return differences(self.table, self.pair)
+        return differences_figure(self.table, self.pair)
 
     @property
     def figures(self) -> list[Figure]:
         """The figure, and that of the groups of questions, as far as there are any."""
-        return [figure for figure in (self.figure, by_group(self.table, self.pair)) if figure]
+        return [figure for figure in (self.figure, groups_figure(self.table, self.pair)) if figure]
 
     @property
     def main(self) -> Table:
         """The table to print: a row for each measure over all questions, as narrow as a column of a paper."""
         data = self.frame[self.frame["questions"] == "all"].reset_index(drop=True)
-        rows, (first, second) = data.to_dict("records"), self.pair.short(16)
-        interval = f"{significance.percent(rows[0]['level'])} interval"
+        rows, (first, second) = data.to_dict("records"), self.pair.shorten_names(16)
+        interval = f"{significance.write_confidence(rows[0]['level'])} interval"
         low = interval if data["policies_low"].isna().all() else HEADINGS["low"]
         headings = {**HEADINGS, "mean_a": first, "mean_b": second, "difference": "difference", "low": low}
-        note = f"{'; '.join(limits(self.table, self.pair))}. {self.table.note}"
+        note = f"{'; '.join(describe_limits(self.table, self.pair))}. {self.table.note}"
         data = data[list(MAIN)].assign(meaning=[row_verdict(row, ("better", "worse"), self.pair.judge) for row in rows])
         headings["meaning"] = f"{first} is"
         return replace(self.table, title=finding_title(self.table, self.pair), note=note, data=data, headings=headings)
@@ -173,15 +183,15 @@ class Comparison:
         return replace(self.table, data=self.frame.loc[main, list(PRINTED)])._repr_html_()
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison for machines; a number that can't be had is null."""
-        said = {
+        """Return the comparison for machines; a number that can't be had is null."""
+        fields = {
             name: getattr(self, name)
             for name in ("first", "second", "judge", "documents", "differing", "finding", "answered", "method")
         }
-        return {**said, "rows": render.as_rows(self.table)}
+        return {**fields, "rows": render.as_rows(self.table)}
 
     def as_text(self, form: str) -> str:
-        """The text of a file of the comparison, by its suffix: one of `FORMS`."""
+        """Return the text of a file of the comparison, by its suffix: one of `FORMS`."""
         if form == ".json":
             return msgspec.json.format(msgspec.json.encode(self.as_json()), indent=2).decode() + "\n"
         return render.FORMS[form](self.main if form == ".tex" else self.table)
@@ -191,50 +201,51 @@ _NAMED_DOCUMENTS = 3
 """Documents that a verdict names, at most."""
 
 
-def _few_questions(found: Comparison) -> str:
-    who = f"By the judge {found.judge} alone, " if found.judge else ""
-    return f"{who}{found.first} and {found.second} have too few questions in common for a verdict on M_all."
+def _write_no_verdict(comparison: Comparison) -> str:
+    who = f"By the judge {comparison.judge} alone, " if comparison.judge else ""
+    return f"{who}{comparison.first} and {comparison.second} have too few questions in common for a verdict on M_all."
 
 
-def _people_verdict(found: Comparison, row: Mapping[Any, Any]) -> str:
+def _people_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is higher by people's scores, or by their estimates, with p and the interval that belongs to it."""
-    written, ends = found.table.written, [row["low"], row["high"]]
+    written, ends = comparison.table.format_cell, [row["low"], row["high"]]
     first, second = (
-        (name, written(mean, row[mean])) for name, mean in ((found.first, "mean_a"), (found.second, "mean_b"))
+        (name, written(mean, row[mean])) for name, mean in ((comparison.first, "mean_a"), (comparison.second, "mean_b"))
     )
     if row["difference"] < 0:
         first, second = second, first
         ends = [-end for end in reversed(ends)]
     by = written("difference", row["difference"]).lstrip("+-\u2212")
     low, high = (written(name, end) for name, end in zip(("low", "high"), ends, strict=True))
-    interval = f"{significance.percent(row['level'])}: {low} to {high}, " if low else ""
-    sure = f"{interval}{significance.written(row['p_holm'])}"
-    about = f"on {_about(found.documents)}: {first[1]} against {second[1]} ({sure})."
+    interval = f"{significance.write_confidence(row['level'])}: {low} to {high}, " if low else ""
+    sure = f"{interval}{significance.write_p(row['p_holm'])}"
+    about = f"on {_describe_documents(comparison.documents)}: {first[1]} against {second[1]} ({sure})."
     if row["p_holm"] < row["level"]:
         return f"{first[0]} beats {second[0]} by {by} points of M_all {about}"
     return f"{first[0]} and {second[0]} may be alike in M_all {about}"
 
 
-def _judge_verdict(found: Comparison, row: Mapping[Any, Any]) -> str:
+def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return who is better by a judge alone, and that this is no estimate."""
     sure, sign = row["p_holm"] < row["level"], -1 if row["difference"] < 0 else 1
     low, high = sorted((sign * row["low"], sign * row["high"]))
-    interval = "" if isnan(low) else f" ({signed(low)} to {signed(high)})"
-    better, other = (found.first, found.second)[::sign]
-    which = (
+    interval = "" if isnan(low) else f" ({write_difference(low)} to {write_difference(high)})"
+    better, worse = (comparison.first, comparison.second)[::sign]
+    result = (
         f"{better} is better: M_all"
         if sure
-        else f"{found.first} and {found.second} may be alike: M_all of {better} less {other}"
+        else f"{comparison.first} and {comparison.second} may be alike: M_all of {better} less {worse}"
     )
-    questions, documents = number(row["n"], "question"), number(len(found.documents), "document")
-    about = f"{questions} about {documents}" if found.documents else questions
+    questions, documents = number(row["n"], "question"), number(len(comparison.documents), "document")
+    about = f"{questions} about {documents}" if comparison.documents else questions
     return (
-        f"By the judge {found.judge} alone, {which} {signed(sign * row['difference'])}{interval}, {about}. "
+        f"By the judge {comparison.judge} alone, {result} {write_difference(sign * row['difference'])}{interval}, "
+        f"{about}. "
         f"This is {NO_ESTIMATE}."
     )
 
 
-def _about(documents: Sequence[str]) -> str:
+def _describe_documents(documents: Sequence[str]) -> str:
     """Return the documents by name, or their number where they are many."""
     if not documents:
         return "these documents"
@@ -263,30 +274,35 @@ def compare(
     'Compared are 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.plot()
     """
-    here, names = resolve_runs((first, second), workspace)
+    resolved_workspace, names = resolve_runs((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [resolve_name(here, name) for name in names]
+    sides = [resolve_name(resolved_workspace, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
-        said = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
+        beginning = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
         systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
         runs = join_names([source.folder.name for source in sides[0]])
-        raise UsageError(f"{said} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
-    study = gather_scored(here, merged([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True)
+        raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
+    study = gather_scored(
+        resolved_workspace, merge_sources([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
+    )
     frame, judges = study.table, find_judges(study.table, study.rubric.digest)
     if judge:
-        judge = find_judge(judge, judges, here)
+        judge = find_judge(judge, judges, resolved_workspace)
         frame = count_verdicts(frame, judges[judge], excluded=excluded)
     try:
         ours, theirs = (
-            side(here, name, sources, frame, experiments, judge=judge)
+            build_side(resolved_workspace, name, sources, frame, experiments, judge=judge)
             for name, sources in zip(names, sides, strict=True)
         )
     except UnscoredError as error:
-        scored = [{*_rows_of(name, each, frame)["analyst"]} for name, each in zip(names, sides, strict=True)]
+        scored = [
+            {*select_system_rows(name, side_sources, frame)["analyst"]}
+            for name, side_sources in zip(names, sides, strict=True)
+        ]
         raise UnscoredError(f"{error}{'' if judge else advise_judge(judges, scored, names)}") from None
-    asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
-    scope = Scope(tuple(sorted(asked)), categories=study.questions.categories)
+    systems_asked = {system for source in (*sides[0], *sides[1]) for system in source.manifest.systems}
+    scope = Scope(tuple(sorted(systems_asked)), categories=study.questions.categories)
     compared = compare_sides(ours, theirs, anyway=anyway, judge=judge)
     throughout = is_scored_throughout(study.table)
     return replace(compared, problems=[*study.lost, *study.problems], scope=scope, scored_throughout=throughout)
@@ -294,53 +310,61 @@ def compare(
 
 @plain_texts
 def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str = "") -> Comparison:
-    """The differences, the first minus the second; where a `judge` is named, the sides count its verdicts alone.
+    """Return the differences, the first minus the second; where a `judge` is named, the sides count its verdicts alone.
 
     A UsageError names what differs in documents, questions, prompts or rubric; `anyway` compares what both have.
     """
-    apart, common = differing(first, second)
+    apart, common = find_unshared(first, second)
     if apart:
-        shared = restricted(first, common), restricted(second, common)
-        if not all(one.frame["counted"].any() for one in shared):
+        shared = restrict_side(first, common), restrict_side(second, common)
+        if not all(part["counted"].any() for part in (each.frame for each in shared)):
             raise UnscoredError(
                 f"{first.name} and {second.name} have no scored question in common: {'; '.join(apart)}. "
                 f"Ask both about the same documents, and {'have the judge score' if judge else 'score'} them."
             )
         if not anyway:
             raise UsageError(
-                f"{first.name} and {second.name} were not asked or scored alike: {'; '.join(apart)}. "
+                f"{first.name} and {second.name} were not asked or scored in the same way: {'; '.join(apart)}. "
                 "The option `anyway` compares the common part."
             )
         first, second = shared
     frames = [first.frame, second.frame]
-    asked = groups(*frames)
-    judged = estimates(frames, alike=True)
-    estimated = any(not one.given.empty for one in judged)
-    matched = matches(judged[0].frame, judged[1].frame)
-    favoured = own_family(judge, *frames) if judge else ""
-    evidence = level_between(frames, matched[OVERALL])
-    data = rows(matched, asked, judged=any(one.is_z for one in judged), evidence=evidence)
-    data = data.replace({"measure": names_of(first.frame)})
-    others = _others(first, second, matched[OVERALL], asked)
-    told = data["questions"].map(others).astype(bool)
-    data.loc[told & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
-    came = lacking_answers({side.name: own for side in (first, second) for own in answered(side.frame).values()})
+    questions_by_group = group_questions(*frames)
+    judged = estimate_sides(frames, alike=True)
+    estimated = any(not estimate.usable_groups.empty for estimate in judged)
+    matched = match_systems(judged[0].frame, judged[1].frame)
+    favoured = note_own_family(judge, *frames) if judge else ""
+    evidence = comparison_evidence(frames, matched[OVERALL])
+    data = difference_rows(
+        matched, questions_by_group, judged=any(estimate.is_z for estimate in judged), evidence=evidence
+    )
+    data = data.replace({"measure": name_metrics(first.frame)})
+    other_analysts = _note_other_analysts(first, second, matched[OVERALL], questions_by_group)
+    is_confounded = data["questions"].map(other_analysts).astype(bool)
+    data.loc[is_confounded & (data["test"] != "none"), "meaning"] = significance.OTHER_PEOPLE
+    unanswered = note_unanswered(
+        {
+            side.name: answered_share
+            for side in (first, second)
+            for answered_share in count_answered(side.frame).values()
+        }
+    )
     finding = [
-        *significance.scope(matched, apart),
-        *filter(None, [came]),
-        *significance.found(data, first.name, second.name, refused=others["all"], judge=judge),
+        *significance.describe_scope(matched, apart),
+        *filter(None, [unanswered]),
+        *significance.describe_findings(data, first.name, second.name, refused=other_analysts["all"], judge=judge),
         *([f"All scores are the judge {judge}'s alone: {NO_ESTIMATE}."] if judge else []),
         *filter(None, [favoured]),
         *filter(None, [str(evidence)]),
-        *(_judged(first, second, judged, evidence) if estimated else []),
-        *studied(first, second),
-        *significance.power(matched[OVERALL], evidence.p),
-        *significance.small(data),
+        *(_describe_estimates(first, second, judged, evidence) if estimated else []),
+        *note_study_prompts(first, second),
+        *significance.describe_power(matched[OVERALL], evidence.p),
+        *significance.warn_small(data),
     ]
-    method = _method(first.name, second.name, [number_of(frame) for frame in frames], judge)
+    method = _describe_method(first.name, second.name, [describe_analyst_count(frame) for frame in frames], judge)
     method += _JUDGED if estimated else ""
     title = f"{first.name} against {second.name}{f', by the judge {judge} alone' if judge else ''}"
-    table = _table(data[list(HEADINGS)], title, " ".join([*finding, method]))
+    table = _make_table(data[list(HEADINGS)], title, " ".join([*finding, method]))
     # In grey, as everything that a judge alone says.
     table = replace(table, faint=frozenset({"mean_a", "mean_b", "difference"})) if judge else table
     documents = dict.fromkeys(matched[OVERALL].apart["document"])
@@ -353,53 +377,60 @@ def compare_sides(first: Side, second: Side, *, anyway: bool = False, judge: str
         finding,
         method,
         documents=about,
-        answered=came,
+        answered=unanswered,
         evidence=evidence,
-        systems=(_system(first), _system(second)),
+        systems=(_side_system(first), _side_system(second)),
         judge=judge,
         favoured=favoured,
         sides=(first, second),
     )
 
 
-def _system(side: Side) -> str:
-    """The system whose scores a side is."""
+def _side_system(side: Side) -> str:
+    """Return the system whose scores a side is."""
     return str(side.frame["system"].iloc[0])
 
 
-def _others(first: Side, second: Side, match: Match, asked: Mapping[str, set[str]]) -> dict[str, str]:
+def _note_other_analysts(
+    first: Side, second: Side, match: Match, questions_by_group: Mapping[str, set[str]]
+) -> dict[str, str]:
     """Group of questions → the sentence on who scored which side of it, where that is confounded; else empty.
 
     People who share out the whole alike may still part its groups between them; what is so of all is so of each.
     """
-    found: dict[str, str] = {}
-    behind = [in_common(side.frame, match) for side in (first, second)]
-    for group, questions in asked.items():
-        some = (rows[rows["question"].isin(questions)] for rows in behind)
-        found[group] = found.get("all") or other_people(*some)
-    return found
+    notes: dict[str, str] = {}
+    compared_rows = [select_compared_rows(side.frame, match) for side in (first, second)]
+    for group, questions in questions_by_group.items():
+        group_rows = (rows[rows["question"].isin(questions)] for rows in compared_rows)
+        notes[group] = notes.get("all") or note_other_analysts(*group_rows)
+    return notes
 
 
 _JUDGED = " Averages are estimates from people and judge (docs/method/estimates.md), which have no ranks."
 
 
-def _judged(first: Side, second: Side, judged: Sequence[Estimate], evidence: EvidenceLevel) -> Iterator[str]:
+def _describe_estimates(
+    first: Side, second: Side, judged: Sequence[Estimate], evidence: EvidenceLevel
+) -> Iterator[str]:
     """Sentences on the basis of the estimates, and on the difference that people alone would find."""
-    models = dict.fromkeys(model for one in judged for model in one.judges)
+    models = dict.fromkeys(model for estimate in judged for model in estimate.judges)
     basis = (
-        f"of {side.name}: {one.basis() or 'people alone'}" for side, one in zip((first, second), judged, strict=True)
+        f"of {side.name}: {estimate.basis() or 'people alone'}"
+        for side, estimate in zip((first, second), judged, strict=True)
     )
     yield f"Estimates from people and judge ({', '.join(models)}): {'; '.join(basis)}."
-    alone = matches(judged[0].people, judged[1].people)[OVERALL]
-    asked = {"all": {*alone.ours.index, *alone.theirs.index}}
-    data = rows({OVERALL: alone}, asked, judged=any(one.has_others for one in judged), evidence=evidence)
+    alone = match_systems(judged[0].people, judged[1].people)[OVERALL]
+    questions_by_group = {"all": {*alone.ours.index, *alone.theirs.index}}
+    data = difference_rows(
+        {OVERALL: alone}, questions_by_group, judged=any(estimate.has_others for estimate in judged), evidence=evidence
+    )
     for row in data.to_dict("records"):
         sure = "" if isnan(row["low"]) else f" (for these documents {row['low']:+.1f} to {row['high']:+.1f})"
         yield f"People alone: {OVERALL}, difference {row['difference']:+.1f}{sure}."
 
 
-def _method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
-    """How the numbers of the table came about."""
+def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
+    """Describe how the numbers of the table came about."""
     whose = (
         f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing of people's."
         if judge
@@ -423,175 +454,8 @@ def _method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
     )
 
 
-def _table(data: pd.DataFrame, title: str, note: str) -> Table:
+def _make_table(data: pd.DataFrame, title: str, note: str) -> Table:
     signed = ("difference", "low", "high", "policies_low", "policies_high", "effect")
     formats = {**dict.fromkeys(signed, "+.2f"), **dict.fromkeys(("mean_a", "mean_b"), ".2f")}
     tests = dict.fromkeys(("p", "p_holm", "ranks_p", "policies_p", "policies_p_holm"), ".2g")
     return Table("comparison", title, note, data, HEADINGS, {**formats, **tests, "level": "g"})
-
-
-REGULATION = "regulation"
-_NAMED = 5
-"""As many things that differ are named."""
-
-
-@dataclass(frozen=True)
-class Side:
-    """One system's scores, its questions and its prompts.
-
-    `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
-    texts of a wording of a question about a document.
-    """
-
-    name: str
-    frame: pd.DataFrame
-    texts: dict[str, set[str]]
-    asked: dict[tuple[str, str, Wording], set[str]]
-
-    @property
-    def prompts(self) -> set[str]:
-        """The sets of prompts that its scored answers were given to."""
-        return {*self.frame.loc[self.frame["counted"], "prompts"]} - {""}
-
-    @property
-    def questions(self) -> set[tuple[str, str]]:
-        """Pairs of a document and a question about it."""
-        return {(document, question) for document, question, _ in self.asked}
-
-
-def merged(sources: Iterable[Source]) -> list[Source]:
-    """Each run once, with all systems that are meant of it."""
-    runs: dict[str, Source] = {}
-    for source in sources:
-        before = runs.get(source.folder.name, source)
-        runs[source.folder.name] = replace(source, systems=tuple(sorted({*before.systems, *source.systems})))
-    return list(runs.values())
-
-
-def side(
-    workspace: Workspace,
-    name: str,
-    sources: Sequence[Source],
-    frame: pd.DataFrame,
-    experiments: Collection[str] = (),
-    *,
-    judge: str = "",
-) -> Side:
-    """The side that these runs are, from a tidy table that holds them, in which a `judge` alone may count.
-
-    It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
-    several systems, or no score there.
-    """
-    frame = _rows_of(name, sources, frame)
-    found = Side(name, _chosen(name, frame, experiments, judge), defaultdict(set), defaultdict(set))
-    documents, runs = set(found.frame["document"]), set(found.frame["run"])
-    loaded: dict[str, dict[str, tuple[str, ...]]] = {}
-    for source in sources:
-        if source.folder.name in runs:
-            manifest, plan = source.manifest, procedure_plan(source.manifest.spec)
-            for document in documents & manifest.documents.keys():
-                found.texts[document].add(manifest.documents[document].digest)
-                digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
-                if digest not in loaded:
-                    loaded[digest] = _wordings(Inputs(workspace, source.folder), document)
-                for question, texts in loaded[digest].items():
-                    for wording, text in zip(WORDINGS, texts, strict=False):
-                        if wording in plan.wordings:
-                            found.asked[document, question, wording].add(text)
-    return found
-
-
-def _rows_of(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the one system that these runs are of; a UsageError for several."""
-    systems = sorted({system for source in sources for system in source.systems})
-    if len(systems) > 1:
-        one = ", ".join(f"{name}:{system}" for system in systems)
-        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {one}")
-    return frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
-
-
-def _chosen(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
-    """The rows that are compared; a UsageError if none has a score."""
-    known = {*ORDERED["experiment"], *frame["experiment"]}
-    for experiment in experiments:
-        if experiment not in known:
-            raise UnknownNameError("experiment", experiment, known)
-    chosen = frame[frame["experiment"].isin(list(experiments)) if experiments else frame["kind"] != REGULATION]
-    if chosen["counted"].any():
-        return chosen
-    where = f" in {', '.join(experiments)}" if experiments else ""
-    if not experiments and frame["counted"].any():
-        raise UnscoredError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
-    if judge:
-        raise UnscoredError(
-            f"the judge '{judge}' has no verdicts on '{name}'{where} to compare; ask it for them: genaipa judge"
-        )
-    raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
-
-
-def _wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
-    """Every question that could be asked about a document: id → its original and its paraphrases."""
-    known = inputs.questions(document)
-    return {question.id: (question.text, *question.paraphrases) for question in known.questions} if known else {}
-
-
-def differing(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
-    """Sentences on what the two don't share, and the documents and questions that they do."""
-    said = _only(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
-    documents = first.texts.keys() & second.texts.keys()
-    changed = {document for document in documents if first.texts[document] != second.texts[document]}
-    said += [f"the text of {_listed(changed, 'document')} is not the same"] if changed else []
-    same = documents - changed
-    ours, theirs = ({pair for pair in one.questions if pair[0] in same} for one in (first, second))
-    said += _only(first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours})
-    both = first.asked.keys() & second.asked.keys()
-    reworded = {
-        (document, question)
-        for document, question, wording in both
-        if document in same and first.asked[document, question, wording] != second.asked[document, question, wording]
-    }
-    said += [f"the text of {_listed({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
-    rubrics = [set(one.frame.loc[one.frame["counted"], "rubric"]) for one in (first, second)]
-    if rubrics[0] != rubrics[1]:
-        said.append(f"the rubric is not the same ({_listed(rubrics[0], 'digest')} and {_listed(rubrics[1], 'digest')})")
-    # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
-    prompts = [one.prompts - {PUBLISHED} for one in (first, second)]
-    if all(prompts) and prompts[0] != prompts[1]:
-        said.append(f"the prompts are not the same ({' and '.join(', '.join(in_order(known)) for known in prompts)})")
-    return said, (ours & theirs) - reworded
-
-
-def studied(first: Side, second: Side) -> list[str]:
-    """A sentence where one of the two answered the prompts of a study, and the other did not."""
-    return [
-        f"{one.name} answered the prompts of its study, which are not known, and {other.name} other ones "
-        f"({', '.join(in_order(other.prompts - {PUBLISHED}))}): a part of any difference may come from these."
-        for one, other in ((first, second), (second, first))
-        if PUBLISHED in one.prompts and other.prompts - {PUBLISHED}
-    ]
-
-
-def _only(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
-    return [
-        f"only {name} has the {_listed(names, noun)}"
-        for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
-        if names
-    ]
-
-
-def _listed(names: Iterable[str], noun: str) -> str:
-    """`document uber`; `questions T_f1, T_f2, … (32)`."""
-    listed = sorted(names)
-    if len(listed) == 1:
-        return f"{noun} {listed[0]}"
-    return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
-
-
-def restricted(one: Side, common: set[tuple[str, str]]) -> Side:
-    """The side restricted to questions that the other has; a mean over documents stays where all of them are shared."""
-    shared = {question for _, question in common}
-    for document in one.texts:
-        shared &= {question for about, question in common if about == document}
-    whole = common | {("", question) for question in shared}
-    about = zip(one.frame["document"], one.frame["question"], strict=True)
-    return replace(one, frame=one.frame[[pair in whole for pair in about]])

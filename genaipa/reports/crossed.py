@@ -27,14 +27,14 @@ SHARES = ((0.0, 1.0), (0.0, 100.0))
 """Scales of shares: each answer is one or not."""
 
 
-def crossed(
+def estimate_crossed_mean(
     values: Any,
     questions: Any,
     documents: Any,
     *,
     weights: Any = None,
     limits: Limits | None = None,
-    known: Any = None,
+    has_scores: Any = None,
     panel: Panel | None = None,
     confidence: float = LEVEL,
 ) -> CrossedMean:
@@ -53,7 +53,7 @@ def crossed(
         weights=weights,
         limits=limits,
         share=limits in SHARES,
-        known=known,
+        has_scores=has_scores,
         panel=panel,
         confidence=confidence,
     )
@@ -76,31 +76,35 @@ def number_documents(documents: Any) -> NDArray[np.int64]:
     return places - 1 if len(names) and not names[0] else places
 
 
-def why(found: CrossedMean) -> str:
+def explain_interval(estimate: CrossedMean) -> str:
     """Tell why a mean has no interval, or none for policies like these; or nothing."""
     no_policies = "nothing can be said for policies like these."
     return {
         Reason.NO_VALUE: "No value.",
         Reason.FEW_SCORED: (
-            f"People scored answers to {found.scored} of {found.questions} questions: "
+            f"People scored answers to {estimate.scored} of {estimate.questions} questions: "
             f"below {LEAST_SCORED}, no estimate."
         ),
         Reason.ONE_QUESTION: "One question: too few for an interval.",
         Reason.ALL_EQUAL: (
-            f"All {found.questions} questions have the same value, which says nothing about how others differ."
+            f"All {estimate.questions} questions have the same value, which says nothing about how others differ."
         ),
         Reason.NO_DOCUMENT: f"Only means over documents are known: {no_policies}",
-        Reason.FEW_DOCUMENTS: f"{number(found.documents, 'document')}: below {LEAST_DOCUMENTS}, {no_policies}",
-        Reason.ONE_DOCUMENT: f"{found.documents} documents, but one makes up most of the average: {no_policies}",
-        Reason.FEW_NAMED: f"Of {found.questions} questions most is known by means over documents only: {no_policies}",
-    }.get(found.reason, "")
+        Reason.FEW_DOCUMENTS: f"{number(estimate.documents, 'document')}: below {LEAST_DOCUMENTS}, {no_policies}",
+        Reason.ONE_DOCUMENT: f"{estimate.documents} documents, but one makes up most of the average: {no_policies}",
+        Reason.FEW_NAMED: (
+            f"Of {estimate.questions} questions most is known by means over documents only: {no_policies}"
+        ),
+    }.get(estimate.reason, "")
 
 
-def warning(found: CrossedMean) -> str:
+def warn_interval(estimate: CrossedMean) -> str:
     """Tell that the interval for policies like these rests on few documents, or on some that don't differ."""
-    if found.reason is not Reason.NONE:
+    if estimate.reason is not Reason.NONE:
         return ""
-    few = f"{found.documents} documents: below {ROUGH_DOCUMENTS}, the interval for policies like these is rough."
-    alike = "Documents differ less than chance alone makes them differ on average."
-    rough, same = found.documents < ROUGH_DOCUMENTS, found.documents_alike
-    return " ".join([*([few] if rough else []), *([alike] if same else [])])
+    rough_note = (
+        f"{estimate.documents} documents: below {ROUGH_DOCUMENTS}, the interval for policies like these is rough."
+    )
+    alike_note = "Documents differ less than chance alone makes them differ on average."
+    rough, is_alike = estimate.documents < ROUGH_DOCUMENTS, estimate.documents_alike
+    return " ".join([*([rough_note] if rough else []), *([alike_note] if is_alike else [])])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.reports.averages import kept
+from genaipa.reports.averages import cache_per_frame
 from genaipa.stats.looks import EARLY, ENLARGED, LEAST_QUESTIONS, NEARLY, SIGNIFICANT, find_level
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ def evidence_level(sides: Iterable[PlanShare]) -> EvidenceLevel:
     return EvidenceLevel(sum(planned), sum(scored), level)
 
 
-@kept
-def evidence(frame: pd.DataFrame) -> EvidenceLevel:
+@cache_per_frame
+def measure_evidence(frame: pd.DataFrame) -> EvidenceLevel:
     """Return the level for the systems of a tidy table that have scores."""
     return evidence_level(plan_share(rows) for _, rows in frame.groupby("system", observed=True))
 
@@ -92,15 +92,15 @@ def plan_share(rows: pd.DataFrame) -> PlanShare:
     """
     planned = scored = 0
     enlarged = False
-    for _, own in rows.groupby("experiment", observed=True):
-        counted = own["counted"]
-        if not counted.any() or (counted & (own["unit"] == "table")).any():
+    for _, group in rows.groupby("experiment", observed=True):
+        counted = group["counted"]
+        if not counted.any() or (counted & (group["unit"] == "table")).any():
             continue
-        answers = own[(own["unit"] == "answer") & (own["answer"] != "") & (counted | (own["excluded"] == ""))]
-        each = answers.groupby(["run", "key"], observed=True, sort=False)
-        has_score, plan = each["counted"].any(), each["planned"].first().astype(str)
-        drawn = plan.isin(["first", "later"]) | (each["in_wave"].first().astype(str) == "yes")
-        in_plan = drawn if drawn.any() else drawn | True
+        answers = group[(group["unit"] == "answer") & (group["answer"] != "") & (counted | (group["excluded"] == ""))]
+        answers_by_key = answers.groupby(["run", "key"], observed=True, sort=False)
+        has_score, plan = answers_by_key["counted"].any(), answers_by_key["planned"].first().astype(str)
+        is_drawn = plan.isin(["first", "later"]) | (answers_by_key["in_wave"].first().astype(str) == "yes")
+        in_plan = is_drawn if is_drawn.any() else is_drawn | True
         planned += int(in_plan.sum())
         scored += int((in_plan & has_score).sum())
         enlarged |= bool((plan == "later").any())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.reports.figures.style import signed
+from genaipa.reports.figures.style import write_difference
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.stats.looks import SIGNIFICANT
 
@@ -55,26 +55,28 @@ def release_loss(row: Mapping[Any, Any], by: str = "M_all") -> Loss:
 class Gate:
     """A comparison held against so many points that the second system, the new release, may not lose for sure."""
 
-    found: Comparison
+    comparison: Comparison
     points: float
 
     @property
     def loss(self) -> Loss:
         """What the new release lost for sure."""
-        return release_loss(self.found.frame.iloc[0].to_dict(), "M_all (judge)" if self.found.judge else "M_all")
+        return release_loss(
+            self.comparison.frame.iloc[0].to_dict(), "M_all (judge)" if self.comparison.judge else "M_all"
+        )
 
     @property
-    def failed(self) -> bool:
+    def is_failing(self) -> bool:
         """Whether the job is to fail."""
         return self.loss.fails(self.points)
 
     def __str__(self) -> str:
         """Say what the new release lost, how sure that is, and whether it passes."""
-        new, old, lost = f"{self.found.second}, the new release", self.found.first, self.loss
-        end = f"the gate of {self.points:g} {'fails' if self.failed else 'passes'}"
+        new, old, lost = f"{self.comparison.second}, the new release", self.comparison.first, self.loss
+        end = f"the gate of {self.points:g} {'fails' if self.is_failing else 'passes'}"
         if not lost.by:
-            return f"Nothing can be told of {new}, against {old}: {end}."
-        change = change_in_words(self.found.frame.iloc[0].to_dict())
+            return f"There is no result for {new}, against {old}: {end}."
+        change = describe_change(self.comparison.frame.iloc[0].to_dict())
         if lost.points:
             return f"{new}, lost {change.removeprefix(_MINUS)} points of M_all to {old}: {end}."
         return f"{new}, has no sure loss against {old}: {change} points of M_all; {end}."
@@ -82,16 +84,16 @@ class Gate:
     def as_json(self) -> dict[str, Any]:
         """Return it for machines, in the words of `drift`."""
         lost = self.loss
-        return {"gate": self.points, "lost": lost.points, "by": lost.by, "failed": self.failed}
+        return {"gate": self.points, "lost": lost.points, "by": lost.by, "failed": self.is_failing}
 
 
-def change_in_words(row: Mapping[Any, Any]) -> str:
+def describe_change(row: Mapping[Any, Any]) -> str:
     """Write a row's change from the first system to the second, B minus A, with its interval."""
-    write = signed if row["family"] == "primary endpoint" else _in_hundredths
+    write = write_difference if row["family"] == "primary endpoint" else _write_hundredths
     interval = "" if isnan(row["low"]) else f" ({write(-row['high'])} to {write(-row['low'])})"
     return f"{write(-row['difference'])}{interval}"
 
 
-def _in_hundredths(number: float) -> str:
+def _write_hundredths(number: float) -> str:
     written = f"{number:+.2f}"
     return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", _MINUS)

@@ -4,8 +4,8 @@ A pair is a cell that both have: a question about a document in an experiment, o
 over documents only, a question in an experiment.
 
 All systems of a report are set against each other by paired differences of M_all, and the ranks that these leave open.
-Every pair is compared over what both have (`matches`), as the leaderboard counts it: estimates where there are any, and
-no experiment with too few scores. p is adjusted by Holm's method for the number of pairs. A system's rank is
+Every pair is compared over what both have (`match_systems`), as the leaderboard counts it: estimates where there are
+any, and no experiment with too few scores. p is adjusted by Holm's method for the number of pairs. A system's rank is
 known as far as others are higher or lower than it for policies like these, as rankings of chat models give it: 2 to 4
 of 5 if one is higher and one is lower (Chiang and others, 2024, arXiv:2403.04132; Miller, 2024, arXiv:2411.00640, on
 paired differences).
@@ -20,20 +20,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.reports import averages, part, significance
-from genaipa.reports.analysts import other_people
-from genaipa.reports.averages import about_policies, policy_questions
-from genaipa.reports.crossed import crossed, number_labels, warning, why
+from genaipa.reports.analysts import note_other_analysts
+from genaipa.reports.averages import policy_questions, select_policy_rows
+from genaipa.reports.crossed import estimate_crossed_mean, explain_interval, number_labels, warn_interval
 from genaipa.reports.evidence import ENDED, EvidenceLevel, evidence_level, plan_share
-from genaipa.reports.judged.estimate import estimates
-from genaipa.reports.part import enough
+from genaipa.reports.judged.estimate import estimate_sides
+from genaipa.reports.part import drop_thin_experiments
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.intervals import LEVEL, estimate_difference, join_targets
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.stats.ranks import bound_ranks
+from genaipa.stats.ranks import find_rank_bounds
 from genaipa.stats.tests import RankTest, adjust_holm, find_holm_factors, mann_whitney, wilcoxon
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ class Match(NamedTuple):
     experiments: list[str]
     by_question: list[str]
 
-    def within(self, questions: set[str]) -> Match:
-        """The compared values of a group of questions: its pairs, or all of each side if the two have none."""
+    def select_questions(self, questions: set[str]) -> Match:
+        """Return the compared values of a group of questions: its pairs, or all of each side if the two have none."""
         pairs = self.pairs[self.pairs.index.isin(questions)]
         apart = self.apart[self.apart["question"].isin(questions)]
         if len(self.pairs):
@@ -82,92 +82,95 @@ class _Averages(NamedTuple):
     questions: pd.DataFrame
 
 
-def matches(first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = ()) -> Mapping[str, Match]:
+def match_systems(first: pd.DataFrame, second: pd.DataFrame, only: Collection[str] = ()) -> Mapping[str, Match]:
     """Measure → its match, of two tidy tables: M_all from 10 to 100, and the metrics of both from -1 to 1.
 
     `only` are the measures that are wanted; by default all.
     """
-    ours, theirs = _averages(first), _averages(second)
-    measures = [name for name in (OVERALL, *names_of(first)) if name == OVERALL or name in metrics_of(second)]
+    ours, theirs = _average_side(first), _average_side(second)
+    measures = [name for name in (OVERALL, *name_metrics(first)) if name == OVERALL or name in list_metrics(second)]
     measures = [name for name in measures if not only or name in only]
-    cells = _joined(ours.cells, theirs.cells, measures, _CELL)
-    questions = _joined(ours.questions, theirs.questions, measures, _QUESTION)
+    cells = _join_sides(ours.cells, theirs.cells, measures, _CELL)
+    questions = _join_sides(ours.questions, theirs.questions, measures, _QUESTION)
     return {
-        measure: _match(
-            _both(cells, measure, _CELL),
-            _both(questions, measure, _QUESTION),
+        measure: _make_match(
+            _select_measure(cells, measure, _CELL),
+            _select_measure(questions, measure, _QUESTION),
             *(side.questions.dropna(subset=measure).groupby("question")[measure].mean() for side in (ours, theirs)),
         )
         for measure in measures
     }
 
 
-def groups(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
+def group_questions(first: pd.DataFrame, second: pd.DataFrame) -> dict[str, set[str]]:
     """Group of questions → their ids: all, by source, by category."""
     about = pd.concat([frame[["question", "category", "source"]].astype("str") for frame in (first, second)])
-    found = {"all": set(about["question"])}
+    questions_by_group = {"all": set(about["question"])}
     for column in ("source", "category"):
-        known = set(about[column])
+        group_names = set(about[column])
         for name in (*first[column].cat.categories, *second[column].cat.categories):
-            if name and name in known:
-                found[name] = set(about.loc[about[column] == name, "question"])
-    return found
+            if name and name in group_names:
+                questions_by_group[name] = set(about.loc[about[column] == name, "question"])
+    return questions_by_group
 
 
-def in_common(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
-    """The rows of a tidy table behind the pairs; those behind what is compared where there is no pair."""
+def select_compared_rows(frame: pd.DataFrame, match: Match) -> pd.DataFrame:
+    """Return the rows of a tidy table behind the pairs; those behind what is compared where there is no pair."""
     pairs, plain = match.apart, frame[_CELL].astype(str)
     if not len(pairs):
         return frame[plain["question"].isin([*match.ours.index, *match.theirs.index])]
     named = pairs["document"] != ""
-    there = pd.MultiIndex.from_frame(plain).isin(pd.MultiIndex.from_frame(pairs.loc[named, _CELL]))
+    is_paired = pd.MultiIndex.from_frame(plain).isin(pd.MultiIndex.from_frame(pairs.loc[named, _CELL]))
     if not named.all():
         whole = pd.MultiIndex.from_frame(pairs.loc[~named, _QUESTION])
-        there |= pd.MultiIndex.from_frame(plain[_QUESTION]).isin(whole)
-    return frame[there]
+        is_paired |= pd.MultiIndex.from_frame(plain[_QUESTION]).isin(whole)
+    return frame[is_paired]
 
 
-@averages.kept
-def _averages(frame: pd.DataFrame) -> _Averages:
-    found = averages.cells(frame)
+@averages.cache_per_frame
+def _average_side(frame: pd.DataFrame) -> _Averages:
+    cells = averages.average_cells(frame)
     return _Averages(
-        _measures(found[found["document"] != ""], _CELL), _measures(averages.per_question(found), _QUESTION)
+        _average_measures(cells[cells["document"] != ""], _CELL),
+        _average_measures(averages.average_questions(cells), _QUESTION),
     )
 
 
-def _measures(found: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The measures as a frame, one row for each of the keys."""
+def _average_measures(averaged_rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return the measures as a frame, one row for each of the keys."""
     # A question's mean is of people's scores, or published; a cell may be a judge's estimate.
-    known = found["scores"] > 0 if "scores" in found else True
-    plain = found.assign(**{OVERALL: found["m_all"], "known": known}).astype(dict.fromkeys(keys, "str"))
-    each = plain.groupby(keys)
-    return each[[OVERALL, *metrics_of(found)]].mean().join(each["known"].any()).reset_index()
+    is_scored = averaged_rows["scores"] > 0 if "scores" in averaged_rows else True
+    plain = averaged_rows.assign(**{OVERALL: averaged_rows["m_all"], "known": is_scored}).astype(
+        dict.fromkeys(keys, "str")
+    )
+    groups = plain.groupby(keys)
+    return groups[[OVERALL, *list_metrics(averaged_rows)]].mean().join(groups["known"].any()).reset_index()
 
 
-def _match(of_cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
-    """The pairs of one measure: cells where an experiment has any in common, else questions."""
-    means = means[~means["experiment"].isin(of_cells["experiment"])]
-    both = pd.concat([of_cells, means.assign(document="")], ignore_index=True) if len(means) else of_cells
-    each = both.groupby(_QUESTION)
-    number = each["ours"].transform("size")
-    apart = both.assign(apart=both["ours"] - both["theirs"], weight=1 / number)
-    in_experiments = each[["ours", "theirs"]].mean().assign(pairs=each.size())
+def _make_match(cells: pd.DataFrame, means: pd.DataFrame, ours: pd.Series[float], theirs: pd.Series[float]) -> Match:
+    """Return the pairs of one measure: cells where an experiment has any in common, else questions."""
+    means = means[~means["experiment"].isin(cells["experiment"])]
+    paired = pd.concat([cells, means.assign(document="")], ignore_index=True) if len(means) else cells
+    question_groups = paired.groupby(_QUESTION)
+    number = question_groups["ours"].transform("size")
+    apart = paired.assign(apart=paired["ours"] - paired["theirs"], weight=1 / number)
+    in_experiments = question_groups[["ours", "theirs"]].mean().assign(pairs=question_groups.size())
     by_question = in_experiments.groupby("question")
     pairs = by_question[["ours", "theirs"]].mean().assign(pairs=by_question["pairs"].sum())
     apart = apart[[*_CELL, "apart", "weight", "known"]]
-    experiments = (sorted(set(rows["experiment"])) for rows in (both, means))
+    experiments = (sorted(set(rows["experiment"])) for rows in (paired, means))
     return Match(pairs, apart, ours, theirs, *experiments)
 
 
-def _joined(first: pd.DataFrame, second: pd.DataFrame, measures: list[str], keys: list[str]) -> pd.DataFrame:
-    """The rows that both have, with their measures, and whether both are `known`."""
+def _join_sides(first: pd.DataFrame, second: pd.DataFrame, measures: list[str], keys: list[str]) -> pd.DataFrame:
+    """Return the rows that both have, with their measures, and whether both are `known`."""
     columns = [*keys, *measures, "known"]
-    both = first[columns].merge(second[columns], on=keys, suffixes=_SIDES)
-    return both.assign(known=both["known_ours"] & both["known_theirs"])
+    joined = first[columns].merge(second[columns], on=keys, suffixes=_SIDES)
+    return joined.assign(known=joined["known_ours"] & joined["known_theirs"])
 
 
-def _both(joined: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
-    """The rows in which both have the measure, as `ours` and `theirs`."""
+def _select_measure(joined: pd.DataFrame, measure: str, keys: list[str]) -> pd.DataFrame:
+    """Return the rows in which both have the measure, as `ours` and `theirs`."""
     columns = {f"{measure}{side}": side.removeprefix("_") for side in _SIDES}
     return joined[[*keys, *columns, "known"]].dropna().rename(columns=columns).reset_index(drop=True)
 
@@ -208,50 +211,52 @@ _NO_PAIR = "The two have no pair, so that nothing can be said for policies like 
 _UNTESTED = RankTest("none", math.nan, math.nan)
 
 
-def rows(
+def difference_rows(
     matched: Mapping[str, Match],
     groups: Mapping[str, set[str]],
     *,
     judged: bool = False,
     evidence: EvidenceLevel = ENDED,
 ) -> pd.DataFrame:
-    """A row for each measure and group of questions that both sides have.
+    """Return a row for each measure and group of questions that both sides have.
 
     The columns are `HEADINGS`, and `why` and `warning`: why nothing is said for policies like these, or that it rests
     on few documents. `judged` values are estimates from people and judge, `evidence` is what has to be shown. A group
     that comes down to the same questions as one before it says nothing new, and would only cost certainty.
     """
-    found, behind = [], []
+    row_values, compared_values = [], []
     for measure, match in matched.items():
-        seen = set()
+        compared_before = set()
         for group, questions in groups.items():
-            here = match.within(questions)
-            compared = tuple(tuple(values.index) for values in (here.ours, here.theirs))
-            if all(compared) and compared not in seen:
-                seen.add(compared)
+            selection = match.select_questions(questions)
+            compared = tuple(tuple(values.index) for values in (selection.ours, selection.theirs))
+            if all(compared) and compared not in compared_before:
+                compared_before.add(compared)
                 family = significance.FAMILIES[2 * (group != "all") + (measure != OVERALL)]
-                behind.append(_Difference(here, _LIMITS[measure == OVERALL], judged))
-                row = behind[-1].row(evidence)
-                found.append({"measure": measure, "questions": group, "family": family, **row})
-    data = _adjust(found, behind, [*HEADINGS, "why", "warning"])
-    data["meaning"] = [significance.meaning(row) for row in data.to_dict("records")]
+                compared_values.append(_Difference(selection, _LIMITS[measure == OVERALL], judged))
+                row = compared_values[-1].row(evidence)
+                row_values.append({"measure": measure, "questions": group, "family": family, **row})
+    data = _adjust_differences(row_values, compared_values, [*HEADINGS, "why", "warning"])
+    data["meaning"] = [significance.describe_meaning(row) for row in data.to_dict("records")]
     return data
 
 
-def _adjust(found: Sequence[Mapping[str, Any]], behind: Sequence[_Difference], columns: list[str]) -> pd.DataFrame:
+def _adjust_differences(
+    row_values: Sequence[Mapping[str, Any]], compared_values: Sequence[_Difference], columns: list[str]
+) -> pd.DataFrame:
     """Return the rows with p adjusted within their families by Holm's method, and the intervals that belong to it."""
-    data = pd.DataFrame(found, columns=columns)
-    more = {}
+    data = pd.DataFrame(row_values, columns=columns)
+    factors = {}
     for p in ("p", "policies_p"):
         tests = data.groupby("family", sort=False)[p]
         data[f"{p}_holm"] = tests.transform(lambda own: adjust_holm(own.tolist()))
-        more[p] = tests.transform(lambda own: find_holm_factors(own.tolist()))
+        factors[p] = tests.transform(lambda own: find_holm_factors(own.tolist()))
     # A family of tests for policies may be the smaller one.
     data["policies_p_holm"] = data[["p_holm", "policies_p_holm"]].max(axis=1).where(data["policies_p"].notna())
     ends = [
-        one.ends(level / factor, level / policies_factor)
-        for one, level, factor, policies_factor in zip(
-            behind, data["level"], more["p"], more["policies_p"], strict=True
+        difference.interval_ends(level / factor, level / policies_factor)
+        for difference, level, factor, policies_factor in zip(
+            compared_values, data["level"], factors["p"], factors["policies_p"], strict=True
         )
     ]
     data[list(_ENDS)] = np.array(ends, dtype="float64").reshape(-1, len(_ENDS))
@@ -268,21 +273,21 @@ class _Difference(NamedTuple):
     `judged` values are estimates from people and judge.
     """
 
-    here: Match
+    match: Match
     limits: tuple[float, float]
     judged: bool
 
     def row(self, evidence: EvidenceLevel) -> dict[str, Any]:
         """Return the comparison, but for its intervals and what other comparisons make of its p."""
-        ours, theirs = np.asarray(self.here.ours), np.asarray(self.here.theirs)
+        ours, theirs = np.asarray(self.match.ours), np.asarray(self.match.theirs)
         row = {"n": min(len(ours), len(theirs)), "mean_a": float(ours.mean()), "mean_b": float(theirs.mean())}
         row["level"] = evidence.p
-        sure, wider = self.sure(LEVEL)
-        if not len(self.here.pairs):
+        sure, wider = self.estimate(LEVEL)
+        if not len(self.match.pairs):
             tested = mann_whitney(ours, theirs) if row["n"] >= evidence.least_questions else _UNTESTED
-            known = {"difference": sure.mean, **_tests(tested, sure)}
-            return {**row, "pairs": 0, "documents": 0, **known, "why": _NO_PAIR, "warning": ""}
-        tested, pairs = wilcoxon(ours - theirs), self.here.apart
+            outcome = {"difference": sure.mean, **_collect_tests(tested, sure)}
+            return {**row, "pairs": 0, "documents": 0, **outcome, "why": _NO_PAIR, "warning": ""}
+        tested, pairs = wilcoxon(ours - theirs), self.match.apart
         if self.judged and tested.test != "none":  # questions without a score have a part in common: no signs to rank
             tested = RankTest("none" if math.isnan(sure.p) else "t", math.nan, tested.effect)
         scored = pairs["known"] if self.judged else slice(None)
@@ -290,48 +295,48 @@ class _Difference(NamedTuple):
             tested = tested._replace(test="none", p=math.nan)
         return {
             **row,
-            "pairs": int(self.here.pairs["pairs"].sum()),
+            "pairs": int(self.match.pairs["pairs"].sum()),
             "documents": sure.documents,
             "difference": sure.mean if self.judged else float((ours - theirs).mean()),
-            **_tests(tested, join_targets(sure, wider)),
-            "why": why(wider),
-            "warning": warning(wider),
+            **_collect_tests(tested, join_targets(sure, wider)),
+            "why": explain_interval(wider),
+            "warning": warn_interval(wider),
         }
 
-    def sure(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
+    def estimate(self, confidence: float) -> tuple[CrossedMean, CrossedMean]:
         """Say how sure the average difference is: of all pairs, and of those that say something of other documents."""
-        pairs = self.here.apart
-        if not len(self.here.pairs):
-            sides = ((side, number_labels(side.index)[0]) for side in (self.here.ours, self.here.theirs))
+        pairs = self.match.apart
+        if not len(self.match.pairs):
+            sides = ((side, number_labels(side.index)[0]) for side in (self.match.ours, self.match.theirs))
             return (estimate_difference(*sides, limits=self.limits, confidence=confidence),) * 2
         # An experiment that is known by means only says nothing of how documents differ, nor where their average is.
         named = pairs[pairs["document"] != ""]
-        sure = self._crossed(pairs, confidence)
-        return sure, sure if len(named) in (0, len(pairs)) else self._crossed(named, confidence)
+        sure = self._estimate_pairs(pairs, confidence)
+        return sure, sure if len(named) in (0, len(pairs)) else self._estimate_pairs(named, confidence)
 
-    def _crossed(self, pairs: pd.DataFrame, confidence: float) -> CrossedMean:
-        return crossed(
+    def _estimate_pairs(self, pairs: pd.DataFrame, confidence: float) -> CrossedMean:
+        return estimate_crossed_mean(
             pairs["apart"],
             pairs["question"],
             pairs["document"],
             weights=pairs["weight"],
             limits=self.limits,
-            known=pairs["known"] if self.judged else None,
+            has_scores=pairs["known"] if self.judged else None,
             confidence=confidence,
         )
 
-    def ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
+    def interval_ends(self, level: float, policies_level: float) -> tuple[float, float, float, float]:
         """Return the ends of both intervals, each of 1 - its level; the second contains the first."""
-        sure, wider = self.sure(1 - level)
+        sure, wider = self.estimate(1 - level)
         low, high = sure.low, sure.high
         if policies_level != level:
-            sure, wider = self.sure(1 - policies_level)
-        both = join_targets(sure, wider)
-        return low, high, float(np.minimum(low, both.policies_low)), float(np.maximum(high, both.policies_high))
+            sure, wider = self.estimate(1 - policies_level)
+        joined = join_targets(sure, wider)
+        return low, high, float(np.minimum(low, joined.policies_low)), float(np.maximum(high, joined.policies_high))
 
 
-def _tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
-    """The p values, which belong to the intervals, beside that of ranks; of too few questions for these there is none.
+def _collect_tests(ranks: RankTest, sure: CrossedMean) -> dict[str, Any]:
+    """Return the p values that belong to the intervals, and that of ranks; too few questions have none.
 
     Where all questions differ alike there is no interval, and p is the ranks'.
     """
@@ -354,49 +359,51 @@ PAIRS = [
 _MAY_BE_CHANCE = "may be chance, among so many pairs"
 
 
-def differences(frame: pd.DataFrame) -> pd.DataFrame:
-    """A row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
+def system_differences(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each pair of systems with questions in common (columns: `PAIRS`), the higher average first.
 
     `meaning` names the higher system, with whom it holds for. It is empty where the difference may be chance, and says
     so where only the number of pairs makes it that. Intervals belong to the adjusted p.
     """
-    frame = enough(frame)
-    (found,) = estimates([frame], alike=True)
-    shown = about_policies(found.frame)
-    means = policy_questions(shown).groupby(["system", "question"], observed=True)["m_all"].mean()
+    frame = drop_thin_experiments(frame)
+    (estimate,) = estimate_sides([frame], alike=True)
+    policy_rows = select_policy_rows(estimate.frame)
+    means = policy_questions(policy_rows).groupby(["system", "question"], observed=True)["m_all"].mean()
     means = means.groupby("system", observed=True).mean().dropna()
     ordered = sorted(map(str, means.index), key=lambda name: (-means[name], name))
-    people = about_policies(frame)
-    sides = {name: (shown[shown["system"] == name], people[people["system"] == name]) for name in ordered}
-    pairs = list(_pairs(sides, judged=found.is_z)) if len(ordered) <= _MOST else []
-    data = _adjust([row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"])
-    data["meaning"] = [_meaning(row) for row in data.to_dict("records")]
+    people = select_policy_rows(frame)
+    sides = {name: (policy_rows[policy_rows["system"] == name], people[people["system"] == name]) for name in ordered}
+    pairs = list(_compare_pairs(sides, judged=estimate.is_z)) if len(ordered) <= _MOST else []
+    data = _adjust_differences(
+        [row for row, _ in pairs], [behind for _, behind in pairs], [*PAIRS, "family", "p", "policies_p"]
+    )
+    data["meaning"] = [_describe_meaning(row) for row in data.to_dict("records")]
     return data[PAIRS]
 
 
-def _pairs(
+def _compare_pairs(
     sides: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, judged: bool
 ) -> Iterator[tuple[dict[str, Any], _Difference]]:
     """Compare each two of the systems, over what averages take and what people scored."""
     for first, second in combinations(sides, 2):
-        match = matches(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
+        match = match_systems(sides[first][0], sides[second][0], (OVERALL,))[OVERALL]
         if len(match.pairs):
             people = [sides[name][1] for name in (first, second)]
-            others = other_people(*(in_common(rows, match) for rows in people))
-            behind = _Difference(match.within(set(match.pairs.index)), _LIMITS[True], judged)
-            row = behind.row(level_between(people, match))
-            about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if others else ""}
-            yield {**row, **about, "family": significance.PRIMARY}, behind
+            other_analysts = note_other_analysts(*(select_compared_rows(rows, match) for rows in people))
+            compared_values = _Difference(match.select_questions(set(match.pairs.index)), _LIMITS[True], judged)
+            row = compared_values.row(comparison_evidence(people, match))
+            about = {"first": first, "second": second, "meaning": OTHER_PEOPLE if other_analysts else ""}
+            yield {**row, **about, "family": significance.PRIMARY}, compared_values
 
 
-def level_between(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
+def comparison_evidence(sides: Sequence[pd.DataFrame], match: Match) -> EvidenceLevel:
     """Return what has to be shown of two sides, by how much of the experiments in which they are compared is scored."""
     return evidence_level(
         plan_share(rows[rows["experiment"].isin(match.experiments)] if len(match.pairs) else rows) for rows in sides
     )
 
 
-def _meaning(row: dict[Any, Any]) -> str:
+def _describe_meaning(row: dict[Any, Any]) -> str:
     if row["meaning"]:
         return str(row["meaning"])
     if not row["p_holm"] < row["level"]:
@@ -406,11 +413,11 @@ def _meaning(row: dict[Any, Any]) -> str:
 
 
 def is_known_widely(pairs: pd.DataFrame) -> bool:
-    """Whether anything can be said of these pairs for policies like these."""
+    """Tell whether anything can be said of these pairs for policies like these."""
     return bool(pairs["policies_p_holm"].notna().any())
 
 
-def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
+def possible_ranks(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the columns `system`, `rank`, `to` and `of`: the least and the greatest rank that the differences leave.
 
     They hold for policies like these where anything can be said of those, else for these documents.
@@ -421,8 +428,8 @@ def ranks(pairs: pd.DataFrame) -> pd.DataFrame:
     systems = pd.Index([*pairs["first"], *pairs["second"]]).unique()
     first, second = systems.get_indexer(holding["first"]), systems.get_indexer(holding["second"])
     up = (holding["difference"] > 0).to_numpy()
-    least, greatest = bound_ranks(np.where(up, first, second), np.where(up, second, first), len(systems))
-    return pd.DataFrame({"system": systems, "rank": least, "to": greatest, "of": len(systems)})
+    lowest, greatest = find_rank_bounds(np.where(up, first, second), np.where(up, second, first), len(systems))
+    return pd.DataFrame({"system": systems, "rank": lowest, "to": greatest, "of": len(systems)})
 
 
 _BY_HOLM = (
@@ -432,18 +439,18 @@ _BY_HOLM = (
 )
 
 
-def tables(frame: pd.DataFrame) -> list[Table]:
-    """The differences between all pairs of systems, and their ranks; none of fewer than two systems."""
-    pairs = differences(frame)
+def difference_tables(frame: pd.DataFrame) -> list[Table]:
+    """Return the differences between all pairs of systems, and their ranks; none of fewer than two systems."""
+    pairs = system_differences(frame)
     if pairs.empty:
         return []
-    said, columns = part.board_level(frame), [name for name in PAIRS if name != "level"]
+    level, columns = part.leaderboard_evidence(frame), [name for name in PAIRS if name != "level"]
     early = bool((pairs["level"] != SIGNIFICANT).any())
     return [
-        table(
+        make_table(
             "system-differences",
             "Systems against each other",
-            f"{said.prefix}M_all (10 to 100), the first minus the second, over the questions about documents that "
+            f"{level.prefix}M_all (10 to 100), the first minus the second, over the questions about documents that "
             f"people scored of both. {_BY_HOLM}",
             pairs,
             PAIRS if early else columns,
@@ -461,12 +468,12 @@ def tables(frame: pd.DataFrame) -> list[Table]:
                 **dict.fromkeys(("p_holm", "policies_p_holm"), ".2g"),
             },
         ),
-        table(
+        make_table(
             "system-ranks",
             "Ranks, as far as they are known",
             "The least and the greatest rank of a system by the differences that hold for "
             f"{'policies like these' if is_known_widely(pairs) else 'these documents'}, as on the first screen.",
-            ranks(pairs),
+            possible_ranks(pairs),
             ["system", "rank", "to", "of"],
             headings={"rank": "rank from"},
         ),

@@ -18,12 +18,12 @@ from genaipa.runs.inputs import Inputs
 from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.run import resolve_runs
 from genaipa.runs.selection import resolve_name
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_references
 from genaipa.scoring.evidence.sides import find_side
 from genaipa.scoring.rubric import load_rubric
-from genaipa.scoring.store import existing_store
+from genaipa.scoring.store import open_existing_store
 from genaipa.words import number, some
 
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ class AnswerFacts:
     judge: float | None = None
 
     @property
-    def in_words(self) -> str:
+    def label(self) -> str:
         """Its side in one or few words, for a table."""
         return _SHORT.get(self.side, self.side)
 
 
 @dataclass(frozen=True, slots=True)
 class MovedAnswer:
-    """Two answers to the very same words. `place` is where they stand in whatever they were taken from."""
+    """Two answers to the very same words. `position` is where they stand in whatever they were taken from."""
 
     question: str
     asked: str
@@ -92,16 +92,16 @@ class MovedAnswer:
     first: AnswerFacts
     second: AnswerFacts
     names: tuple[str, str]
-    place: int = 0
+    position: int = 0
 
     @property
-    def changed_sides(self) -> bool:
+    def has_changed_side(self) -> bool:
         """Whether the two take different sides; an answer by neither yes nor no may mean either."""
         ours, theirs = self.first.side, self.second.side
         return ours != theirs and not ("open" in {ours, theirs} and {ours, theirs} <= _ALIKE)
 
     @property
-    def scored_by(self) -> str:
+    def scorer_kind(self) -> str:
         """Who scored both: people, else the judge; empty where neither did."""
         if self.first.people is not None and self.second.people is not None:
             return "people"
@@ -110,30 +110,30 @@ class MovedAnswer:
     @property
     def difference(self) -> float | None:
         """M_all of the second less the first's, by who scored both."""
-        if self.scored_by == "people":
+        if self.scorer_kind == "people":
             return (self.second.people or 0.0) - (self.first.people or 0.0)
-        return (self.second.judge or 0.0) - (self.first.judge or 0.0) if self.scored_by else None
+        return (self.second.judge or 0.0) - (self.first.judge or 0.0) if self.scorer_kind else None
 
     @property
-    def gained(self) -> list[str]:
+    def citations_gained(self) -> list[str]:
         """The sections that the second alone cites."""
         return sorted(self.second.cited - self.first.cited)
 
     @property
-    def lost(self) -> list[str]:
+    def citations_lost(self) -> list[str]:
         """The sections that the first alone cites."""
         return sorted(self.first.cited - self.second.cited)
 
     @property
     def citations(self) -> str:
         """The sections that only one of the two cites: those of the second with a plus, those of the first a minus."""
-        marks = (("+", self.gained), ("\u2212", self.lost))
+        marks = (("+", self.citations_gained), ("\u2212", self.citations_lost))
         return "; ".join(f"{mark} {_name_sections(labels)}" for mark, labels in marks if labels)
 
     @property
-    def moved(self) -> bool:
+    def has_moved(self) -> bool:
         """Whether anything differs that can be told without reading."""
-        return bool(self.difference) or self.changed_sides or self.first.cited != self.second.cited
+        return bool(self.difference) or self.has_changed_side or self.first.cited != self.second.cited
 
     @property
     def is_opposite(self) -> bool:
@@ -141,10 +141,10 @@ class MovedAnswer:
         return {self.first.side, self.second.side} == {"yes", "no"}
 
     @property
-    def movement(self) -> tuple[float, int, int]:
+    def distance(self) -> tuple[float, int, int]:
         """How far they are apart: by score, then by side (yes and no before others), then by citations."""
-        sides = self.changed_sides + self.is_opposite
-        return round(abs(self.difference or 0.0), _DIGITS), sides, len(self.gained) + len(self.lost)
+        sides = self.has_changed_side + self.is_opposite
+        return round(abs(self.difference or 0.0), _DIGITS), sides, len(self.citations_gained) + len(self.citations_lost)
 
     @property
     def sentence(self) -> str:
@@ -153,13 +153,13 @@ class MovedAnswer:
         parts = []
         if self.difference:
             points = f"{abs(self.difference):.0f} points {'more' if self.difference > 0 else 'less'}"
-            parts.append(f"{_GIVE[self.scored_by]} {theirs} {points}.")
-        if self.changed_sides:
+            parts.append(f"{_GIVE[self.scorer_kind]} {theirs} {points}.")
+        if self.has_changed_side:
             parts.append(f"{theirs} {SIDES[self.second.side]}, where {ours} {SIDES[self.first.side]}.")
-        if self.gained:
-            parts.append(f"{theirs} alone cites {_name_sections(self.gained)}.")
-        if self.lost:
-            parts.append(f"{ours} alone cites {_name_sections(self.lost)}.")
+        if self.citations_gained:
+            parts.append(f"{theirs} alone cites {_name_sections(self.citations_gained)}.")
+        if self.citations_lost:
+            parts.append(f"{ours} alone cites {_name_sections(self.citations_lost)}.")
         return " ".join(parts)
 
 
@@ -172,7 +172,7 @@ _CLIP = 40
 
 def _name_sections(labels: Sequence[str]) -> str:
     """Sections by their numbers alone, where they have some."""
-    short = (found[0].rstrip(".") if (found := _NUMBERED.match(label)) else clip(label, _CLIP) for label in labels)
+    short = (match[0].rstrip(".") if (match := _NUMBERED.match(label)) else clip(label, _CLIP) for label in labels)
     return some(dict.fromkeys(short), _CITED)
 
 
@@ -186,11 +186,11 @@ class Movement:
     @property
     def flips(self) -> list[MovedAnswer]:
         """The pairs that changed sides."""
-        return [pair for pair in self.pairs if pair.changed_sides]
+        return [pair for pair in self.pairs if pair.has_changed_side]
 
-    def sentence_at(self, place: int) -> str:
-        """The sentence of the pair at a place; empty where there is none."""
-        return next((pair.sentence for pair in self.pairs if pair.place == place), "")
+    def find_sentence(self, position: int) -> str:
+        """Return the sentence of the pair at a place; empty where there is none."""
+        return next((pair.sentence for pair in self.pairs if pair.position == position), "")
 
     @property
     def headline(self) -> str:
@@ -203,15 +203,17 @@ class Movement:
             return f"None of {count} changed sides from {ours} to {theirs}."
         if len(flips) <= _NAMED:
             first = max(flips, key=lambda pair: pair.is_opposite)
-            about = f"{_on(first.second.side)} \u201c{first.asked}\u201d, where {ours} {SIDES[first.first.side]}"
+            about = (
+                f"{_begin_answer(first.second.side)} \u201c{first.asked}\u201d, where {ours} {SIDES[first.first.side]}"
+            )
             return f"{theirs} {about}: {len(flips)} of {count} changed sides."
-        ways = Counter((pair.first.in_words, pair.second.in_words) for pair in flips)
-        each = (f"{often:,} from {before} to {after}" for (before, after), often in ways.most_common())
-        return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {some(each, _WAYS)}."
+        ways = Counter((pair.first.label, pair.second.label) for pair in flips)
+        ways_described = (f"{often:,} from {before} to {after}" for (before, after), often in ways.most_common())
+        return f"{len(flips):,} of {count} changed sides from {ours} to {theirs}: {some(ways_described, _WAYS)}."
 
 
-def _on(side: AnswerSide) -> str:
-    """A side's verb as it stands before the question."""
+def _begin_answer(side: AnswerSide) -> str:
+    """Return a side's verb as it stands before the question."""
     return {
         "yes": "says yes to",
         "no": "says no to",
@@ -224,7 +226,7 @@ def _on(side: AnswerSide) -> str:
 
 def rank_moved(pairs: Iterable[MovedAnswer], names: tuple[str, str]) -> Movement:
     """Put pairs of answers in the order of how far they moved; equal ones stay as they came."""
-    ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.movement, reverse=True)
+    ordered: Sequence[MovedAnswer] = sorted(pairs, key=lambda pair: pair.distance, reverse=True)
     return Movement(names, list(ordered))
 
 
@@ -241,7 +243,7 @@ NO_SCORES = AnswerScores()
 def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES) -> AnswerFacts:
     """Return what is known of one answer of a run with these inputs."""
     reply, about = record.reply or "", inputs.manifest.documents.get(record.document)
-    asked = inputs.wording(record) if about else record.asked
+    question_text = inputs.wording(record) if about else record.asked
     try:
         document = inputs.document(record.document)
         cites = find_references(reply, document, inputs.part_spans(record)) if reply.strip() else ()
@@ -249,10 +251,12 @@ def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES)
     except GenaipaError:
         cites, language = (), about.language if about and about.language else "en"
     cited = frozenset(reference.resolved for reference in cites if reference.target and not reference.outside)
-    return AnswerFacts(find_side(reply, asked, language, record.status), cited, *scores)
+    return AnswerFacts(find_side(reply, question_text, language, record.status), cited, *scores)
 
 
-def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", workspace: WorkspaceLike = None) -> Movement:
+def find_moved_answers(
+    first: str | Run, second: str | Run, *, judge: str = "", workspace: WorkspaceLike = None
+) -> Movement:
     """Return the pairs of answers of two systems or runs, those that moved most first.
 
     Each is named as a system, a run, or RUN:SYSTEM; `judge` is the one whose scores count beside people's, else all
@@ -261,17 +265,17 @@ def moved_answers(first: str | Run, second: str | Run, *, judge: str = "", works
     >>> moved_answers("careful", "breezy").headline[:52]
     '9 of 32 answers changed sides from careful to breezy'
     """
-    here, names = resolve_runs((first, second), workspace)
+    resolved_workspace, names = resolve_runs((first, second), workspace)
     sides = []
     for name in (names * 2)[:2]:
-        sources = resolve_name(here, name)
+        sources = resolve_name(resolved_workspace, name)
         if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
-            each = ", ".join(f"{name}:{system}" for system in systems)
-            raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {each}")
+            choices = ", ".join(f"{name}:{system}" for system in systems)
+            raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
         sides.append(latest_answers(sources).get(systems[0], {}))
-    with existing_store(here) as store:
+    with open_existing_store(resolved_workspace) as store:
         events = [event for _, event in store.events()] if store is not None else []
-    reader = AnswerReader(here, read_scores(events, load_rubric(here), judge))
+    reader = AnswerReader(resolved_workspace, read_scores(events, load_rubric(resolved_workspace), judge))
     return reader.pair(sides[0], sides[1], (names[0], names[-1]))
 
 
@@ -287,20 +291,23 @@ class AnswerReader:
         """Return what moved from one side's answers to the other's, where both were asked the same words."""
         pairs = []
         # In an order of their own: answers come in any order, and from any slice of a study.
-        for place, key in enumerate(sorted(key for key in ours if key in theirs)):
-            (asked, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
+        for position, key in enumerate(sorted(key for key in ours if key in theirs)):
+            (question_text, first), (_, second) = self._read(*ours[key]), self._read(*theirs[key])
             record = ours[key][1]
-            pairs.append(MovedAnswer(record.question, asked, record.document, first, second, names, place))
+            pairs.append(MovedAnswer(record.question, question_text, record.document, first, second, names, position))
         return rank_moved(pairs, names)
 
     def _read(self, source: Source, record: Record) -> tuple[str, AnswerFacts]:
-        """What an answer was asked, and what is known of it."""
-        place = source.folder.name, record.key
-        if place not in self._facts:
+        """Return what an answer was asked, and its facts."""
+        answer_key = source.folder.name, record.key
+        if answer_key not in self._facts:
             inputs = self._inputs(source.folder)
-            asked = inputs.wording(record) if record.document in inputs.manifest.documents else record.asked
-            self._facts[place] = asked, read_facts(record, inputs, self._scores.get(record.digest, NO_SCORES))
-        return self._facts[place]
+            question_text = inputs.wording(record) if record.document in inputs.manifest.documents else record.asked
+            self._facts[answer_key] = (
+                question_text,
+                read_facts(record, inputs, self._scores.get(record.digest, NO_SCORES)),
+            )
+        return self._facts[answer_key]
 
 
 def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
@@ -310,34 +317,34 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
         for record in source.folder.records():
             if record.kind != "answer" or record.task != DEFAULT or not source.includes(record):
                 continue
-            own = answers.setdefault(record.system, {})
+            system_answers = answers.setdefault(record.system, {})
             key = read_coordinates(record)
             if record.status == "failed" or (record.reply is None and record.status != "refused"):
-                own.pop(key, None)
+                system_answers.pop(key, None)
             else:
-                own[key] = source, record
+                system_answers[key] = source, record
     return answers
 
 
 def read_scores(events: Iterable[Event], rubric: Rubric, judge: str = "") -> dict[str, AnswerScores]:
     """Return the scores in effect of answers (their digests), by people and by judges, or by this judge alone."""
-    given: dict[str, list[Event]] = {}
-    for event in in_effect(events):
+    events_by_answer: dict[str, list[Event]] = {}
+    for event in select_effective_events(events):
         if event.kind in VALUED and event.values is not None:
-            given.setdefault(event.answer, []).append(event)
+            events_by_answer.setdefault(event.answer, []).append(event)
 
     def mean(events: list[Event]) -> float | None:
         values = [rubric.m_all(event.values) for event in events if event.values is not None]
         return sum(values) / len(values) if values else None
 
-    def of_people(events: list[Event]) -> list[Event]:
+    def select_people(events: list[Event]) -> list[Event]:
         decided = [event for event in events if event.kind == "adjudication"]
         return decided[-1:] or [event for event in events if event.scorer == "human"]
 
     return {
         answer: AnswerScores(
-            mean(of_people(own)),
-            mean([event for event in own if event.scorer == "machine" and judge in {"", event.analyst}]),
+            mean(select_people(answer_events)),
+            mean([event for event in answer_events if event.scorer == "machine" and judge in {"", event.analyst}]),
         )
-        for answer, own in given.items()
+        for answer, answer_events in events_by_answer.items()
     }

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores
-from genaipa.reports.table import Table, table
-from genaipa.systems.provider import short_names
+from genaipa.reports.table import Table, make_table
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -25,10 +25,10 @@ _LISTED = 10
 """Rows of each pair of systems, where there are several; `genaipa view` has the others."""
 
 
-def moved_most(movements: list[Movement]) -> Table:
-    """The questions whose answers moved most between two systems."""
+def tabulate_moved_answers(movements: list[Movement]) -> Table:
+    """Return the questions whose answers moved most between two systems."""
     several = len(movements) > 1
-    most = _LISTED if several else 3 * _LISTED
+    max_rows = _LISTED if several else 3 * _LISTED
     rows = [
         {
             "first": moved.names[0],
@@ -36,19 +36,19 @@ def moved_most(movements: list[Movement]) -> Table:
             "document": pair.document,
             "question": pair.question,
             "asked": pair.asked,
-            "first_side": pair.first.in_words,
-            "second_side": pair.second.in_words,
+            "first_side": pair.first.label,
+            "second_side": pair.second.label,
             "difference": float("nan") if pair.difference is None else pair.difference,
-            "by": pair.scored_by,
-            "gained": len(pair.gained),
-            "lost": len(pair.lost),
+            "by": pair.scorer_kind,
+            "gained": len(pair.citations_gained),
+            "lost": len(pair.citations_lost),
         }
         for moved in movements
-        for pair in [pair for pair in moved.pairs if pair.moved][:most]
+        for pair in [pair for pair in moved.pairs if pair.has_moved][:max_rows]
     ]
     names = ("first says", "second says") if several else movements[0].names
-    shown = ["question", "asked", "first_side", "second_side", "difference"]
-    return table(
+    columns = ["question", "asked", "first_side", "second_side", "difference"]
+    return make_table(
         "moved-answers",
         "Questions that moved most",
         f"{' '.join(moved.headline for moved in movements)} Sides: yes, no, or that the document is silent; a refused "
@@ -56,8 +56,8 @@ def moved_most(movements: list[Movement]) -> Table:
         "either, and changes no side against them. Those furthest apart stand first: by the change in M_all (10 to "
         "100), the second system's minus the first's, where people, else a judge, scored both; then by side; then by "
         f"the sections that only one of the two cites. Sides do not say which of the two is right. {MEASURED}",
-        pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *shown]),
-        [*(["first", "second"] if several else []), *shown],
+        pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *columns]),
+        [*(["first", "second"] if several else []), *columns],
         headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "change in M_all"},
         formats={"difference": "+.0f"},
         aside=_ASIDE,
@@ -68,11 +68,11 @@ _ASIDE = ("document", "by", "gained", "lost")
 
 
 def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
-    """What moved between each two of these systems, where they were asked the same."""
+    """Return what moved between each two of these systems, where they were asked the same."""
     reader = AnswerReader(workspace, read_scores(study.log.counted, study.rubric))
-    answers, short = latest_answers(study.sources), short_names(names)
+    answers, short = latest_answers(study.sources), shorten_names(names)
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
-    there = {
+    remaining = {
         name: {
             key: (source, record)
             for key, (source, record) in answers.get(name, {}).items()
@@ -81,7 +81,7 @@ def _find_movements(study: Study, workspace: Workspace, names: list[str], left_o
         for name in names
     }
     pairs = (
-        reader.pair(there[first], there[second], (short[first], short[second]))
+        reader.pair(remaining[first], remaining[second], (short[first], short[second]))
         for first, second in combinations(names, 2)
     )
     return [moved for moved in pairs if moved.pairs]
@@ -98,4 +98,4 @@ def movement_tables(study: Study, scope: Scope, once: pd.DataFrame) -> list[Tabl
     if workspace is None or len(names) > _SYSTEMS or len(answered) > _MOST:
         return []
     movements = _find_movements(study, workspace, names, once[once["left_out"]])
-    return [moved_most(movements)] if movements else []
+    return [tabulate_moved_answers(movements)] if movements else []

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import asked_once, plain_texts
+from genaipa.answers.tidy import drop_repeated_answers, plain_texts
 from genaipa.reports import part
 from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.words import join_names, number, some
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LACKS = {
     "missing": "Questions that were planned and not asked",
-    "failed": "Questions to which no reply came",
+    "failed": "Questions without a reply",
     "refused": "Questions that a system refused to answer",
     "truncated": "Answers that were cut off",
     "prompt_cut": "Answers to a prompt that the server cut, without an error",
@@ -35,36 +35,36 @@ _NAMED = 5
 
 
 @plain_texts
-def notable(study: Study, results: Sequence[Results] = ()) -> list[str]:
+def notable_sentences(study: Study, results: Sequence[Results] = ()) -> list[str]:
     """Return sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
-    own = [sentence for one in results for sentence in one.notable]
+    result_sentences = [sentence for result in results for sentence in result.notable]
     if study.table.empty and results:
-        return own
+        return result_sentences
     return [
         *study.lost,
-        *_filtered(study),
-        *_made_up(study),
-        *_glyph_sentences(study),
+        *_note_filters(study),
+        *_note_scripts(study),
+        *_note_missing_glyphs(study),
         *chapter_sentences(study, urgent=True),
-        *_lacking(outcomes.statuses(study)),
-        *_unscored(study.table),
-        *filter(None, [str(part.board_level(study.table)), part.in_words(study.table).strip()]),
-        *_left_out(study),
-        *_mixed(study.table),
-        *_model_changes(study.table),
-        *_reworded(study),
-        *_translated(study),
-        *filter(None, [prompting.unlike(study.table)]),
-        *_corrected(study),
-        *_count_exclusions(study.table),
-        *dict.fromkeys(one.manifest.corpus.sentence for one in study.sources if one.manifest.corpus),
-        *_unannotated(study),
+        *_note_lacking(outcomes.outcomes_table(study)),
+        *_note_unscored(study.table),
+        *filter(None, [str(part.leaderboard_evidence(study.table)), part.describe_parts(study.table).strip()]),
+        *_note_dropped_scores(study),
+        *_note_mixed_scores(study.table),
+        *_note_model_changes(study.table),
+        *_note_rewording(study),
+        *_note_translations(study),
+        *filter(None, [prompting.note_unlike_prompts(study.table)]),
+        *_note_corrections(study),
+        *_note_exclusions(study.table),
+        *dict.fromkeys(source.manifest.corpus.sentence for source in study.sources if source.manifest.corpus),
+        *_note_unannotated(study),
         *chapter_sentences(study, urgent=False),
-        *own,
+        *result_sentences,
     ]
 
 
-def _glyph_sentences(study: Study) -> list[str]:
+def _note_missing_glyphs(study: Study) -> list[str]:
     """Return a sentence on letters of names that figures can't show."""
     columns = ("system", "document", "question", "experiment")
     names = (str(name) for column in columns for name in study.table[column].unique())
@@ -72,41 +72,41 @@ def _glyph_sentences(study: Study) -> list[str]:
     return [warning] if warning else []
 
 
-def _filtered(study: Study) -> list[str]:
-    """A sentence on the filters of what was study; none without filters."""
-    filters = {one.only.describe() for one in study.sources} - {""}
+def _note_filters(study: Study) -> list[str]:
+    """Return a sentence on each filter of the study's runs; none without filters."""
+    filters = {source.only.describe() for source in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 
-def _made_up(study: Study) -> list[str]:
-    """A sentence on systems whose replies come from a script."""
-    models = {name: full for one in study.sources for name, full in one.manifest.digests.systems.items()}
+def _note_scripts(study: Study) -> list[str]:
+    """Return a sentence on systems whose replies come from a script."""
+    models = {name: full for source in study.sources for name, full in source.manifest.digests.systems.items()}
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
     if not named:
         return []
     return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
 
 
-def weighty(study: Study) -> list[str]:
-    """The sentences that change how averages are read, without their details."""
+def reading_warnings(study: Study) -> list[str]:
+    """Return the sentences that change how averages are read, without their details."""
     return [
-        *_made_up(study),
-        *_glyph_sentences(study),
-        *_mixed(study.table),
-        *_model_changes(study.table),
-        *_reworded(study),
-        *_count_exclusions(study.table),
+        *_note_scripts(study),
+        *_note_missing_glyphs(study),
+        *_note_mixed_scores(study.table),
+        *_note_model_changes(study.table),
+        *_note_rewording(study),
+        *_note_exclusions(study.table),
     ]
 
 
 @plain_texts
-def gaps(study: Study) -> list[str]:
+def gap_sentences(study: Study) -> list[str]:
     """Sentences on answers that are not here: filtered out, failed, refused or cut off."""
-    sentences = _lacking(outcomes.statuses(study))
-    return [*_filtered(study), *(one for one in sentences if not one.startswith(_LACKS["unscored"]))]
+    sentences = _note_lacking(outcomes.outcomes_table(study))
+    return [*_note_filters(study), *(sentence for sentence in sentences if not sentence.startswith(_LACKS["unscored"]))]
 
 
-def _lacking(statuses: Table) -> list[str]:
+def _note_lacking(statuses: Table) -> list[str]:
     """Sentences on answers missing from averages: failed, not asked or not scored."""
     total = statuses.data.select_dtypes("number").sum()
     sentences = []
@@ -118,7 +118,7 @@ def _lacking(statuses: Table) -> list[str]:
 
 
 def is_unscored(frame: pd.DataFrame) -> bool:
-    """Whether there are answers, and no person has scored any."""
+    """Tell whether there are answers, and no person has scored any."""
     return not frame.empty and not frame["counted"].any() and not _all_excluded(frame)
 
 
@@ -126,26 +126,28 @@ def _all_excluded(frame: pd.DataFrame) -> bool:
     return bool((frame["m_all"].notna() & (frame["excluded"] != "")).any())
 
 
-def _unscored(frame: pd.DataFrame) -> list[str]:
+def _note_unscored(frame: pd.DataFrame) -> list[str]:
     if frame["counted"].any():
         return []
     if _all_excluded(frame):
         return ["No score counts: all are excluded. (The option include-excluded counts them.)"]
-    return ["No answer has a score of a person yet, so that nothing can be averaged. To score: genaipa score"]
+    return ["No averages yet: nobody has scored an answer. To score: genaipa score"]
 
 
-def _left_out(study: Study) -> list[str]:
+def _note_dropped_scores(study: Study) -> list[str]:
     """Sentences on analysts whose scores the study leaves out, and why."""
-    kept = {event.id for event in study.log.counted}
-    out = Counter(event.analyst for event in in_effect(study.log.every) if event.id not in kept)
+    counted_ids = {event.id for event in study.log.counted}
+    dropped = Counter(
+        event.analyst for event in select_effective_events(study.log.every) if event.id not in counted_ids
+    )
     reasons = {name.casefold(): reason for name, reason in study.log.left_out.items()}
     return [
-        f"Scores left out of everything: {scores:,} of {name} ({reasons[name.casefold()]})."
-        for name, scores in sorted(out.items())
+        f"Scores that count nowhere: {scores:,} of {name} ({reasons[name.casefold()]})."
+        for name, scores in sorted(dropped.items())
     ]
 
 
-def _mixed(frame: pd.DataFrame) -> list[str]:
+def _note_mixed_scores(frame: pd.DataFrame) -> list[str]:
     """Sentences on averages that mix published scores with analysts' scores."""
     counted = frame[frame["counted"]]
     units = counted.groupby(["system", "experiment", "document", "question"], observed=True)["unit"].nunique()
@@ -153,31 +155,33 @@ def _mixed(frame: pd.DataFrame) -> list[str]:
     if mixed.empty:
         return []
     where = ", ".join(f"{system} {questions:,}" for system, questions in mixed.items())
-    said = "Some questions about a document have a published score and answers that analysts scored here; their average"
-    return [f"{said} counts the published score as one more answer. How many, by system: {where}."]
+    beginning = (
+        "Some questions about a document have a published score and answers that analysts scored here; their average"
+    )
+    return [f"{beginning} counts the published score as one more answer. How many, by system: {where}."]
 
 
-def _model_changes(frame: pd.DataFrame) -> list[str]:
+def _note_model_changes(frame: pd.DataFrame) -> list[str]:
     """Return sentences on systems whose name stood for several models, by what their servers said."""
     if frame.empty:
         return []
-    once = asked_once(frame)
+    once = drop_repeated_answers(frame)
     counts = Counter(zip(once["system"].astype("str"), once["model"].astype("str"), strict=True))
     served: dict[str, list[str]] = {}
     for (system, model), count in sorted(counts.items()):
         if model:
             served.setdefault(system, []).append(f"{model} ({number(count, 'answer')})")
     return [
-        f"{system} was served by several models, which its averages mix: {join_names(models)}."
+        f"{system} was served by several models, and its averages mix them: {join_names(models)}."
         for system, models in served.items()
         if len(models) > 1
     ]
 
 
-def _corrected(study: Study) -> list[str]:
-    """A sentence on annotated answers with a known correction; where they are to be applied, also on none."""
+def _note_corrections(study: Study) -> list[str]:
+    """Return a sentence on annotated answers with a known correction; where they are to be applied, also on none."""
     if not study.annotated.corrections:
-        none = "No correction of these annotated answers is known (corrections/), so that nothing was applied."
+        none = "No correction is known for these annotated answers (corrections/), so none was applied."
         return [none] if study.annotated.corrected else []
     named = sorted(f"{document} {question}" for document, question in study.annotated.corrections)
     applied = "not applied (the option corrected applies them)"
@@ -186,22 +190,24 @@ def _corrected(study: Study) -> list[str]:
     return [f"Annotated answers with a known correction: {len(named)}, {applied}: {some(named, _NAMED)}."]
 
 
-def _reworded(study: Study) -> list[str]:
-    """A sentence where runs asked different words under the same id."""
+def _note_rewording(study: Study) -> list[str]:
+    """Return a sentence where runs asked different words under the same id."""
     ids = [question for question in study.questions.texts if question in study.questions.reworded]
     if not ids:
         return []
-    said = "The runs asked different words under the same ids, so that their averages mix them"
-    return [f"{said}: {some(ids, _NAMED)}."]
+    beginning = "The runs asked different wordings under the same ids, and averages mix them"
+    return [f"{beginning}: {some(ids, _NAMED)}."]
 
 
-def _translated(study: Study) -> list[str]:
-    """A sentence on question sets that are translations, which a difference between languages holds as well."""
-    sets = [f"{name}, {one.translation}" for name, one in sorted(study.questions.translations.items())]
+def _note_translations(study: Study) -> list[str]:
+    """Return a sentence on question sets that are translations, which a difference between languages holds as well."""
+    sets = [
+        f"{name}, {question_set.translation}" for name, question_set in sorted(study.questions.translations.items())
+    ]
     return [f"Translated questions: {'; '.join(sets)}."] if sets else []
 
 
-def _count_exclusions(frame: pd.DataFrame) -> list[str]:
+def _note_exclusions(frame: pd.DataFrame) -> list[str]:
     """Return a sentence on the answers and scores that are excluded, or counted all the same, and why."""
     rows = frame[frame["excluded"] != ""]
     rows = rows[(rows["unit"] == "table") | ~rows.duplicated(["run", "key"])]
@@ -220,22 +226,22 @@ _BY_READING, _BY_RULES, _BY_ANNOTATION = ("relevance", "clarity"), ("reference",
 """The paper's metrics by what an analyst needs: the answer, the sections that it cites, or the right answer."""
 
 
-def _unannotated(study: Study) -> list[str]:
-    """A sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
-    known = study.table[["document", "silent"]].drop_duplicates().astype(str)
-    documents = set(known["document"]) - {""}
-    annotated = set(known.loc[known["silent"] != "", "document"]) & documents
+def _note_unannotated(study: Study) -> list[str]:
+    """Return a sentence on documents without annotated answers, and on the metrics that can be scored all the same."""
+    document_rows = study.table[["document", "silent"]].drop_duplicates().astype(str)
+    documents = set(document_rows["document"]) - {""}
+    annotated = set(document_rows.loc[document_rows["silent"] != "", "document"]) & documents
     if not documents - annotated:
         return []
-    said = f"Annotated answers are known for {len(annotated):,} of {number(len(documents), 'document')}."
+    sentence = f"Annotated answers are known for {len(annotated):,} of {number(len(documents), 'document')}."
     names = study.rubric.names
     reading, rules, needed = (
         " and ".join(names[metric] for metric in metrics if metric in names)
         for metrics in (_BY_READING, _BY_RULES, _BY_ANNOTATION)
     )
     if reading and rules and needed:
-        said += (
+        sentence += (
             f" Without them {reading} can be scored by reading, and {rules} by the sections that an answer cites, "
             f"which rules look up; {needed} need them (genaipa policies annotate)."
         )
-    return [said]
+    return [sentence]

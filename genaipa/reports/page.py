@@ -25,17 +25,17 @@ from genaipa.files.html import strip_control_characters
 from genaipa.policies.search import HALF, count_words
 from genaipa.reports import answers as beside
 from genaipa.reports import matches, notable, part
-from genaipa.reports.answered import answered, lacking_answers
+from genaipa.reports.answered import count_answered, note_unanswered
 from genaipa.reports.answers import Answers, find_answers
 from genaipa.reports.averages import INTERVALS
 from genaipa.reports.chapters import chapter_sentences, overall
 from genaipa.reports.chapters.judges import NAME as ALONE
 from genaipa.reports.figures.figure import as_bytes
-from genaipa.reports.figures.style import brief, one_line, signed
-from genaipa.reports.judged.alone import alone_in_words, find_judges, judged_part
-from genaipa.reports.part import warning
-from genaipa.reports.render import as_html, prose
-from genaipa.reports.significance import OTHER_PEOPLE, percent, written
+from genaipa.reports.figures.style import brief_labels, one_line, write_difference
+from genaipa.reports.judged.alone import describe_judges_alone, find_judges, note_unfinished_judges
+from genaipa.reports.part import find_warning
+from genaipa.reports.render import as_html, render_note
+from genaipa.reports.significance import OTHER_PEOPLE, write_confidence, write_p
 from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.words import first_sentences, format_percent, join_names, number, some
@@ -97,112 +97,115 @@ class Front:
     """Of the intervals in the picture, and of those of differences before they are adjusted for their number."""
 
 
-def front(report: Report) -> Front:
+def build_front(report: Report) -> Front:
     """Put the finding of a report into words."""
-    board, pairs = _data(report, "leaderboard"), _data(report, "system-differences")
+    board, pairs = _table_data(report, "leaderboard"), _table_data(report, "system-differences")
     means = dict(zip(board["system"], board["m_all"], strict=True)) if len(board) else {}
-    names = brief(means, 40)
-    said = list(dict.fromkeys([*(_changes(report) if means else []), *report.notable]))
+    names = brief_labels(means, 40)
+    sentences = list(dict.fromkeys([*(_list_warnings(report) if means else []), *report.notable]))
     # They stand above everything else.
-    said = [sentence for sentence in said if sentence not in report.study.lost]
-    needed = part.board_level(report.frame)
+    sentences = [sentence for sentence in sentences if sentence not in report.study.lost]
+    needed = part.leaderboard_evidence(report.frame)
     if means:  # said above them
-        said = [sentence for sentence in said if sentence != str(needed)]
-    if silence := _silence(report.absent):
-        said.insert(_BULLETS - 1, silence)
-    lines = _lines(pairs, means, names, answered(report.frame)) if len(pairs) else []
+        sentences = [sentence for sentence in sentences if sentence != str(needed)]
+    if silence := _note_absent(report.absent):
+        sentences.insert(_BULLETS - 1, silence)
+    lines = _matrix_lines(pairs, means, names, count_answered(report.frame)) if len(pairs) else []
     wide = matches.is_known_widely(pairs) if len(pairs) else False
     return Front(
-        _title(report, pairs, means, names),
-        _limits(report, board, pairs, means, names),
+        _write_title(report, pairs, means, names),
+        _describe_limits(report, board, pairs, means, names),
         lines[:_MOST],
         max(len(means) - _MOST, 0) if lines else 0,
-        [_DETAILS.sub("", sentence) for sentence in said[:_BULLETS]],
-        said[_BULLETS:],
+        [_DETAILS.sub("", sentence) for sentence in sentences[:_BULLETS]],
+        sentences[_BULLETS:],
         wide,
         bool(len(board)) and bool(board["policies_low"].notna().any()),
-        percent(needed.p if means else SIGNIFICANT),
+        write_confidence(needed.p if means else SIGNIFICANT),
     )
 
 
-def _data(report: Report, name: str) -> pd.DataFrame:
+def _table_data(report: Report, name: str) -> pd.DataFrame:
     return report.tables[name].data if name in report.tables else pd.DataFrame()
 
 
 # -- the finding --
 
 
-def _title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]) -> str:
+def _write_title(report: Report, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]) -> str:
     if not means:
-        return _unscored(report)
-    best, *others = means
-    if not others:
+        return _title_unscored(report)
+    best, *rivals = means
+    if not rivals:
         return f"{names[best]} scores {means[best]:.0f} on a scale from 10 to 100"
-    against = {other: _between(pairs, best, other) for other in others}
-    rest = _rest(others, means, names)
+    against = {rival: _pair_row(pairs, best, rival) for rival in rivals}
+    rival_list = _list_rivals(rivals, means, names)
     if not any(against.values()):
-        return f"{names[best]} {means[best]:.0f}, {rest}: nothing in common was scored"
-    if any(known is not None and known["meaning"] == OTHER_PEOPLE for known in against.values()):
-        return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rest}"
-    return _verdict(pairs, {other: _higher(known, best) for other, known in against.items()}, means, names)
+        return f"{names[best]} {means[best]:.0f}, {rival_list}: nothing in common was scored"
+    if any(row is not None and row["meaning"] == OTHER_PEOPLE for row in against.values()):
+        return f"No verdict, since different people scored: {names[best]} {means[best]:.0f}, {rival_list}"
+    return _write_verdict(pairs, {rival: _grade_lead(row, best) for rival, row in against.items()}, means, names)
 
 
-def _verdict(
+def _write_verdict(
     pairs: pd.DataFrame, higher: Mapping[str, str], means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
-    """Whether the system with the highest average is `higher` than each of the others."""
-    best, *others = means
-    rest = _rest(others, means, names)
+    """Tell whether the system with the highest average is `higher` than each of the others."""
+    best, *rivals = means
+    rival_list = _list_rivals(rivals, means, names)
     if all(higher.values()):
-        where = "" if all(how == "sure" for how in higher.values()) else f" {_about(pairs)}"
-        return f"{names[best]} answers best{where}: {means[best]:.0f}; {rest}"
-    alike = [best, *(other for other in others if not higher[other])]
+        where = "" if all(grade == "sure" for grade in higher.values()) else f" {_describe_documents(pairs)}"
+        return f"{names[best]} answers best{where}: {means[best]:.0f}; {rival_list}"
+    alike = [best, *(rival for rival in rivals if not higher[rival])]
     if len(alike) == len(means):
-        return f"No clear difference: {names[best]} {means[best]:.0f}, {rest}"
-    ahead = f"{', '.join(names[one] for one in alike[:-1])} and {names[alike[-1]]}"
-    scores = ", ".join(f"{means[one]:.0f}" for one in alike)
-    behind = _rest([other for other in others if other not in alike], means, names)
+        return f"No clear difference: {names[best]} {means[best]:.0f}, {rival_list}"
+    ahead = f"{', '.join(names[leader] for leader in alike[:-1])} and {names[alike[-1]]}"
+    scores = ", ".join(f"{means[leader]:.0f}" for leader in alike)
+    behind = _list_rivals([rival for rival in rivals if rival not in alike], means, names)
     return f"{ahead} lead, too close to call: {scores}; {behind}"
 
 
-def _first_figure(key: Table) -> str:
-    """The first measure of each system in the main table of a task that no person scores."""
+def _describe_first_measure(key: Table) -> str:
+    """Return the first measure of each system in the main table of a task that no person scores."""
     rows = key.data[key.data["kind"] == "system"] if "kind" in key.data else key.data
     measure = next((str(name) for name in key.data if key.data[name].dtype == "float64"), None)
     if measure is None or rows.empty or "system" not in key.data:
         return key.title
-    names = brief(rows["system"], 40)
+    names = brief_labels(rows["system"], 40)
     ranked = rows.sort_values(measure, ascending=False, kind="stable")
     shares = "items" in rows
     items = rows["items"].max() if shares else 0
-    values = (format_percent(value, items) if shares else key.written(measure, value) for value in ranked[measure])
-    each = [f"{names[system]} {value}" for system, value in zip(ranked["system"], values, strict=True)]
+    values = (format_percent(value, items) if shares else key.format_cell(measure, value) for value in ranked[measure])
+    system_values = [f"{names[system]} {value}" for system, value in zip(ranked["system"], values, strict=True)]
     first, heading = names[ranked["system"].iloc[0]], key.headings.get(measure, measure)
-    return f"{key.title}: {some([f'{first} {heading}{each[0].removeprefix(first)}', *each[1:]], _NAMED)}"
+    return (
+        f"{key.title}: {some([f'{first} {heading}{system_values[0].removeprefix(first)}', *system_values[1:]], _NAMED)}"
+    )
 
 
-def _unscored(report: Report) -> str:
+def _title_unscored(report: Report) -> str:
     frame = report.frame
-    asked = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
-    if not len(asked):
-        return _first_figure(report.key) if report.key else "Nothing was asked"
-    if alone := alone_in_words(report.study):
+    answers = frame[frame["unit"] == "answer"].drop_duplicates(["run", "key"]) if len(frame) else frame
+    if not len(answers):
+        return _describe_first_measure(report.key) if report.key else "Nothing was asked"
+    if alone := describe_judges_alone(report.study):
         return alone
     if scored := len(frame[frame["counted"] & (frame["unit"] == "answer")].drop_duplicates(["run", "key"])):
-        return f"{scored:,} of {len(asked):,} answers scored{', too few for averages' if part.thin(frame) else ''}"
-    answered = int((asked["answer"] != "").sum())
-    return f"{answered:,} of {len(asked):,} questions answered, none scored yet"
+        too_few = ", too few for averages" if part.find_thin_experiments(frame) else ""
+        return f"{scored:,} of {len(answers):,} answers scored{too_few}"
+    answered = int((answers["answer"] != "").sum())
+    return f"{answered:,} of {len(answers):,} questions answered, none scored yet"
 
 
-def _rest(others: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
-    """The other systems with their averages; of many the first, and how many more."""
-    named = ", ".join(f"{names[one]} {means[one]:.0f}" for one in others[:_NAMED])
-    more = others[_NAMED:]
-    return f"{named}, {len(more)} more from {means[more[0]]:.0f} down" if more else named
+def _list_rivals(rivals: Sequence[str], means: Mapping[str, float], names: Mapping[Any, str]) -> str:
+    """Return the other systems with their averages; of many the first, and how many more."""
+    named = ", ".join(f"{names[rival]} {means[rival]:.0f}" for rival in rivals[:_NAMED])
+    unnamed = rivals[_NAMED:]
+    return f"{named}, {len(unnamed)} more from {means[unnamed[0]]:.0f} down" if unnamed else named
 
 
-def _between(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
-    """The row of two systems, as the first less the second; None if they have nothing in common."""
+def _pair_row(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | None:
+    """Return the row of two systems, as the first less the second; None if they have nothing in common."""
     for row in pairs.to_dict("records"):
         if (row["first"], row["second"]) == (first, second):
             return {str(name): value for name, value in row.items()}
@@ -215,20 +218,20 @@ def _between(pairs: pd.DataFrame, first: str, second: str) -> dict[str, Any] | N
     return None
 
 
-def _higher(row: Mapping[str, Any] | None, system: str) -> str:
-    """The confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
+def _grade_lead(row: Mapping[str, Any] | None, system: str) -> str:
+    """Return the confidence that the system is the higher one: `sure`, `here`, or none (empty)."""
     if row is None or row["difference"] <= 0 or not str(row["meaning"]).startswith(f"{system} higher"):
         return ""
-    return _holds(row)
+    return _grade_difference(row)
 
 
-def _holds(row: Mapping[str, Any]) -> str:
+def _grade_difference(row: Mapping[str, Any]) -> str:
     if row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return "chance"
     return "sure" if row["policies_p_holm"] < row["level"] else "here"
 
 
-def _about(pairs: pd.DataFrame) -> str:
+def _describe_documents(pairs: pd.DataFrame) -> str:
     documents = int(pairs["documents"].max())
     return "about this document" if documents == 1 else f"about these {documents} documents"
 
@@ -236,18 +239,18 @@ def _about(pairs: pd.DataFrame) -> str:
 # -- its limits --
 
 
-def _limits(
+def _describe_limits(
     report: Report, board: pd.DataFrame, pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str]
 ) -> str:
     if not means and len(report.frame):
         judges = find_judges(report.frame, report.study.rubric.digest)
-        below = "Answers, times and costs are below; averages come with scores: genaipa score"
-        return f"{judged_part(report.frame, judges)} {below}".strip()
+        below = "Answers, times and costs are below; averages need scores: genaipa score"
+        return f"{note_unfinished_judges(report.frame, judges)} {below}".strip()
     if not means:
         return ""
-    best, *others = means
-    row = next((known for one in others if (known := _between(pairs, best, one))), None)
-    said = []
+    best, *rivals = means
+    row = next((pair for rival in rivals if (pair := _pair_row(pairs, best, rival))), None)
+    sentences = []
     if row is not None:
         wide = pd.notna(row["policies_low"])
         low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
@@ -255,23 +258,24 @@ def _limits(
         p = row["policies_p_holm"] if wide else row["p_holm"]
         tests = int(pairs["p_holm"].notna().sum())
         among = f", adjusted for {tests} pairs" if tests > 1 and pd.notna(p) else ""
-        tested = f", {written(p)}" if pd.notna(p) else ""
-        ends = f"{signed(low)} to {signed(high)} for {target}{tested}"
-        sure = f" ({percent(row['level'])}{among}: {ends})" if pd.notna(low) else ""
-        said.append(
-            f"{names[best]} minus {names[row['second']]}: {signed(row['difference'])} points of M_all{sure}, over the "
+        tested = f", {write_p(p)}" if pd.notna(p) else ""
+        ends = f"{write_difference(low)} to {write_difference(high)} for {target}{tested}"
+        sure = f" ({write_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
+        sentences.append(
+            f"{names[best]} minus {names[row['second']]}: {write_difference(row['difference'])} points of M_all{sure}, "
+            "over the "
             f"{int(row['n'])} questions scored of both."
         )
-    said += [
-        str(part.board_level(report.frame)),
-        lacking_answers(answered(report.frame)),
-        _documents(board, pairs),
-        _scorers(board),
+    sentences += [
+        str(part.leaderboard_evidence(report.frame)),
+        note_unanswered(count_answered(report.frame)),
+        _note_documents(board, pairs),
+        _note_scorers(board),
     ]
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
-def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
+def _note_documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     number = int((pairs if len(pairs) else board)["documents"].max())
     if number < LEAST_DOCUMENTS:
         documents = {0: "Means over documents say", 1: "One document says"}.get(number, f"{number} documents say")
@@ -279,58 +283,65 @@ def _documents(board: pd.DataFrame, pairs: pd.DataFrame) -> str:
     return f"{number} documents{': rough for other policies' if number < ROUGH_DOCUMENTS else ''}."
 
 
-def _scorers(board: pd.DataFrame) -> str:
+def _note_scorers(board: pd.DataFrame) -> str:
     who = list(dict.fromkeys(board["scored_by"]))
     if len(who) > _NAMED:
         return ""
-    named = " or ".join("the study that published them" if one == "published" else one for one in who)
+    named = " or ".join("the study that published them" if scorer == "published" else scorer for scorer in who)
     return f"Scored by {named}: other people might score otherwise."
 
 
-def _changes(report: Report) -> list[str]:
+def _list_warnings(report: Report) -> list[str]:
     """Sentences that change the reading most: on what isn't a sample, isn't alike, or was chosen."""
-    apart = overall.unlike(report.frame) if "system-differences" in report.tables else ""
+    apart = overall.note_unlike_systems(report.frame) if "system-differences" in report.tables else ""
     urgent = chapter_sentences(report.study, urgent=True)
-    return [*urgent, *filter(None, [part.in_words(report.frame).strip(), apart]), *notable.weighty(report.study)]
+    return [
+        *urgent,
+        *filter(None, [part.describe_parts(report.frame).strip(), apart]),
+        *notable.reading_warnings(report.study),
+    ]
 
 
-def _silence(absent: Sequence[str]) -> str:
-    """A sentence on what the study says nothing of."""
-    found = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
-    named = "; ".join(f"{what[:1].lower()}{what[1:]}" for what in found[:_SILENT])
-    more = f"; and {len(found) - _SILENT} more" if len(found) > _SILENT else ""
-    return f"Not measured: {named}{more}." if found else ""
+def _note_absent(absent: Sequence[str]) -> str:
+    """Return a sentence on what the study says nothing of."""
+    topics = [match[1] for sentence in absent if (match := _ABSENT.match(sentence))]
+    named = "; ".join(f"{topic[:1].lower()}{topic[1:]}" for topic in topics[:_SILENT])
+    remainder = f"; and {len(topics) - _SILENT} more" if len(topics) > _SILENT else ""
+    return f"Not measured: {named}{remainder}." if topics else ""
 
 
 # -- the matrix --
 
 
-def _lines(
+def _matrix_lines(
     pairs: pd.DataFrame, means: Mapping[str, float], names: Mapping[Any, str], came: Mapping[str, Answered]
 ) -> list[Line]:
     systems = list(means)[:_MOST]
-    ranks = {name: _span(least, most) for name, least, most, _ in matches.ranks(pairs).itertuples(index=False)}
+    ranks = {
+        name: _write_ranks(lowest, highest)
+        for name, lowest, highest, _ in matches.possible_ranks(pairs).itertuples(index=False)
+    }
     lines = []
     for system in systems:
         rank = ranks.get(system, "unknown")
-        cells = [None if other == system else _cell(_between(pairs, system, other)) for other in systems]
+        cells = [None if rival == system else _matrix_cell(_pair_row(pairs, system, rival)) for rival in systems]
         lacks = f" ({part})" if (part := came.get(system)) and not part.is_whole else ""
         lines.append(Line(system, names[system], rank, f"{means[system]:.0f}{lacks}", cells))
     return lines
 
 
-def _span(least: int, most: int) -> str:
+def _write_ranks(lowest: int, highest: int) -> str:
     """Write from which rank to which a system may be."""
-    return f"{least}" if least == most else f"{least} to {most}"
+    return f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
 
 
-def _cell(row: Mapping[str, Any] | None) -> Cell:
+def _matrix_cell(row: Mapping[str, Any] | None) -> Cell:
     if row is None:
         return Cell("nothing in common", "chance")
     wide = pd.notna(row["policies_low"])
     low, high = (row["policies_low"], row["policies_high"]) if wide else (row["low"], row["high"])
-    sure = f" ({signed(low)} to {signed(high)})" if pd.notna(low) else ""
-    return Cell(f"{signed(row['difference'])}{sure}", _holds(row))
+    sure = f" ({write_difference(low)} to {write_difference(high)})" if pd.notna(low) else ""
+    return Cell(f"{write_difference(row['difference'])}{sure}", _grade_difference(row))
 
 
 PAGE, NOTES = "index.html", "notes.html"
@@ -349,7 +360,7 @@ _MOST_DOCUMENTS = 24
 
 
 @dataclass(frozen=True)
-class _Shown:
+class _View:
     """A table or figure on its way into the template."""
 
     name: str
@@ -371,31 +382,33 @@ class _Shown:
         return self.width > _WIDTH / 2
 
 
-def pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
-    """The page and those beside it, by their file names. `pictures` are the figures drawn already, as SVG by name.
+def render_pages(report: Report, pictures: Mapping[str, bytes] | None = None, *, whole: bool = False) -> dict[str, str]:
+    """Render the page and those beside it, by file name; `pictures` are figures already drawn, as SVG by name.
 
     `whole` shows answers whose text may not be passed on as well.
     """
-    answers, words = find_answers(report.study, whole=whole), _words(report)
-    found = {PAGE: _page(report, pictures or {}, answers, words)}
-    found[NOTES] = template("notes.html.jinja").render(**words, title="Notes on the report")
-    if answers.apart:
-        found[beside.PAGE] = template("answers.html.jinja").render(**words, title="Answers", answers=answers)
-    return found
+    answers, words = find_answers(report.study, whole=whole), _shared_words(report)
+    html_by_name = {PAGE: _render_page(report, pictures or {}, answers, words)}
+    html_by_name[NOTES] = load_template("notes.html.jinja").render(**words, title="Notes on the report")
+    if answers.file_questions:
+        html_by_name[beside.PAGE] = load_template("answers.html.jinja").render(
+            **words, title="Answers", answers=answers
+        )
+    return html_by_name
 
 
-def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
-    study, said = report.study, front(report)
+def _render_page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words: Mapping[str, Any]) -> str:
+    study, finding = report.study, build_front(report)
     full = [chapter for chapter in report.chapters if chapter.tables or chapter.figures]
-    first = _first(report)
-    return template("report.html.jinja").render(
+    first = _first_picture(report)
+    return load_template("report.html.jinja").render(
         **words,
-        title=said.title,
-        front=said,
-        first=_figure(first, pictures) if first else None,
+        title=finding.title,
+        front=finding,
+        first=_figure_view(first, pictures) if first else None,
         by_judge=first is not None and first.name.startswith(ALONE),
-        key=_table(report.key, answers) if report.key and overall.OVERVIEW not in report.figures else None,
-        chapters=[_chapter(chapter, pictures, answers, first) for chapter in full],
+        key=_table_view(report.key, answers) if report.key and overall.OVERVIEW not in report.figures else None,
+        chapters=[_chapter_view(chapter, pictures, answers, first) for chapter in full],
         answers=answers,
         absent=report.absent,
         number_absent=len({sentence.partition(":")[0] for sentence in report.absent}),
@@ -404,24 +417,24 @@ def _page(report: Report, pictures: Mapping[str, bytes], answers: Answers, words
     )
 
 
-def _first(report: Report) -> Figure | None:
-    """The picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
+def _first_picture(report: Report) -> Figure | None:
+    """Return the picture of the first screen: systems and categories; before people scored, what a judge alone gave."""
     alone = (figure for name, figure in report.figures.items() if name.startswith(ALONE))
     return report.figures.get(overall.OVERVIEW) or next(alone, None)
 
 
-def _words(report: Report) -> dict[str, Any]:
-    """The words that all pages of a report share: versions, method, and the notes in full."""
+def _shared_words(report: Report) -> dict[str, Any]:
+    """Return the words that all pages of a report share: versions, method, and the notes in full."""
     study = report.study
     sources = sorted(study.sources, key=lambda source: source.folder.name)
     return {
         "version": genaipa.__version__,
         "procedure": not study.table.empty or not report.results,
-        "facts": _facts(report, sources),
+        "facts": _study_facts(report, sources),
         "notable": report.notable,
-        "bands": report.bounds.in_words,
+        "bands": report.bounds.description,
         "limits": report.bounds.overall,
-        "scale": study.rubric.in_words,
+        "scale": study.rubric.scale_description,
         "intervals": INTERVALS,
         "problems": report.problems,
         "lost": study.lost,
@@ -431,7 +444,7 @@ def _words(report: Report) -> dict[str, Any]:
 
 
 @cache
-def _environment(package: str) -> jinja2.Environment:
+def _template_environment(package: str) -> jinja2.Environment:
     packages = dict.fromkeys((package, "genaipa.reports"))
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name, "") for name in packages]),
@@ -443,49 +456,49 @@ def _environment(package: str) -> jinja2.Environment:
     )
     # Whatever a page shows, a model's name as served and a reply among it.
     environment.finalize = strip_control_characters
-    environment.filters["prose"] = lambda text: Markup(prose(text))  # noqa: S704 - escaped
+    environment.filters["prose"] = lambda text: Markup(render_note(text))  # noqa: S704 - escaped
     return environment
 
 
-def template(name: str, package: str = "genaipa.reports") -> jinja2.Template:
+def load_template(name: str, package: str = "genaipa.reports") -> jinja2.Template:
     """Return a template of a package's pages, in which every text is escaped; it may import those of reports."""
-    return _environment(package).get_template(name)
+    return _template_environment(package).get_template(name)
 
 
-def _systems(sources: Sequence[Source]) -> list[str]:
+def _list_systems(sources: Sequence[Source]) -> list[str]:
     return sorted({system for source in sources for system in source.systems})
 
 
-def _facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, str]]:
-    study, frame, own = report.study, report.frame, [fact for one in report.results for fact in one.facts]
+def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, str]]:
+    study, frame, task_facts = report.study, report.frame, [fact for result in report.results for fact in result.facts]
     if frame.empty and report.results:
-        return [("Systems", ", ".join(_systems(sources))), *own, ("Runs", _runs(sources))]
+        return [("Systems", ", ".join(_list_systems(sources))), *task_facts, ("Runs", _describe_runs(sources))]
     counted = frame[frame["counted"]]
     people = counted.loc[counted["unit"] == "answer", "analyst"].nunique()
     published = ["a published study"] if (counted["unit"] == "table").any() else []
     scorers = [number(people, "analyst")] if people or not published else []
     documents = sorted({name for source in sources for name in source.manifest.documents})
-    asked, categories = frame.loc[frame["unit"] == "answer", "key"], study.questions.categories.items()
+    answer_keys, categories = frame.loc[frame["unit"] == "answer", "key"], study.questions.categories.items()
     return [
-        ("Systems", ", ".join(_systems(sources))),
-        *own,
+        ("Systems", ", ".join(_list_systems(sources))),
+        *task_facts,
         ("Documents", ", ".join(documents) if len(documents) <= _MOST_DOCUMENTS else f"{len(documents):,}"),
-        ("Runs", _runs(sources)),
-        ("Questions asked", f"{asked.nunique():,}, of {len(study.questions.texts):,} different questions"),
+        ("Runs", _describe_runs(sources)),
+        ("Questions asked", f"{answer_keys.nunique():,}, of {len(study.questions.texts):,} different questions"),
         ("Categories", "; ".join(f"{short} {name}" for short, name in categories if short != name)),
-        ("Scores in the averages", f"{len(counted):,}{_once_scored(counted)}"),
-        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _unscored_by(study)),
+        ("Scores in the averages", f"{len(counted):,}{_note_different_texts(counted)}"),
+        ("Scored by", ", ".join([*published, *scorers]) if len(counted) else _name_scorers(study)),
     ]
 
 
-def _unscored_by(study: Study) -> str:
+def _name_scorers(study: Study) -> str:
     """Return whose scores there are where no person's is."""
     judges = find_judges(study.table, study.rubric.digest)
     return f"{join_names([one_line(judge) for judge in judges])} alone, which no average takes" if judges else "nobody"
 
 
-def _runs(sources: Sequence[Source]) -> str:
-    """Number of the runs, and their days."""
+def _describe_runs(sources: Sequence[Source]) -> str:
+    """Count the runs, and name their days."""
     # What was imported has no times of its own.
     begun = sorted(source.manifest.created[:10] for source in sources if source.manifest.created)
     ended = sorted(source.manifest.updated[:10] for source in sources if source.manifest.updated)
@@ -495,64 +508,66 @@ def _runs(sources: Sequence[Source]) -> str:
     return f"{len(sources):,}{when}"
 
 
-def _once_scored(counted: pd.DataFrame) -> str:
-    """The number of texts that the scores are of, where equal ones were scored once and count for each answer."""
+def _note_different_texts(counted: pd.DataFrame) -> str:
+    """Say how many different texts were scored, where equal ones were scored once and count for each answer."""
     answers = counted[counted["unit"] == "answer"].drop_duplicates(["run", "key"])
     texts = answers["answer"].nunique()
     return f", of {number(texts, 'different text')}" if texts < len(answers) else ""
 
 
-def _chapter(chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, above: Figure | None) -> dict[str, Any]:
-    """A chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
+def _chapter_view(
+    chapter: Chapter, pictures: Mapping[str, bytes], answers: Answers, above: Figure | None
+) -> dict[str, Any]:
+    """Return a chapter: the first figure of each kind, the others folded, tables folded, and the files of long tables.
 
     The figure that is `above`, on the first screen, is not shown twice.
     """
     first: dict[str, Figure] = {}
-    further: list[Figure] = []
+    folded: list[Figure] = []
     for figure in chapter.figures:
         if figure is above:
             continue
         if first.setdefault(figure.kind or figure.name, figure) is not figure:
-            further.append(figure)
+            folded.append(figure)
     tables = [table for table in chapter.tables if table.name not in {figure.table.name for figure in first.values()}]
     titles = {table.title for table in tables}
     tables += [figure.table for figure in first.values() if not figure.kind and figure.table.title not in titles]
-    shown = {table.name: _table(table, answers) for table in tables if len(table.data) <= MOST}
+    views = {table.name: _table_view(table, answers) for table in tables if len(table.data) <= MOST}
     return {
         "name": chapter.name,
         "title": chapter.title,
         "lead": first_sentences(chapter.lead, 1),
         "method": chapter.method,
         "references": chapter.references,
-        "figures": [_figure(figure, pictures) for figure in first.values()],
-        "further": [_figure(figure, pictures) for figure in further],
-        "first": [shown[name] for name in chapter.first if name in shown],
-        "tables": [one for name, one in shown.items() if name not in chapter.first],
-        "files": [(table.name, table.title, len(table.data)) for table in tables if table.name not in shown],
+        "figures": [_figure_view(figure, pictures) for figure in first.values()],
+        "further": [_figure_view(figure, pictures) for figure in folded],
+        "first": [views[name] for name in chapter.first if name in views],
+        "tables": [view for name, view in views.items() if name not in chapter.first],
+        "files": [(table.name, table.title, len(table.data)) for table in tables if table.name not in views],
     }
 
 
-def _table(table: Table, answers: Answers) -> _Shown:
+def _table_view(table: Table, answers: Answers) -> _View:
     lean = table.lean
     markup = Markup(as_html(lean, hrefs=answers.hrefs(lean.data), bare=True))  # noqa: S704 - escaped cell by cell
     brief = sum(count_words(cell, HALF) for row in lean.cells for cell in row) <= _BRIEF
-    return _Shown(table.name, table.title, _caption(table.caption, table.note), markup, brief=brief)
+    return _View(table.name, table.title, _write_caption(table.caption, table.note), markup, brief=brief)
 
 
-def _caption(caption: str, note: str) -> Markup:
-    missing = next((found for found in _MISSING.findall(note) if found not in caption), "")
-    return Markup(prose(" ".join(filter(None, (caption, missing, warning(note))))))  # noqa: S704 - escaped
+def _write_caption(caption: str, note: str) -> Markup:
+    missing = next((sentence for sentence in _MISSING.findall(note) if sentence not in caption), "")
+    return Markup(render_note(" ".join(filter(None, (caption, missing, find_warning(note))))))  # noqa: S704 - escaped
 
 
-def _figure(figure: Figure, pictures: Mapping[str, bytes]) -> _Shown:
-    drawn = pictures.get(figure.name) or as_bytes(figure, "svg")
-    across, down = (re.search(rb'<svg[^>]* %s="([\d.]+)pt"' % side, drawn) for side in (b"width", b"height"))
-    points, ends = float(across[1]) if across else 0.0, re.search(rb'<svg data-names="([\d.]+) ([\d.]+)"', drawn)
-    return _Shown(
+def _figure_view(figure: Figure, pictures: Mapping[str, bytes]) -> _View:
+    svg = pictures.get(figure.name) or as_bytes(figure, "svg")
+    across, down = (re.search(rb'<svg[^>]* %s="([\d.]+)pt"' % side, svg) for side in (b"width", b"height"))
+    points, ends = float(across[1]) if across else 0.0, re.search(rb'<svg data-names="([\d.]+) ([\d.]+)"', svg)
+    return _View(
         figure.name,
         figure.title,
-        _caption(figure.caption or first_sentences(figure.note), figure.note),
-        picture=_embedded(drawn.decode()),
+        _write_caption(figure.caption or first_sentences(figure.note), figure.note),
+        picture=_embed_svg(svg.decode()),
         width=round(points * _WIDTH / _POINTS),
         names=(float(ends[1]) / points, float(ends[2]) / points) if ends and points else None,
         ratio=points / float(down[1]) if down else 1.0,
@@ -566,8 +581,8 @@ _QUOTED = re.compile(r'="[^"]*\'')
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.~ /:=;,()+*!?@\[\]{}|&'<>-]+")
 
 
-def _embedded(svg: str) -> Markup:
-    """A picture as an address of itself: outlines to a hundredth of a point, short names, and little escaped."""
+def _embed_svg(svg: str) -> Markup:
+    """Return a picture as an address of itself: outlines to a hundredth of a point, short names, and little escaped."""
     svg = _COMMENT.sub("", svg[svg.index("<svg") :]).replace("xlink:href", "href").replace("DejaVuSans-", "g")
     svg = " ".join(_PATH.sub(lambda path: _FRACTION.sub(r"\1", path[0]), svg).split()).replace("> <", "><")
     svg = svg if _QUOTED.search(svg) else svg.replace('"', "'")

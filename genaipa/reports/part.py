@@ -1,12 +1,12 @@
 """The part of their answers that averages of people's scores rest on, and whether chance chose it.
 
 Answers scored in the order of documents are whole documents, and say little of the others; a finished wave
-(`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores (`thin`) don't count in the
-leaderboard, and sentences say so elsewhere.
+(`scoring.waves`) is a random part, which speaks for all. Experiments with too few scores (`find_thin_experiments`)
+don't count in the leaderboard, and sentences say so elsewhere.
 
-A finished wave may lack a few scores (`lacking`). Whoever skips an answer may do so because it is hard, so that the
-average of the others may be too good. How far is bounded by giving what is lacking the lowest value, and the highest; a
-judge's scores say where they may lie.
+A finished wave may lack a few scores (`tabulate_lacking`). Whoever skips an answer may do so because it is hard, so
+that the average of the others may be too good. How far is bounded by giving what is lacking the lowest value, and the
+highest; a judge's scores say where they may lie.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.evidence import evidence
-from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.table import Table, table
+from genaipa.reports.evidence import measure_evidence
+from genaipa.reports.judged.estimate import estimate_averages
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.looks import UNFINISHED
@@ -40,119 +40,125 @@ _BY = ["system", "experiment"]
 
 
 class ScoredPart(NamedTuple):
-    """The number of `answers` of a system in an experiment, of those scored, and of these that a finished wave `drew`.
+    """The number of `answers` of a system in an experiment, of those `scored`, and of these `scored_in_wave`.
 
-    `why` says in words why they are no sample; it is empty where all are scored, or what the wave drew. Of the wave,
+    `reason` says in words why they are no sample; it is empty where all are scored, or what the wave drew. Of the wave,
     `lacking` have no score.
     """
 
     answers: int
     scored: int
-    drew: int
-    why: str
+    scored_in_wave: int
+    reason: str
     lacking: int = 0
 
     @property
-    def speaks_for_all(self) -> bool:
+    def is_representative(self) -> bool:
         """Whether all are scored, or a random part."""
-        return self.scored == self.answers or (self.drew > 0 and not self.why)
+        return self.scored == self.answers or (self.scored_in_wave > 0 and not self.reason)
 
     def __str__(self) -> str:
         if self.answers == self.scored:
             return f"all {self.answers:,}"
-        how = self.why or (", at random" if self.drew == self.scored else f", {self.drew:,} of them at random")
-        lacking = f"; {self.lacking:,} of the wave lacking" if self.lacking and not self.why else ""
-        return f"{self.scored:,} of {self.answers:,}{how}{lacking}"
+        sampling = self.reason or (
+            ", at random" if self.scored_in_wave == self.scored else f", {self.scored_in_wave:,} of them at random"
+        )
+        lacking = f"; {self.lacking:,} of the wave lacking" if self.lacking and not self.reason else ""
+        return f"{self.scored:,} of {self.answers:,}{sampling}{lacking}"
 
 
-def part_scored(rows: pd.DataFrame) -> ScoredPart:
-    """The scored part of the answers of one system in one experiment; these are its rows."""
-    rows = _scorable(rows)
-    each = rows.groupby(["run", "key"], observed=True, sort=False)
-    scored, wave = each["counted"].any(), each["in_wave"].first().astype(str)
-    asked, drew = int((wave == "yes").sum()), int(((wave == "yes") & scored).sum())
+def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
+    """Return the scored part of the answers of one system in one experiment; these are its rows."""
+    rows = _select_scorable(rows)
+    answers_by_key = rows.groupby(["run", "key"], observed=True, sort=False)
+    scored, wave = answers_by_key["counted"].any(), answers_by_key["in_wave"].first().astype(str)
+    wave_size, scored_in_wave = int((wave == "yes").sum()), int(((wave == "yes") & scored).sum())
     late = int(((wave == "") & ~scored).sum())
-    why = ""
-    if not asked:
-        why = _unplanned(rows)
-    elif asked - drew > UNFINISHED * asked:
-        why = f", the wave of {asked:,} not finished: not a sample"
+    reason = ""
+    if not wave_size:
+        reason = _describe_order(rows)
+    elif wave_size - scored_in_wave > UNFINISHED * wave_size:
+        reason = f", the wave of {wave_size:,} not finished: not a sample"
     elif late > LATE * len(scored):
-        why = f", but {late:,} came after the draw: not a sample"
+        reason = f", but {late:,} came after the draw: not a sample"
     elif _is_uneven(rows):
-        why = ", some documents more often than others: not a sample"
-    return ScoredPart(len(scored), int(scored.sum()), drew, why, asked - drew)
+        reason = ", some documents more often than others: not a sample"
+    return ScoredPart(len(scored), int(scored.sum()), scored_in_wave, reason, wave_size - scored_in_wave)
 
 
 def _is_uneven(rows: pd.DataFrame) -> bool:
-    """Whether chance favours documents, as where a draw of one run took all of its answers, and later ones a part."""
-    each = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
-    chances = each.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
+    """Tell whether chance favours documents: one run's draw took all of its answers, later ones a part."""
+    answers = rows.drop_duplicates(["run", "key"]).dropna(subset="pi")
+    chances = answers.groupby(["question", "document"], observed=True)["pi"].sum().clip(upper=1)
     cells = chances.groupby(level=0, observed=True)
     return bool((cells.min() < cells.max() * EVEN).mean() > UNFINISHED)
 
 
-def _scorable(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of answers that could be scored, and that no audit leaves out."""
+def _select_scorable(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of answers that could be scored, and that no audit leaves out."""
     return frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["counted"] | (frame["excluded"] == ""))]
 
 
-def _unplanned(rows: pd.DataFrame) -> str:
-    """How answers were chosen that no wave asked for."""
+def _describe_order(rows: pd.DataFrame) -> str:
+    """Say how answers were chosen that no wave asked for."""
     orders = set(rows.loc[rows["counted"], "desk_order"].astype(str))
     if orders == {"random"}:
         return ", in random order"
     return ", in the order of documents: not a sample" if orders & {"question", "document"} else ": not a sample"
 
 
-@averages.kept
-def parts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Each system and experiment with answers that people scored, and of them the `part` (`ScoredPart`) scored.
+@averages.cache_per_frame
+def scored_parts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return each system and experiment with answers that people scored, and of them the `part` (`ScoredPart`) scored.
 
     Studies' published scores are no part of their answers, and are left out.
     """
     tables = frame.loc[(frame["unit"] == "table") & frame["counted"], _BY]
     published = {*tables.drop_duplicates().itertuples(index=False, name=None)}
-    found = [
-        {**dict(zip(_BY, key, strict=True)), "part": part_scored(own)}
-        for key, own in _scorable(frame).groupby(_BY, observed=True, sort=True)
-        if key not in published and own["counted"].any()
+    rows = [
+        {**dict(zip(_BY, key, strict=True)), "part": measure_scored_part(group)}
+        for key, group in _select_scorable(frame).groupby(_BY, observed=True, sort=True)
+        if key not in published and group["counted"].any()
     ]
-    return pd.DataFrame(found, columns=[*_BY, "part"])
+    return pd.DataFrame(rows, columns=[*_BY, "part"])
 
 
 def is_scored_throughout(frame: pd.DataFrame) -> bool:
     """Tell whether people scored every answer of a tidy table that they could score."""
-    return bool(_scorable(frame).groupby(["run", "key"], observed=True)["counted"].any().all())
+    return bool(_select_scorable(frame).groupby(["run", "key"], observed=True)["counted"].any().all())
 
 
 def is_partial(frame: pd.DataFrame) -> bool:
-    """Whether an average rests on a part of its answers."""
-    return any(part.scored < part.answers for part in parts(frame)["part"])
+    """Tell whether an average rests on a part of its answers."""
+    return any(part.scored < part.answers for part in scored_parts(frame)["part"])
 
 
-def of_systems(frame: pd.DataFrame) -> dict[str, str]:
+def describe_system_parts(frame: pd.DataFrame) -> dict[str, str]:
     """System → the part of its answers that is scored, over all experiments that have scores."""
-    found = {}
-    for system, own in parts(frame).groupby("system", observed=True, sort=True):
-        some = list(own["part"])
-        answers, scored = sum(part.answers for part in some), sum(part.scored for part in some)
-        drew = sum(part.scored if part.scored == part.answers else part.drew for part in some)
-        whys = {part.why for part in some if not part.speaks_for_all}
-        why = whys.pop() if len(whys) == 1 else ": not a sample" * bool(whys)
-        found[str(system)] = str(ScoredPart(answers, scored, drew, why, sum(part.lacking for part in some)))
-    return found
+    descriptions = {}
+    for system, group in scored_parts(frame).groupby("system", observed=True, sort=True):
+        system_parts = list(group["part"])
+        answers, scored = sum(part.answers for part in system_parts), sum(part.scored for part in system_parts)
+        scored_in_wave = sum(
+            part.scored if part.scored == part.answers else part.scored_in_wave for part in system_parts
+        )
+        reasons = {part.reason for part in system_parts if not part.is_representative}
+        reason = reasons.pop() if len(reasons) == 1 else ": not a sample" * bool(reasons)
+        descriptions[str(system)] = str(
+            ScoredPart(answers, scored, scored_in_wave, reason, sum(part.lacking for part in system_parts))
+        )
+    return descriptions
 
 
-def in_words(frame: pd.DataFrame) -> str:
-    """A sentence on the parts of answers that averages rest on; empty where all answers are scored."""
+def describe_parts(frame: pd.DataFrame) -> str:
+    """Return a sentence on the parts of answers that averages rest on; empty where all answers are scored."""
     if not is_partial(frame):
         return ""
     groups: dict[str, list[str]] = {}
-    for row in parts(frame).itertuples():
+    for row in scored_parts(frame).itertuples():
         groups.setdefault(str(row.part), []).append(f"{row.system} {row.experiment}")
-    said = "; ".join(f"{part} ({', '.join(named)})" for part, named in groups.items())
-    return f" Averages of people's scores rest on: {said}."
+    descriptions = "; ".join(f"{part} ({', '.join(named)})" for part, named in groups.items())
+    return f" Averages of people's scores rest on: {descriptions}."
 
 
 LEAST_SCORED = 0.5
@@ -170,111 +176,127 @@ Thin = dict[tuple[str, str], tuple[int, int]]
 """System and experiment → how many of its questions about a document are scored, and all, where that is too few."""
 
 
-@averages.kept
-def thin(frame: pd.DataFrame) -> Thin:
-    """The experiments of a tidy table with too few scores.
+@averages.cache_per_frame
+def find_thin_experiments(frame: pd.DataFrame) -> Thin:
+    """Return the experiments of a tidy table with too few scores.
 
     A published mean over documents scores its question about each of them.
     """
-    rows = averages.about_policies(frame)
-    few: Thin = {}
-    for (system, experiment), own in rows.groupby(_BY, observed=True, sort=True):
-        asked = own.loc[own["document"] != "", ["document", "question"]].drop_duplicates()
-        scores = own[own["counted"] & own["m_all"].notna()]
+    rows = averages.select_policy_rows(frame)
+    thin_counts: Thin = {}
+    for (system, experiment), group in rows.groupby(_BY, observed=True, sort=True):
+        planned_cells = group.loc[group["document"] != "", ["document", "question"]].drop_duplicates()
+        scores = group[group["counted"] & group["m_all"].notna()]
         means = set(scores.loc[scores["document"] == "", "question"])
         single = set(zip(scores["document"], scores["question"], strict=True))
-        cells = list(zip(asked["document"], asked["question"], strict=True))
+        cells = list(zip(planned_cells["document"], planned_cells["question"], strict=True))
         scored = sum(cell in single or cell[1] in means for cell in cells)
-        if 0 < scored < LEAST_SCORED * len(cells) and not part_scored(own).speaks_for_all:
-            few[str(system), str(experiment)] = (scored, len(cells))
-    return few
+        if 0 < scored < LEAST_SCORED * len(cells) and not measure_scored_part(group).is_representative:
+            thin_counts[str(system), str(experiment)] = (scored, len(cells))
+    return thin_counts
 
 
-def enough(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the experiments with enough scores to count (`thin`)."""
-    few = thin(frame)
-    # The same object, where that is all, so that what is `kept` of it is found again.
-    return frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(few))] if few else frame
-
-
-def board_level(frame: pd.DataFrame) -> EvidenceLevel:
-    """Return what a difference has to show before it counts, by what is scored of all that a leaderboard ranks."""
-    return evidence(averages.about_policies(enough(frame)))
-
-
-def too_few(frame: pd.DataFrame) -> str:
-    """A sentence about the experiments that are left out because too little of them is scored; or nothing."""
-    return left_out(thin(frame)).strip()
-
-
-def left_out(few: Thin) -> str:
-    """A sentence on the cells left blank, with how much of each is scored."""
-    if not few:
-        return ""
+def drop_thin_experiments(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the experiments with enough scores to count."""
+    thin_counts = find_thin_experiments(frame)
+    # The same object, where that is all, so that its results are found in the cache.
     return (
-        f" Left blank and not counted here, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
-        f"document are scored: {_named(few)}."
+        frame.loc[~pd.MultiIndex.from_frame(frame[_BY].astype(str)).isin(list(thin_counts))] if thin_counts else frame
     )
 
 
-def warned_table(made: Table, few: Thin) -> Table:
-    """The table with a sentence on these experiments, where it has averages of any."""
-    return replace(made, note=f"{made.note}{_no_sample(made.name, made, few)}")
+def leaderboard_evidence(frame: pd.DataFrame) -> EvidenceLevel:
+    """Return what a difference has to show before it counts, by what is scored of all that a leaderboard ranks."""
+    return measure_evidence(averages.select_policy_rows(drop_thin_experiments(frame)))
 
 
-def warned_figure(drawn: Figure, few: Thin) -> Figure:
-    """The figure with a sentence on these experiments, where it has averages of any."""
-    return replace(drawn, about=f"{drawn.about}{_no_sample(drawn.name, drawn.table, few)}")
+def note_thin_experiments(frame: pd.DataFrame) -> str:
+    """Return a sentence about the experiments that are left out because too little of them is scored; or nothing."""
+    return note_blank_cells(find_thin_experiments(frame)).strip()
 
 
-def warning(note: str) -> str:
-    """The sentence of these two in a note; or nothing."""
+def note_blank_cells(thin_counts: Thin) -> str:
+    """Return a sentence on the cells left blank, with how much of each is scored."""
+    if not thin_counts:
+        return ""
+    return (
+        f" Left blank and not counted here, because less than {LEAST_SCORED:.0%} of an experiment's questions about a "
+        f"document are scored: {_list_thin_experiments(thin_counts)}."
+    )
+
+
+def add_table_warning(report_table: Table, thin_counts: Thin) -> Table:
+    """Return the table with a sentence on these experiments, where it has averages of any."""
+    return replace(
+        report_table,
+        note=f"{report_table.note}{_warn_of_thin_experiments(report_table.name, report_table, thin_counts)}",
+    )
+
+
+def add_figure_warning(figure: Figure, thin_counts: Thin) -> Figure:
+    """Return the figure with a sentence on these experiments, where it has averages of any."""
+    return replace(figure, about=f"{figure.about}{_warn_of_thin_experiments(figure.name, figure.table, thin_counts)}")
+
+
+def find_warning(note: str) -> str:
+    """Return the warning that a note holds; or nothing."""
     return "".join(_WARNED.findall(note)[:1])
 
 
-def _no_sample(name: str, made: Table, few: Thin) -> str:
-    means = [column for column in _MEANS if column in made.data]
-    data = made.data.dropna(subset=means, how="all")
+def _warn_of_thin_experiments(name: str, report_table: Table, thin_counts: Thin) -> str:
+    means = [column for column in _MEANS if column in report_table.data]
+    data = report_table.data.dropna(subset=means, how="all")
     if not means or data.empty:
         return ""
     if {*_BY} <= {*data}:
-        shown = set(data[_BY].astype(str).itertuples(index=False, name=None))
+        cells_shown = set(data[_BY].astype(str).itertuples(index=False, name=None))
     else:
         # A figure of one experiment has it in its name.
-        systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in few}
-        pooled = _POOLED.get(name, [experiment for _, experiment in few if name.startswith(f"{experiment}-")])
-        shown = {(system, experiment) for system in systems for experiment in pooled}
-    there = {key: numbers for key, numbers in few.items() if key in shown}
-    if not there:
+        systems = set(data["system"].astype(str)) if "system" in data else {system for system, _ in thin_counts}
+        pooled = _POOLED.get(name, [experiment for _, experiment in thin_counts if name.startswith(f"{experiment}-")])
+        cells_shown = {(system, experiment) for system in systems for experiment in pooled}
+    thin_shown = {key: numbers for key, numbers in thin_counts.items() if key in cells_shown}
+    if not thin_shown:
         return ""
-    return f" Less than {LEAST_SCORED:.0%} scored and no sample, so not in the leaderboard: {_named(there)}."
+    experiments = _list_thin_experiments(thin_shown)
+    return f" Less than {LEAST_SCORED:.0%} scored and no sample, so not in the leaderboard: {experiments}."
 
 
-def _named(few: Mapping[tuple[str, str], tuple[int, int]]) -> str:
-    return "; ".join(f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in few.items())
+def _list_thin_experiments(thin_counts: Mapping[tuple[str, str], tuple[int, int]]) -> str:
+    return "; ".join(
+        f"{system} {experiment} ({n} of {all_})" for (system, experiment), (n, all_) in thin_counts.items()
+    )
 
 
 _ENDS = dict(zip(("least", "most"), M_ALL_RANGE, strict=True))
 """Column → the M_all that it gives to what is lacking."""
 
 
-def lacking(frame: pd.DataFrame) -> Table:
-    """A row for each system and experiment whose finished wave lacks scores: its average, and between which it lies."""
-    policies = averages.about_policies(frame)
-    short = parts(policies)
-    short = short[[one.speaks_for_all and one.lacking > 0 for one in short["part"]]]
+def tabulate_lacking(frame: pd.DataFrame) -> Table:
+    """Tabulate the averages of systems whose finished wave lacks scores, and between which values each lies."""
+    policies = averages.select_policy_rows(frame)
+    lacking_parts = scored_parts(policies)
+    lacking_parts = lacking_parts[
+        [scored_part.is_representative and scored_part.lacking > 0 for scored_part in lacking_parts["part"]]
+    ]
     columns = [*_BY, "lacking", "mean", *_ENDS, "judge_lacking", "judge_others"]
     rows = []
-    if len(short):
-        known = {name: _means(estimated(_filled(policies, value)).frame) for name, value in _ENDS.items()}
-        plain, said = _means(estimated(policies).frame), _said(policies)
-        for row in short.to_dict("records"):
+    if len(lacking_parts):
+        bounds = {
+            name: _average_experiments(estimate_averages(_fill_lacking(policies, value)).frame)
+            for name, value in _ENDS.items()
+        }
+        experiment_means, judge_means = (
+            _average_experiments(estimate_averages(policies).frame),
+            _average_judges(policies),
+        )
+        for row in lacking_parts.to_dict("records"):
             group = (str(row["system"]), str(row["experiment"]))
-            ends = {name: means.get(group) for name, means in known.items()}
-            judge = {f"judge_{name}": said.get((*group, name == "lacking")) for name in ("lacking", "others")}
+            ends = {name: means.get(group) for name, means in bounds.items()}
+            judge = {f"judge_{name}": judge_means.get((*group, name == "lacking")) for name in ("lacking", "others")}
             about = {"system": row["system"], "experiment": row["experiment"], "lacking": row["part"].lacking}
-            rows.append({**about, "mean": plain.get(group), **ends, **judge})
-    return table(
+            rows.append({**about, "mean": experiment_means.get(group), **ends, **judge})
+    return make_table(
         "waves-lacking",
         "What waves lack",
         "M_all (10 to 100): the average without the answers of a wave that nobody scored, and what it would "
@@ -292,34 +314,34 @@ def lacking(frame: pd.DataFrame) -> Table:
     )
 
 
-def _lacks(frame: pd.DataFrame) -> pd.Series[bool]:
-    """Whether a row is of an answer of a wave that people did not score, though they could."""
+def _is_lacking(frame: pd.DataFrame) -> pd.Series[bool]:
+    """Tell whether a row is of an answer of a wave that people did not score, though they could."""
     answers = frame[(frame["unit"] == "answer") & (frame["answer"] != "")]
     scored = answers.groupby(["run", "key"], observed=True, sort=False)["counted"].transform("any")
-    asked = answers[~scored & (answers["in_wave"] == "yes") & (answers["excluded"] == "")]
-    return pd.Series(frame.index.isin(asked.index), index=frame.index)
+    unscored = answers[~scored & (answers["in_wave"] == "yes") & (answers["excluded"] == "")]
+    return pd.Series(frame.index.isin(unscored.index), index=frame.index)
 
 
-def _filled(frame: pd.DataFrame, value: float) -> pd.DataFrame:
-    """The table as if people had scored what waves lack so."""
-    given = frame[_lacks(frame)].drop_duplicates(["run", "key"])
-    given = given.assign(m_all=value, averaged=1, counted=True)
+def _fill_lacking(frame: pd.DataFrame, value: float) -> pd.DataFrame:
+    """Return the table as if people had given this value to what waves lack."""
+    filled = frame[_is_lacking(frame)].drop_duplicates(["run", "key"])
+    filled = filled.assign(m_all=value, averaged=1, counted=True)
     rubric = frame.loc[frame["counted"] & (frame["unit"] == "answer"), "rubric"].iloc[0]
     for name, text in {"role": "score", "scorer": "human", "rubric": rubric}.items():
         kinds = frame[name].cat.categories.union([text], sort=False)
         frame = frame.assign(**{name: frame[name].cat.set_categories(kinds)})
-        given[name] = pd.Categorical([text] * len(given), categories=kinds)
-    return pd.concat([frame, given], ignore_index=True)
+        filled[name] = pd.Categorical([text] * len(filled), categories=kinds)
+    return pd.concat([frame, filled], ignore_index=True)
 
 
-def _means(frame: pd.DataFrame) -> dict[Hashable, float]:
-    """The average of each system and experiment."""
-    found = averages.policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
-    return dict(found.groupby(_BY)["m_all"].mean())
+def _average_experiments(frame: pd.DataFrame) -> dict[Hashable, float]:
+    """Return the average of each system and experiment."""
+    question_means = averages.policy_questions(frame).dropna(subset="m_all").astype(dict.fromkeys(_BY, "str"))
+    return dict(question_means.groupby(_BY)["m_all"].mean())
 
 
-def _said(frame: pd.DataFrame) -> dict[Hashable, float]:
-    """The judges' averages over a wave's answers, by system, experiment, and whether people did not score them."""
-    rows = frame.assign(lacks=_lacks(frame))
+def _average_judges(frame: pd.DataFrame) -> dict[Hashable, float]:
+    """Average judges' scores over a wave's answers, by system, experiment, and whether people scored them."""
+    rows = frame.assign(lacks=_is_lacking(frame))
     rows = rows[(rows["scorer"] == "machine") & (rows["in_wave"] == "yes")].astype(dict.fromkeys(_BY, "str"))
     return dict(rows.groupby([*_BY, "lacks"])["m_all"].mean())

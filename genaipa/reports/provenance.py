@@ -38,11 +38,11 @@ _SHORT = 12
 """Characters of a digest that a person compares."""
 
 
-def runs(study: Study) -> Table:
-    """One row per run: its plan, time, and version of genaipa."""
+def tabulate_runs(study: Study) -> Table:
+    """Return one row per run: its plan, time, and version of genaipa."""
     sources = sorted(study.sources, key=lambda source: source.folder.name)
-    own = {name: "" for source in sources for name in _own(source)}
-    data = _frame([_run(source, own) for source in sources], ("run",))
+    blank_facts = {name: "" for source in sources for name in _plan_facts(source)}
+    data = _make_frame([_run_row(source, blank_facts) for source in sources], ("run",))
     note = (
         "Times are in UTC; a run that was imported has none. The digest is the beginning of the SHA-256 of the run's "
         "answers. The whole manifests are below."
@@ -50,68 +50,70 @@ def runs(study: Study) -> Table:
     return Table("runs", "The runs", note, data, {"answers_digest": "digest"})
 
 
-def _own(source: Source) -> Mapping[str, str]:
+def _plan_facts(source: Source) -> Mapping[str, str]:
     """Facts about the plan of a run whose kind has some."""
     return source.manifest.spec.plan.facts(source.manifest.spec.task)
 
 
-def _run(source: Source, blank: dict[str, str]) -> dict[str, Any]:
+def _run_row(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     manifest, spec = source.manifest, source.manifest.spec
-    own, plan = {**blank, **_own(source)}, find_procedure_plan(spec)
+    plan_facts, plan = {**blank, **_plan_facts(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
         "status": source.folder.status(manifest, missing=bool(source.folder.describe_loss(manifest))),
-        "begun": _minute(manifest.created),
-        "updated": _minute(manifest.updated),
-        **{name: own[name] for name in own if name != "wordings"},
+        "begun": _format_minute(manifest.created),
+        "updated": _format_minute(manifest.updated),
+        **{name: plan_facts[name] for name in plan_facts if name != "wordings"},
         "documents": manifest.documents_description,
         "initializations": ", ".join(plan.initializations) if plan else "",
-        "wordings": ", ".join(plan.wordings) if plan else own.get("wordings", ""),
+        "wordings": ", ".join(plan.wordings) if plan else plan_facts.get("wordings", ""),
         "prompts": ", ".join(list_labels(manifest).values()),
         "repetitions": spec.repetitions,
         "conversations": plan.conversation if plan else "",
         "seed": spec.seed,
         "genaipa": manifest.versions.get("genaipa", ""),
-        "commit": _commit(manifest),
-        "answers_digest": (_digest_of_answers(source) or "")[:_SHORT],
+        "commit": _format_commit(manifest),
+        "answers_digest": (_digest_answers(source) or "")[:_SHORT],
     }
 
 
-def _minute(time: str) -> str:
+def _format_minute(time: str) -> str:
     return time[:16].replace("T", " ")
 
 
-def _commit(manifest: Manifest) -> str:
+def _format_commit(manifest: Manifest) -> str:
     changed = " (changed since)" if manifest.commit and manifest.dirty else ""
     return f"{(manifest.commit or '')[:_SHORT]}{changed}"
 
 
-def systems(study: Study) -> Table:
-    """One row per system as it was asked: the model asked for, and the one the provider says served."""
-    found: dict[tuple[str, ...], list[str]] = {}
+def tabulate_systems(study: Study) -> Table:
+    """Return one row per system as it was asked: the model asked for, and the one the provider says served."""
+    runs_by_system: dict[tuple[str, ...], list[str]] = {}
     for source in study.sources:
         for name in source.systems:
             facts = source.manifest.systems.get(name)
             if facts is not None:
                 settings = ", ".join(f"{key} {value}" for key, value in sorted(facts.sent.items()))
                 about = (name, facts.model, ", ".join(facts.served), settings, " ".join(facts.notes))
-                found.setdefault(about, []).append(source.folder.name)
+                runs_by_system.setdefault(about, []).append(source.folder.name)
     names = ("system", "model", "served", "settings", "notes")
-    rows = [{**dict(zip(names, about, strict=True)), "runs": len(found[about])} for about in sorted(found)]
+    rows = [
+        {**dict(zip(names, about, strict=True)), "runs": len(runs_by_system[about])} for about in sorted(runs_by_system)
+    ]
     headings = {"served": "model as served", "settings": "settings as sent"}
     note = (
         "Facts that a provider does not give are blank, and a setting that is not sent is the provider's own; `runs` "
         "is the number of runs."
     )
-    return Table("systems", "The systems", note, _frame(rows, ("system",)), headings)
+    return Table("systems", "The systems", note, _make_frame(rows, ("system",)), headings)
 
 
-def texts(study: Study) -> Table:
-    """One row per document text: its title, source and digest."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+def tabulate_texts(study: Study) -> Table:
+    """Return one row per document text: its title, source and digest."""
+    rows_by_text: dict[tuple[str, str], dict[str, Any]] = {}
     for source in study.sources:
         for name, facts in source.manifest.documents.items():
-            found.setdefault(
+            rows_by_text.setdefault(
                 (name, facts.digest),
                 {
                     "document": name,
@@ -123,66 +125,66 @@ def texts(study: Study) -> Table:
                     "digest": facts.digest[:_SHORT],
                 },
             )
-    data = _frame([found[key] for key in sorted(found)], ("document",))
+    data = _make_frame([rows_by_text[key] for key in sorted(rows_by_text)], ("document",))
     note = "The digest is the beginning of the SHA-256 of the text. A document listed twice had two texts."
     return Table("texts", "The texts", note, data, {"license": "licence"})
 
 
-def _frame(rows: list[dict[str, Any]], least: tuple[str, ...]) -> pd.DataFrame:
-    data = pd.DataFrame(rows, columns=None if rows else list(least))
-    return data[[name for name in data.columns if (data[name] != "").any() or name in least]]
+def _make_frame(rows: list[dict[str, Any]], required: tuple[str, ...]) -> pd.DataFrame:
+    data = pd.DataFrame(rows, columns=None if rows else list(required))
+    return data[[name for name in data.columns if (data[name] != "").any() or name in required]]
 
 
-def manifest_of(study: Study) -> dict[str, Any]:
+def make_manifest(study: Study) -> dict[str, Any]:
     """Provenance of a report for machines: digests of every run's files, of the scores, and versions."""
     return {
         "genaipa": genaipa.__version__,
-        "versions": versions(),
+        "versions": package_versions(),
         "runs": [
             {
                 "run": source.folder.name,
                 "systems": list(source.systems),
-                "files": {name: digest for name in _FILES if (digest := _digest_of(source, name))},
+                "files": {name: digest for name in _FILES if (digest := _digest_run_file(source, name))},
             }
             for source in study.sources
         ],
         "scores": {
             "count": len(study.log.counted),
-            "digest": _digest_of_scores(study.log.counted),
+            "digest": _digest_scores(study.log.counted),
             "head": study.log.head,
         },
     }
 
 
-def versions() -> dict[str, str]:
+def package_versions() -> dict[str, str]:
     """Name → version of Python and the packages that computed and drew the report."""
     return {"python": platform.python_version(), **{name: _version(name) for name in _COMPUTING}}
 
 
-def _digest_of(source: Source, name: str) -> str | None:
-    return _digest_of_answers(source) if name == ANSWERS else _digest(source.folder.path / name)
+def _digest_run_file(source: Source, name: str) -> str | None:
+    return _digest_answers(source) if name == ANSWERS else _digest_path(source.folder.path / name)
 
 
-def _digest_of_answers(source: Source) -> str | None:
+def _digest_answers(source: Source) -> str | None:
     """Return the SHA-256 of the answers of a run; None without any."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     try:
         for _, line in source.folder.read_lines():
-            found.update(line)
+            digest.update(line)
     except OSError:
         return None
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
-def _digest(path: Path) -> str | None:
-    """SHA-256 of a file; None if there is none."""
+def _digest_path(path: Path) -> str | None:
+    """Return the SHA-256 of a file; None if there is none."""
     if not path.is_file():
         return None
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _digest_of_scores(events: Iterable[Event]) -> str:
-    """A digest of the scores that is the same in whatever order the store gives them: the sum of their SHA-256."""
+def _digest_scores(events: Iterable[Event]) -> str:
+    """Return a digest of the scores that does not depend on their order: the sum of their SHA-256."""
     total = sum(int.from_bytes(hashlib.sha256(msgspec.json.encode(event)).digest()) for event in events)
     return f"{total % 2**256:064x}"

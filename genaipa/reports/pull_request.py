@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.errors import clip, command
 from genaipa.reports import averages
 from genaipa.reports.figures.style import one_line
-from genaipa.reports.gate import change_in_words
+from genaipa.reports.gate import describe_change
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.runs.permission import Permission
 from genaipa.runs.records import RecordHead
@@ -49,18 +49,22 @@ class ChangedAnswer:
     replies: tuple[str, str]
 
 
-def changed_answers(found: Comparison, workspace: Workspace, most: int = MOST) -> list[ChangedAnswer]:
+def find_changed_answers(comparison: Comparison, workspace: Workspace, max_answers: int = MOST) -> list[ChangedAnswer]:
     """Return the answers whose M_all changed most from the first system to the second, losses before gains."""
-    ours, theirs = (_by_cell(side.frame) for side in found.sides)
-    both = ours.merge(theirs, on=_CELL, suffixes=("", "_now"))
-    change = (both["m_all_now"] - both["m_all"]).round(9)
-    both = both.assign(change=change, size=-change.abs())[change != 0]
-    rows = both.sort_values(["size", "change", *_CELL], kind="stable").head(most).to_dict("records")
-    replies = _replies(workspace, [(row[f"run{side}"], row[f"key{side}"]) for row in rows for side in ("", "_now")])
+    ours, theirs = (_answers_by_cell(side.frame) for side in comparison.sides)
+    paired = ours.merge(theirs, on=_CELL, suffixes=("", "_now"))
+    change = (paired["m_all_now"] - paired["m_all"]).round(9)
+    paired = paired.assign(change=change, size=-change.abs())[change != 0]
+    rows = paired.sort_values(["size", "change", *_CELL], kind="stable").head(max_answers).to_dict("records")
+    replies = _read_replies(
+        workspace, [(row[f"run{side}"], row[f"key{side}"]) for row in rows for side in ("", "_now")]
+    )
     return [
         ChangedAnswer(
             str(row["question"]),
-            next(iter(sorted(found.sides[0].asked.get((row["document"], row["question"], row["wording"]), ()))), ""),
+            next(
+                iter(sorted(comparison.sides[0].asked.get((row["document"], row["question"], row["wording"]), ()))), ""
+            ),
             (row["m_all"], row["m_all_now"]),
             (replies.get((row["run"], row["key"]), ""), replies.get((row["run_now"], row["key_now"]), "")),
         )
@@ -68,16 +72,16 @@ def changed_answers(found: Comparison, workspace: Workspace, most: int = MOST) -
     ]
 
 
-def _by_cell(frame: pd.DataFrame) -> pd.DataFrame:
+def _answers_by_cell(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the scored answers of a side, as they are paired."""
-    each = averages.answers(frame)
-    rows = each[(each["unit"] == "answer") & each["m_all"].notna()]
+    answer_averages = averages.average_answers(frame)
+    rows = answer_averages[(answer_averages["unit"] == "answer") & answer_averages["m_all"].notna()]
     rows = rows[[*_CELL, "run", "key", "m_all"]].astype(dict.fromkeys([*_CELL[:-1], "run", "key"], "str"))
     # Of two runs of one plan the later has the answer that is shown.
     return rows.sort_values("run", kind="stable").drop_duplicates(_CELL, keep="last")
 
 
-def _replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def _read_replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the texts of these answers (run, key), and why one is not shown in its place."""
     wanted: dict[str, set[str]] = {}
     for run, key in places:
@@ -94,36 +98,38 @@ def _replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> dict[tu
 
 
 def as_markdown(
-    found: Comparison, changed: Sequence[ChangedAnswer], *, gate: Gate | None = None, report: str = ""
+    comparison: Comparison, changed: Sequence[ChangedAnswer], *, gate: Gate | None = None, report: str = ""
 ) -> str:
     """Return the comparison for a pull request; `report` is Markdown on where to read more."""
-    first, second = (_code(clip(name, _LONGEST)) for name in (found.first, found.second))
-    result = ("fails" if gate.failed else "passes") if gate else "compared"
+    first, second = (_format_code(clip(name, _LONGEST)) for name in (comparison.first, comparison.second))
+    result = ("fails" if gate.is_failing else "passes") if gate else "compared"
     lines = [
         f"### genaipa: {second} against {first}, {result}",
         "",
         *((f"Gate: {_escape(str(gate))}", "") if gate else ()),
-        f"Finding: {_escape(f'{found.verdict} {found.favoured}'.rstrip())}",
+        f"Finding: {_escape(f'{comparison.verdict} {comparison.favoured}'.rstrip())}",
         "",
-        f"| | A {_cell(first)} | B {_cell(second)} | B \u2212 A | |",
+        f"| | A {_escape_cell(first)} | B {_escape_cell(second)} | B \u2212 A | |",
         "|---|--:|--:|--:|---|",
-        *(_row(row) for row in found.frame[found.frame["questions"] == "all"].to_dict("records")),
+        *(_write_row(row) for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")),
         "",
-        *(map(_changed, changed) if changed else ("- No answer has another score.",)),
+        *(map(_write_changed_answer, changed) if changed else ("- No answer has another score.",)),
         "",
         report,
     ]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _row(row: Mapping[Any, Any]) -> str:
+def _write_row(row: Mapping[Any, Any]) -> str:
     overall = row["family"] == "primary endpoint"
     name, digits = ("M_all", 1) if overall else (str(row["measure"]), 2)
     means = (f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b"))
-    return f"| {_cell(_escape(name))} | {' | '.join(means)} | {change_in_words(row)} | {_meaning(row)} |"
+    return (
+        f"| {_escape_cell(_escape(name))} | {' | '.join(means)} | {describe_change(row)} | {_describe_meaning(row)} |"
+    )
 
 
-def _meaning(row: Mapping[Any, Any]) -> str:
+def _describe_meaning(row: Mapping[Any, Any]) -> str:
     """Write what a row means for the second system."""
     if row["test"] == "none":
         return "too few questions"
@@ -134,10 +140,12 @@ def _meaning(row: Mapping[Any, Any]) -> str:
     return "worse" if row["difference"] > 0 else "better"
 
 
-def _changed(one: ChangedAnswer) -> str:
-    before, now = one.scores
-    head = f"- **{_escape(one.question)}** {_code(one.text)}: M\\_all {before:.0f} \u2192 {now:.0f}"
-    return "<br>".join((head, *(f"{side} {_code(text)}" for side, text in zip("AB", one.replies, strict=True))))
+def _write_changed_answer(answer: ChangedAnswer) -> str:
+    before, after = answer.scores
+    head = f"- **{_escape(answer.question)}** {_format_code(answer.text)}: M\\_all {before:.0f} \u2192 {after:.0f}"
+    return "<br>".join(
+        (head, *(f"{side} {_format_code(text)}" for side, text in zip("AB", answer.replies, strict=True)))
+    )
 
 
 def link_report(report: Path, page: Path) -> str:
@@ -149,7 +157,7 @@ def link_report(report: Path, page: Path) -> str:
 
 def name_report(runs: Sequence[str]) -> str:
     """Return the command that makes the report on these runs."""
-    return f"More: {_code(command('genaipa', 'report', *runs))}"
+    return f"More: {_format_code(command('genaipa', 'report', *runs))}"
 
 
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~&@:$]|(?<=www)\.")
@@ -162,13 +170,13 @@ def _escape(text: str) -> str:
     return _ACTIVE.sub(lambda sign: f"\\{sign[0]}{_STOP if sign[0] in '@#' else ''}", one_line(text))
 
 
-def _code(text: str) -> str:
+def _format_code(text: str) -> str:
     """Return a text as code, clipped, in one line: between more backticks than are in it."""
     line = clip(one_line(text), _CLIP) if text.strip() else "(empty)"
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
 
 
-def _cell(markdown: str) -> str:
+def _escape_cell(markdown: str) -> str:
     """Return Markdown within a table, whose bars end a cell even in code."""
     return re.sub(r"(?<!\\)\|", r"\\|", markdown)

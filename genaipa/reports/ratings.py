@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.plugins import make_each
-from genaipa.reports.judged.verdicts import LEAST, not_meaningful, without_value
-from genaipa.reports.table import table
+from genaipa.reports.judged.verdicts import LEAST, empty_columns, not_meaningful
+from genaipa.reports.table import make_table
 from genaipa.scoring.agreement import describe_agreement
-from genaipa.scoring.current import in_effect
-from genaipa.stats.agreement import measure_agreement, measure_agreement_between
+from genaipa.scoring.current import select_effective_events
+from genaipa.stats.agreement import measure_agreement, measure_side_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -74,9 +74,9 @@ def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
     ratings, unloaded = make_each("agreement", {}, Ratings)
     tables: list[Table] = []
     problems = list(unloaded)
-    for name, each in ratings.items():
+    for name, package_ratings in ratings.items():
         try:
-            tables += filter(None, [make(each)])
+            tables += filter(None, [make(package_ratings)])
         except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
             problems.append(f"The agreement {name} is left out: it can't be made ({type(error).__name__}: {error}).")
     return RatedTables(tables, problems)
@@ -86,7 +86,7 @@ def tabulate_people(ratings: Ratings, study: Study) -> Table:
     """Tabulate the agreement of people with each other; nothing until two have rated the same part."""
     people = ratings.count(study, study.independent_scores)
     parts = [part for part, counts in people.items() if counts.sum() > 1]
-    agreement = measure_agreement(_stack(ratings, people, parts), _scale(ratings), _number_answers(parts))
+    agreement = measure_agreement(_stack_counts(ratings, people, parts), _scale_values(ratings), _number_answers(parts))
     return _make_table(
         ratings,
         f"{ratings.noun}-agreement",
@@ -102,12 +102,12 @@ def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts)
     people = ratings.count(study, study.independent_scores)
     rows = []
     for judge, events in _group_verdicts(study, judges).items():
-        own = ratings.count(study, events)
-        parts = [part for part in own if part in people]
-        if own:
-            judged, scored = (_stack(ratings, side, parts) for side in (own, people))
-            agreement = measure_agreement_between(judged, scored, _scale(ratings), _number_answers(parts))
-            rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least=LEAST)})
+        judge_counts = ratings.count(study, events)
+        parts = [part for part in judge_counts if part in people]
+        if judge_counts:
+            judged, scored = (_stack_counts(ratings, side, parts) for side in (judge_counts, people))
+            agreement = measure_side_agreement(judged, scored, _scale_values(ratings), _number_answers(parts))
+            rows.append({"judge": judge, **_make_row(ratings, parts, agreement, least_answers=LEAST)})
     return _make_table(
         ratings,
         f"judges-{ratings.noun}",
@@ -122,30 +122,34 @@ def tabulate_judges_and_people(ratings: Ratings, study: Study, judges: Verdicts)
 def _group_verdicts(study: Study, judges: Verdicts) -> dict[str, list[Event]]:
     """Return the verdicts in effect of each judge."""
     verdicts: dict[str, list[Event]] = {name: [] for name in judges.judges}
-    for event in in_effect(event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"):
+    for event in select_effective_events(
+        event for event in study.log.counted if event.scorer == "machine" or event.kind == "undo"
+    ):
         if name := judges.name_scorer(event.analyst):
             verdicts[name].append(event)
     return verdicts
 
 
-def _scale(ratings: Ratings) -> NDArray[np.float64]:
+def _scale_values(ratings: Ratings) -> NDArray[np.float64]:
     return np.array([*ratings.values.values()])
 
 
-def _stack(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
+def _stack_counts(ratings: Ratings, counts: Counts, parts: Sequence[Part]) -> NDArray[np.int64]:
     return np.array([counts[part] for part in parts], dtype=np.int64).reshape(-1, len(ratings.values))
 
 
 def _number_answers(parts: Sequence[Part]) -> NDArray[np.int64]:
-    """Number the answer of each part."""
+    """Return the number of each part's answer."""
     numbers = {answer: number for number, answer in enumerate(dict.fromkeys(answer for answer, _ in parts))}
     return np.array([numbers[answer] for answer, _ in parts], dtype=np.int64)
 
 
-def _make_row(ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement, least: int = 0) -> dict[str, object]:
+def _make_row(
+    ratings: Ratings, parts: Sequence[Part], agreement: ScaleAgreement, least_answers: int = 0
+) -> dict[str, object]:
     answers = len({answer for answer, _ in parts})
     about: dict[str, object] = {"answers": answers, ratings.noun: len(parts)}
-    if answers < least:
+    if answers < least_answers:
         return {**about, "reason": not_meaningful(answers)}
     row = {**about, **describe_agreement(agreement)}
     return {**row, "reason": f"all {ratings.noun} were rated alike"} if isnan(agreement.alpha) else row
@@ -164,8 +168,8 @@ def _make_table(
 ) -> Table:
     columns = [*about, "answers", ratings.noun, *_MEASURES, "reason"]
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_MEASURES, "float64"))
-    aside = without_value(data, "reason")
-    return table(
+    aside = empty_columns(data, "reason")
+    return make_table(
         name,
         title,
         note,

@@ -16,20 +16,31 @@ Rule = Literal["silence", "citations"]
 _FOUND: dict[Rule, str] = {"silence": "claims of silence", "citations": "citations of sections"}
 
 
-def spoken(rows: pd.DataFrame, languages: Mapping[str, str] | None) -> set[str]:
-    """The codes of the languages of the documents of these rows, by `languages` (name → code)."""
+def document_languages(rows: pd.DataFrame, languages: Mapping[str, str] | None) -> set[str]:
+    """Return the codes of the languages of the documents of these rows, by `languages` (name → code)."""
     return {(languages or {}).get(name, ENGLISH.code) for name in rows["document"].unique()}
 
 
-def recognition(rule: Rule, codes: Iterable[str]) -> str:
+def describe_recognition(rule: Rule, codes: Iterable[str]) -> str:
     """Say how many of 100 the rules recognise in documents' languages (codes), and where nobody has measured that."""
-    spoken = sorted((language for code in set(codes) if (language := LANGUAGES.get(code))), key=lambda one: one.name)
-    known = [(one.name, *one.measured[rule]) for one in spoken if rule in one.measured]
-    unknown = [one.name for one in spoken if rule not in one.measured and getattr(one, rule)]
+    spoken = sorted(
+        (language for code in set(codes) if (language := LANGUAGES.get(code))),
+        key=lambda known_language: known_language.name,
+    )
+    measured = [
+        (known_language.name, *known_language.measured[rule])
+        for known_language in spoken
+        if rule in known_language.measured
+    ]
+    unknown = [
+        known_language.name
+        for known_language in spoken
+        if rule not in known_language.measured and getattr(known_language, rule)
+    ]
     sentences = [
         f"The rules recognise {int(100 * recall + 1e-9)} of 100 newly written {_FOUND[rule]} in {name}; "
         f"{int(100 * precision + 1e-9)} of 100 that they find are one. "
-        for name, precision, recall in known
+        for name, precision, recall in measured
     ]
     if unknown:
         sentences.append(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.files.html import escape_html
 from genaipa.files.spreadsheets import MARK, escape_formula
 from genaipa.words import first_sentences
@@ -45,29 +45,29 @@ _LINKED = ("question", "m_all")
 
 
 def headings(table: Table) -> list[str]:
-    """The columns as people read them."""
-    return [table.headings.get(name, name) for name in table.shown]
+    """Return the columns as people read them."""
+    return [table.headings.get(name, name) for name in table.visible_columns]
 
 
-def numeric(table: Table) -> list[int]:
-    """The places of the columns that hold numbers, and are written to the right."""
+def numeric_columns(table: Table) -> list[int]:
+    """Return the places of the columns that hold numbers, and are written to the right."""
     kinds = table.data.dtypes
     return [
-        place
-        for place, name in enumerate(table.shown)
+        index
+        for index, name in enumerate(table.visible_columns)
         if pd.api.types.is_numeric_dtype(kinds[name]) and not pd.api.types.is_bool_dtype(kinds[name])
     ]
 
 
 def as_lines(table: Table) -> list[str]:
     """Return the table as lines of plain text with aligned columns, without its title and its note."""
-    right = set(numeric(table))
+    right = set(numeric_columns(table))
     cells = [tuple(headings(table)), *(tuple(map(_one_line, row)) for row in table.cells)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     head, *rows = (
         "  ".join(
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in cells
     )
@@ -75,60 +75,61 @@ def as_lines(table: Table) -> list[str]:
 
 
 def as_csv(table: Table) -> str:
-    """CSV with a mark and a header: the data's own columns, numbers to ten digits, an absent value left empty."""
+    """Return CSV with a mark and a header: own columns, numbers to ten digits, an absent value left empty."""
     data = table.data.copy(deep=False)
     for name in data.columns:
         if not pd.api.types.is_numeric_dtype(data[name].dtype):
-            data[name] = _harmless(data[name])
+            data[name] = _escape_formulas(data[name])
     written: str = data.to_csv(index=False, lineterminator="\n", float_format="%.10g")
     return MARK + written
 
 
-def _harmless(column: pd.Series[Any]) -> list[Any]:
-    """The values, none of them one that a spreadsheet takes for a formula."""
-    known: dict[str, str] = {}
+def _escape_formulas(column: pd.Series[Any]) -> list[Any]:
+    """Return the values, none of them one that a spreadsheet takes for a formula."""
+    escaped: dict[str, str] = {}
     for value in column.unique():
         if isinstance(value, str):
-            known[value] = escape_formula(value, csv=True)
-    return [known.get(value, value) if isinstance(value, str) else value for value in column]
+            escaped[value] = escape_formula(value, csv=True)
+    return [escaped.get(value, value) if isinstance(value, str) else value for value in column]
 
 
 def as_rows(table: Table) -> list[dict[str, Any]]:
-    """The data row by row for machines, under the columns' own names; an absent value is None."""
+    """Return the data row by row for machines, under the columns' own names; an absent value is None."""
     data = table.data.astype(object).where(table.data.notna(), None)
     return [{str(name): value for name, value in row.items()} for row in data.to_dict(orient="records")]
 
 
 def as_latex(table: Table) -> str:
-    """A table that fits a page of LaTeX, with booktabs' rules."""
+    """Return a table that fits a page of LaTeX, with booktabs' rules."""
     lean = table.lean
-    return latex_table(lean.name, lean.title, lean.note, headings(lean), lean.cells, set(numeric(lean)))
+    return render_latex_table(lean.name, lean.title, lean.note, headings(lean), lean.cells, set(numeric_columns(lean)))
 
 
-def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
-    """A `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
+def as_html(table: Table, *, max_rows: int | None = None, hrefs: Sequence[str] = (), bare: bool = False) -> str:
+    """Return a `<table>` with its title as caption, and its note under it; of `most` rows at most, and then it says so.
 
     `hrefs` are the links, one for each row or empty, of its question, metrics and M_all. A `bare` table has neither
     title nor note.
     """
     rows_in_all = len(table.data)
-    if most is not None and rows_in_all > most:
-        cut = f"Shown here are the first {most:,} of {rows_in_all:,} rows."
-        table = replace(table, note=f"{table.note} {cut}".strip(), data=table.data.head(most))
-    right = set(numeric(table))
+    if max_rows is not None and rows_in_all > max_rows:
+        cut = f"Shown here are the first {max_rows:,} of {rows_in_all:,} rows."
+        table = replace(table, note=f"{table.note} {cut}".strip(), data=table.data.head(max_rows))
+    right = set(numeric_columns(table))
     head = "".join(
-        f'<th scope="col"{_number(place, right)}>{escape_html(name)}</th>' for place, name in enumerate(headings(table))
+        f'<th scope="col"{_number_class(index, right)}>{escape_html(name)}</th>'
+        for index, name in enumerate(headings(table))
     )
     # The first column that holds no number says what the row is about.
-    columns = table.shown
-    lead = next((place for place in range(len(columns)) if place not in right), None)
-    linked_to = {*_LINKED, *metrics_of(table.data)}
-    linked = {place for place, name in enumerate(columns) if name in linked_to}
-    faint = {place for place, name in enumerate(columns) if name in table.faint}
+    columns = table.visible_columns
+    lead = next((index for index in range(len(columns)) if index not in right), None)
+    linked_to = {*_LINKED, *list_metrics(table.data)}
+    linked = {index for index, name in enumerate(columns) if name in linked_to}
+    faint = {index for index, name in enumerate(columns) if name in table.faint}
     lines = (
         "".join(
-            _html_cell(place, cell, right, lead, href if place in linked else "", faint=place in faint)
-            for place, cell in enumerate(row)
+            _html_cell(index, cell, right, lead, href if index in linked else "", faint=index in faint)
+            for index, cell in enumerate(row)
         )
         for row, href in itertools.zip_longest(table.cells, hrefs[: len(table.data)], fillvalue="")
     )
@@ -142,7 +143,7 @@ def as_html(table: Table, *, most: int | None = None, hrefs: Sequence[str] = (),
             *(f"<tr>{line}</tr>" for line in lines),
             "</tbody>",
             "</table>",
-            *((f'<p class="note">{prose(table.note)}</p>',) if table.note and not bare else ()),
+            *((f'<p class="note">{render_note(table.note)}</p>',) if table.note and not bare else ()),
         )
     )
 
@@ -151,24 +152,24 @@ FORMS = {".csv": as_csv, ".tex": as_latex}
 """Suffix of a table's file → its text: all that writes such files goes by these."""
 
 
-def prose(text: str) -> str:
-    """A note as HTML: escaped, and text between backticks as code."""
+def render_note(text: str) -> str:
+    """Return a note as HTML: escaped, and text between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape_html(text))
 
 
-def _html_cell(place: int, cell: str, right: set[int], lead: int | None, href: str, *, faint: bool) -> str:
+def _html_cell(index: int, cell: str, right: set[int], lead: int | None, href: str, *, faint: bool) -> str:
     text = f'<a href="{escape_html(href)}">{escape_html(cell)}</a>' if href and cell else escape_html(cell)
     text = f'<span style="color: #767676">{text}</span>' if faint else text
-    kind = ' class="long"' if len(cell) > _FITS and place not in right else _number(place, right)
-    return f'<th scope="row"{kind}>{text}</th>' if place == lead else f"<td{kind}>{text}</td>"
+    kind = ' class="long"' if len(cell) > _FITS and index not in right else _number_class(index, right)
+    return f'<th scope="row"{kind}>{text}</th>' if index == lead else f"<td{kind}>{text}</td>"
 
 
-def _number(place: int, right: set[int]) -> str:
-    return ' class="number"' if place in right else ""
+def _number_class(index: int, right: set[int]) -> str:
+    return ' class="number"' if index in right else ""
 
 
 def _one_line(text: str) -> str:
-    """The text without line breaks and characters that steer a terminal."""
+    """Return the text without line breaks and characters that steer a terminal."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
@@ -237,26 +238,26 @@ class _Layout:
     wide: float
 
 
-def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, right: set[int]) -> str:
-    r"""A floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
-    layout, (note, rest) = _fitted(head, body, right), _cut(note)
+def render_latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cells, right: set[int]) -> str:
+    r"""Return a floating table labelled `tab:NAME`, or a `longtable`; `right` are the columns that hold numbers."""
+    layout, (note, comment) = _fit_layout(head, body, right), _split_note(note)
     columns = "".join(
-        ("r" if place in right else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
-        for place, width in enumerate(layout.widths)
+        ("r" if index in right else "l") if width is None else f">{{\\raggedright\\arraybackslash}}p{{{width:.1f}pt}}"
+        for index, width in enumerate(layout.widths)
     )
     heads = " & ".join(layout.head) + r" \\"
-    lines = [_row(row, right, layout) for row in body]
-    caption = f"\\caption{{{_formulas(title)}}}\\label{{tab:{name}}}"
+    lines = [_write_row(row, right, layout) for row in body]
+    caption = f"\\caption{{{_set_formulas(title)}}}\\label{{tab:{name}}}"
     size = f"\\{layout.size}\\setlength{{\\tabcolsep}}{{{layout.gap:g}pt}}"
     below = (
-        f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} {_prose(note)}\\end{{minipage}}"
+        f"\\begin{{minipage}}{{\\linewidth}}\\footnotesize\\sloppy\\emph{{Note.}} {_latex_note(note)}\\end{{minipage}}"
         if note
         else ""
     )
-    if len(body) > _LONG or _height(layout, body, note) > _HIGH:
-        return _joined(
+    if len(body) > _LONG or _estimate_height(layout, body, note) > _HIGH:
+        return _join_lines(
             "% needs \\usepackage{array,booktabs,graphicx,longtable} and UTF-8",
-            rest,
+            comment,
             _ONE_COLUMN,
             f"{{{size}",
             f"\\begin{{longtable}}{{{columns}}}",
@@ -270,11 +271,11 @@ def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cel
             "}",
             "\\genaipaback",
         )
-    place = "table" if layout.wide <= _NARROW else "table*"
-    return _joined(
+    environment = "table" if layout.wide <= _NARROW else "table*"
+    return _join_lines(
         "% needs \\usepackage{array,booktabs,graphicx} and UTF-8",
-        rest,
-        f"\\begin{{{place}}}[tbp]",
+        comment,
+        f"\\begin{{{environment}}}[tbp]",
         f"\\centering{size}",
         caption,
         "\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{%",
@@ -286,12 +287,12 @@ def latex_table(name: str, title: str, note: str, head: Sequence[str], body: Cel
         "\\bottomrule",
         "\\end{tabular}}",
         f"\\par\\smallskip{below}" if below else "",
-        f"\\end{{{place}}}",
+        f"\\end{{{environment}}}",
     )
 
 
-def _cut(note: str) -> tuple[str, str]:
-    """The note's first sentence, and the others as lines of a comment."""
+def _split_note(note: str) -> tuple[str, str]:
+    """Return the note's first sentence, and the others as lines of a comment."""
     line = _one_line(note)
     first = first_sentences(line, 1)
     return first, "\n".join(f"% {text}" for text in textwrap.wrap(line[len(first) :].strip(), _COMMENT))
@@ -314,47 +315,56 @@ _STEPS = (
 """Steps to make a table fit: the size; headings broken, and turned; how narrow texts may be; the room that there is."""
 
 
-def _fitted(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
-    """The first of the steps by which the table is no wider than a column, else than a page."""
-    places = range(len(head))
+def _fit_layout(head: Sequence[str], body: Cells, right: set[int]) -> _Layout:
+    """Return the first of the steps by which the table is no wider than a column, else than a page."""
+    indices = range(len(head))
     cells = [
-        max(((_number_ems if place in right else _ems)(row[place]) for row in body), default=0.0) for place in places
+        max(((_measure_number_ems if index in right else _measure_ems)(row[index]) for row in body), default=0.0)
+        for index in indices
     ]
-    chunks = [max((_ems(part) for row in body for part in _parts(row[place])), default=0.0) for place in places]
+    chunks = [
+        max((_measure_ems(part) for row in body for part in _split_breakable(row[index])), default=0.0)
+        for index in indices
+    ]
     for size, broken, turned, floor, room in _STEPS:
         points, gap = _SIZES[size]
         gap = gap if room == _WIDE else _CLOSE
         # A text is broken in what takes the whole page alone.
-        broad = [place in right or room < _WIDE for place in places]
-        least = [cells[place] if broad[place] else min(cells[place], max(floor, chunks[place])) for place in places]
-        # A heading is as wide as its cells, or as its longest word.
-        lines = [_heading(text, max(cells[place], 4.0)) if broken else [text] for place, text in enumerate(head)]
-        upright = [
-            turned and (place in right or not floor) and max(map(_ems, lines[place])) > max(least[place], _TURNED)
-            for place in places
+        broad = [index in right or room < _WIDE for index in indices]
+        narrowest = [
+            cells[index] if broad[index] else min(cells[index], max(floor, chunks[index])) for index in indices
         ]
-        heads = [_TURNED if upright[place] else max(map(_ems, lines[place])) for place in places]
-        widths = _shared(cells, least, heads, (room - 2 * gap * len(head)) / points)
+        # A heading is as wide as its cells, or as its longest word.
+        lines = [_break_heading(text, max(cells[index], 4.0)) if broken else [text] for index, text in enumerate(head)]
+        upright = [
+            turned
+            and (index in right or not floor)
+            and max(map(_measure_ems, lines[index])) > max(narrowest[index], _TURNED)
+            for index in indices
+        ]
+        heads = [_TURNED if upright[index] else max(map(_measure_ems, lines[index])) for index in indices]
+        widths = _share_width(cells, narrowest, heads, (room - 2 * gap * len(head)) / points)
         if widths is not None:
             break
-    found = widths or least
+    final_widths = widths or narrowest
     narrowed = [
-        found[place] * points if place not in right and found[place] < cells[place] else None for place in places
+        final_widths[index] * points if index not in right and final_widths[index] < cells[index] else None
+        for index in indices
     ]
-    said = [
-        f"\\rotatebox{{90}}{{{_formulas(head[place])}}}"
-        if upright[place]
-        else _stacked(lines[place], "r" if place in right else "l")
-        for place in places
+    heading_cells = [
+        f"\\rotatebox{{90}}{{{_set_formulas(head[index])}}}"
+        if upright[index]
+        else _stack_heading(lines[index], "r" if index in right else "l")
+        for index in indices
     ]
-    wide = sum(max(pair) for pair in zip(found, heads, strict=True)) * points + 2 * gap * len(head)
-    return _Layout(size, points, gap, narrowed, said, wide)
+    wide = sum(max(pair) for pair in zip(final_widths, heads, strict=True)) * points + 2 * gap * len(head)
+    return _Layout(size, points, gap, narrowed, heading_cells, wide)
 
 
-def _shared(cells: list[float], least: list[float], heads: list[float], room: float) -> list[float] | None:
-    """The columns' widths in ems: what texts need, and of what is left as much as each lacks; None if it is less."""
+def _share_width(cells: list[float], narrowest: list[float], heads: list[float], room: float) -> list[float] | None:
+    """Return the columns' widths in ems: what each needs, and its share of what is left; None without enough room."""
     whole = [max(pair) for pair in zip(cells, heads, strict=True)]
-    narrow = [max(pair) for pair in zip(least, heads, strict=True)]
+    narrow = [max(pair) for pair in zip(narrowest, heads, strict=True)]
     spare = room - sum(narrow)
     lacking = sum(whole) - sum(narrow)
     if spare < 0:
@@ -363,94 +373,94 @@ def _shared(cells: list[float], least: list[float], heads: list[float], room: fl
     return [small + share * (large - small) for small, large in zip(narrow, whole, strict=True)]
 
 
-def _heading(text: str, width: float) -> list[str]:
-    """The heading in lines of this many ems, or of a word."""
+def _break_heading(text: str, width: float) -> list[str]:
+    """Return the heading in lines of this many ems, or of a word."""
     lines: list[str] = []
     for word in text.split():
-        if lines and _ems(f"{lines[-1]} {word}") <= width:
+        if lines and _measure_ems(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
         else:
             lines.append(word)
     return lines or [""]
 
 
-def _stacked(lines: Sequence[str], side: str) -> str:
+def _stack_heading(lines: Sequence[str], side: str) -> str:
     if len(lines) == 1:
-        return _formulas(lines[0])
-    inside = r" \\ ".join(map(_formulas, lines))
+        return _set_formulas(lines[0])
+    inside = r" \\ ".join(map(_set_formulas, lines))
     return f"\\shortstack[{side}]{{{inside}}}"
 
 
-def _height(layout: _Layout, body: Cells, note: str) -> float:
+def _estimate_height(layout: _Layout, body: Cells, note: str) -> float:
     lines = 0
     for row in body:
         needed = (
-            -(-_ems(cell) * layout.points * 1.1 // width)
+            -(-_measure_ems(cell) * layout.points * 1.1 // width)
             for cell, width in zip(row, layout.widths, strict=True)
             if width is not None
         )
         lines += int(max(needed, default=1))
-    return (lines + 3) * layout.points * _LEADING + (_ems(note) * 8 / _WIDE + 1) * _NOTE
+    return (lines + 3) * layout.points * _LEADING + (_measure_ems(note) * 8 / _WIDE + 1) * _NOTE
 
 
 @lru_cache(10_000)
-def _ems(text: str) -> float:
-    """The width of a text, by the size of its letters."""
+def _measure_ems(text: str) -> float:
+    """Return the width of a text, by the size of its letters."""
     short = _OVERALL.sub("Mal", text)
     return sum(_EMS.get(sign, 0.72 if sign.isupper() else 0.52 if sign.isascii() else 0.8) for sign in short)
 
 
-def _number_ems(cell: str) -> float:
-    """The width of a number: signs of a formula are wider than a text's."""
+def _measure_number_ems(cell: str) -> float:
+    """Return the width of a number: signs of a formula are wider than a text's."""
     power = _POWER.match(cell)
-    return _ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
+    return _measure_ems(cell) + 0.45 * sum(cell.count(sign) for sign in "+-\u2212") + (1.2 if power else 0.0)
 
 
-def _parts(text: str) -> list[str]:
+def _split_breakable(text: str) -> list[str]:
     return [part for word in text.split() for part in _BREAKS.split(word)]
 
 
 # -- what is written --
 
 
-def _row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
-    """One row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
+def _write_row(cells: Sequence[str], right: set[int], layout: _Layout) -> str:
+    """Write one row; in numbers a hyphen is a minus and an exponent a power, and long names may break behind a `/`."""
     written = []
-    for place, cell in enumerate(cells):
-        if place in right:
-            written.append(_figure(cell))
-        elif layout.widths[place] is None:
-            written.append(_formulas(cell))
+    for index, cell in enumerate(cells):
+        if index in right:
+            written.append(_write_number(cell))
+        elif layout.widths[index] is None:
+            written.append(_set_formulas(cell))
         else:
-            written.append("\\allowbreak{}".join(map(_formulas, _BREAKS.split(cell))))
+            written.append("\\allowbreak{}".join(map(_set_formulas, _BREAKS.split(cell))))
     return " & ".join(written) + r" \\"
 
 
-def _figure(cell: str) -> str:
+def _write_number(cell: str) -> str:
     power = _POWER.match(cell)
     if power:
         return f"${power[1]}\\times10^{{{'-' if power[2] == '-' else ''}{power[3]}}}$"
-    return _MINUS.sub("$-$", _formulas(cell))
+    return _MINUS.sub("$-$", _set_formulas(cell))
 
 
-def _formulas(text: str) -> str:
+def _set_formulas(text: str) -> str:
     """Text in which nothing is a command, and M_all is set as what it is."""
     pieces, end = [], 0
     line = _one_line(text)
-    for found in _OVERALL.finditer(line):
-        pieces += [_escaped(line[end : found.start()]), r"$M_{\mathrm{all}}$"]
-        end = found.end()
-    return "".join([*pieces, _escaped(line[end:])])
+    for match in _OVERALL.finditer(line):
+        pieces += [_escape_latex(line[end : match.start()]), r"$M_{\mathrm{all}}$"]
+        end = match.end()
+    return "".join([*pieces, _escape_latex(line[end:])])
 
 
-def _escaped(text: str) -> str:
+def _escape_latex(text: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], text)
 
 
-def _prose(text: str) -> str:
-    """A note in LaTeX, with text between backticks set as code."""
-    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _formulas(text))
+def _latex_note(text: str) -> str:
+    """Return a note in LaTeX, with text between backticks set as code."""
+    return re.sub(r"\\textasciigrave\{\}(.*?)\\textasciigrave\{\}", r"\\texttt{\1}", _set_formulas(text))
 
 
-def _joined(*lines: str) -> str:
+def _join_lines(*lines: str) -> str:
     return "\n".join(filter(None, lines)) + "\n"

@@ -51,7 +51,7 @@ class Report:
     """Results of kinds of tasks whose answers people don't score, which are in no table of answers and scores."""
 
     @classmethod
-    def of(
+    def build(
         cls,
         study: Study,
         bounds: Bounds | None = None,
@@ -62,14 +62,14 @@ class Report:
         bounds = bounds or study.rubric.bands
         procedure = not study.table.empty or not results
         if study.table["counted"].any():
-            study = study.in_order("system", overall.rank_systems(study.table))
-        made, problems = make_chapters(study, bounds) if procedure else MadeChapters([], [])
+            study = study.reorder("system", overall.rank_systems(study.table))
+        chapters, problems = make_chapters(study, bounds) if procedure else MadeChapters([], [])
         if problems:
             study = replace(study, problems=[*study.problems, *problems])
-        made += [chapter for one in results for chapter in one.chapters(study)]
+        chapters += [chapter for result in results for chapter in result.chapters(study)]
         if not procedure and (spent := CostChapter().make(study, Scope())):
-            made.append(spent)
-        return cls(study, bounds, made, tuple(selection), results)
+            chapters.append(spent)
+        return cls(study, bounds, chapters, tuple(selection), results)
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -98,26 +98,26 @@ class Report:
 
         A card has one set of items of each suite.
         """
-        own = [chapter.first for chapter in self.chapters if chapter.is_key]
-        names = [name for first in own if "card" not in self.tables or len(first) > 1 for name in first]
+        first_names = [chapter.first for chapter in self.chapters if chapter.is_key]
+        names = [name for first in first_names if "card" not in self.tables or len(first) > 1 for name in first]
         named = (self.tables.get(name) for name in ("card", *names))
         return list({table.name: table for table in (self.key, *named) if table}.values())
 
     @cached_property
     def notable(self) -> list[str]:
         """Sentences that no reader may miss: on answers that failed, are missing, unscored or excluded."""
-        return notable.notable(self.study, self.results)
+        return notable.notable_sentences(self.study, self.results)
 
     @cached_property
     def gaps(self) -> list[str]:
         """Sentences of `notable` that say which answers are not here: filtered out, failed, refused or cut off."""
-        return notable.gaps(self.study)
+        return notable.gap_sentences(self.study)
 
     @cached_property
     def inputs(self) -> list[Table]:
         """The tables of what went in: runs, systems and texts."""
         study = self.study
-        every = provenance.runs(study), provenance.systems(study), provenance.texts(study)
+        every = provenance.tabulate_runs(study), provenance.tabulate_systems(study), provenance.tabulate_texts(study)
         return [table for table in every if table]
 
     @property
@@ -128,7 +128,7 @@ class Report:
     @property
     def problems(self) -> list[str]:
         """Sentences on unreadable files, each once."""
-        return sorted({*self.study.problems, *(problem for one in self.results for problem in one.problems)})
+        return sorted({*self.study.problems, *(problem for result in self.results for problem in result.problems)})
 
     def as_json(self) -> dict[str, Any]:
         """Every table as rows for machines, with the sentences that a reader has to know; an absent number is null."""
@@ -190,41 +190,43 @@ def report(
     >>> _ = figure.suptitle("Three systems, by metric")
     >>> figure.savefig("metrics.png")
     """
-    here, names = resolve_runs(runs, workspace)
-    here.check_output(Path(folder) if folder is not None else None)
-    sources = select_sources(here, names, only)
-    left_out = _of_other_tasks(sources)
-    study = gather_scored(here, sources, excluded=excluded, corrected=corrected, by=by)
+    resolved_workspace, names = resolve_runs(runs, workspace)
+    resolved_workspace.check_output(Path(folder) if folder is not None else None)
+    sources = select_sources(resolved_workspace, names, only)
+    left_out = _note_other_tasks(sources)
+    study = gather_scored(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
     study = replace(study, problems=[*study.problems, *left_out])
     results: list[Results] = []
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
-        results = find_results(here, sources)
-    full = [find_meaning(here, name).name for name in names]
+        results = find_results(resolved_workspace, sources)
+    full = [find_meaning(resolved_workspace, name).name for name in names]
     tell("working out tables")
-    made = Report.of(study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results)
-    if results and not made.chapters:
-        raise UsageError(f"there is nothing to report on. {' '.join(made.problems)}")
+    built_report = Report.build(
+        study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results
+    )
+    if results and not built_report.chapters:
+        raise UsageError(f"there is nothing to report on. {' '.join(built_report.problems)}")
     if folder is not None:
-        made.write(Path(folder), tell=tell)
-    return made
+        built_report.write(Path(folder), tell=tell)
+    return built_report
 
 
-def _of_other_tasks(sources: Sequence[Source]) -> list[str]:
+def _note_other_tasks(sources: Sequence[Source]) -> list[str]:
     """Sentences on the runs of kinds that have nothing in a report; a UsageError if all are."""
-    found = {
-        one.folder.name: one.manifest.spec.task
-        for one in sources
-        if not (kind := find_kind(one.manifest.spec.kind)).people and not kind.has_results
+    tasks_by_run = {
+        source.folder.name: source.manifest.spec.task
+        for source in sources
+        if not (kind := find_kind(source.manifest.spec.kind)).people and not kind.has_results
     }
-    if found and len(found) == len({one.folder.name for one in sources}):
+    if tasks_by_run and len(tasks_by_run) == len({source.folder.name for source in sources}):
         raise UsageError(
-            f"a report is about the paper's questions and the suites, and {', '.join(found)} asked the task "
-            f"'{', '.join(dict.fromkeys(found.values()))}'. Its answers: genaipa show {next(iter(found))}"
+            f"a report is about the paper's questions and the suites, and {', '.join(tasks_by_run)} asked the task "
+            f"'{', '.join(dict.fromkeys(tasks_by_run.values()))}'. Its answers: genaipa show {next(iter(tasks_by_run))}"
         )
     return [
         f"{name} is left out: it asked the task '{task}', neither the paper's questions nor a suite."
-        for name, task in found.items()
+        for name, task in tasks_by_run.items()
     ]
 
 
@@ -253,9 +255,11 @@ def scores(
     extractive    67.02
     Name: m_all, dtype: float64
     """
-    here, names = resolve_runs(runs, workspace)
-    study = gather_scored(here, select_sources(here, names), excluded=excluded, scores_alone=not facts)
-    table = study.joined() if facts else study.table
+    resolved_workspace, names = resolve_runs(runs, workspace)
+    study = gather_scored(
+        resolved_workspace, select_sources(resolved_workspace, names), excluded=excluded, scores_alone=not facts
+    )
+    table = study.join_facts() if facts else study.table
     return table if everything else table[table["counted"]].reset_index(drop=True)
 
 
@@ -274,5 +278,5 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     extractive    7
     Name: yes, dtype: int64
     """
-    here, names = resolve_runs(runs, workspace)
-    return gather_scored(here, select_sources(here, names), corrected=corrected).once()
+    resolved_workspace, names = resolve_runs(runs, workspace)
+    return gather_scored(resolved_workspace, select_sources(resolved_workspace, names), corrected=corrected).once()

@@ -27,12 +27,12 @@ OVERALL = "M_all"
 _LEAST_WRITTEN = 0.001
 
 
-def written(p: float) -> str:
-    """A p as sentences have it: to two digits, or as below the smallest one that is written."""
+def write_p(p: float) -> str:
+    """Return a p as sentences have it: to two digits, or as below the smallest one that is written."""
     return f"p < {_LEAST_WRITTEN}" if p < _LEAST_WRITTEN else f"p = {p:.2g}"
 
 
-def percent(level: float) -> str:
+def write_confidence(level: float) -> str:
     """Write the confidence that belongs to a level, as sentences have it: `95%` of 0.05, `99.9%` of 0.001."""
     return f"{100 * (1 - level):g}%"
 
@@ -53,34 +53,34 @@ IN_FAMILIES = (
 """The families, for the method and every caption."""
 
 
-def meaning(row: Row) -> str:
-    """The meaning of a row, for somebody who does not read p-values: for policies like these, else these documents."""
+def describe_meaning(row: Row) -> str:
+    """Say what a row means without p-values: for policies like these, else for these documents."""
     if row["test"] == "none":
         return "too few questions to test"
-    here = row["p_holm"] < row["level"]
+    holds = row["p_holm"] < row["level"]
     higher = "A higher" if row["difference"] > 0 else "B higher"
-    if here:
+    if holds:
         wider = "" if math.isnan(row["policies_p"]) else " only"
-        said = higher if holds_widely(row) else f"{higher} for these documents{wider}"
-        said += "; not by ranks" if not by_ranks(row) else ""
+        words = higher if holds_widely(row) else f"{higher} for these documents{wider}"
+        words += "; not by ranks" if not agrees_with_ranks(row) else ""
     elif row["p"] < row["level"] or row["policies_p"] < row["level"]:
-        said = "may be chance, among so many tests"
+        words = "may be chance, among so many tests"
     else:
-        said = "may be chance" if row["effect"] or row["difference"] else "no difference"
-    return f"{said}; few questions" if row["n"] < FEW else said
+        words = "may be chance" if row["effect"] or row["difference"] else "no difference"
+    return f"{words}; few questions" if row["n"] < FEW else words
 
 
 def holds_widely(row: Row) -> bool:
-    """Whether a difference holds for policies like these: never where it does not for these documents."""
+    """Tell whether a difference holds for policies like these: never where it does not for these documents."""
     return bool(row["p_holm"] < row["level"] and row["policies_p_holm"] < row["level"])
 
 
-def by_ranks(row: Row) -> bool:
-    """Whether a difference of means is one of ranks, too; also where ranks are not known."""
+def agrees_with_ranks(row: Row) -> bool:
+    """Tell whether a difference of means is one of ranks, too; also where ranks are not known."""
     return math.isnan(row["ranks_p"]) or (row["ranks_p"] < row["level"] and row["effect"] * row["difference"] > 0)
 
 
-def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
+def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[str]:
     """Sentences on the systems, documents and questions compared."""
     if differing:
         yield f"Only what both have in common is compared: {'; '.join(differing)}."
@@ -88,7 +88,7 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
     if not len(match.pairs):
         yield (
             f"The two have no scored cell in common: {len(match.ours)} questions of A are compared with "
-            f"{len(match.theirs)} of B, as independent sets; that the questions and documents are others is part of "
+            f"{len(match.theirs)} of B, as independent sets; their different questions and documents are part of "
             "the difference."
         )
         return
@@ -97,11 +97,14 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
         f"Compared {'is' if questions == 1 else 'are'} {number(questions, 'question')}: {number(pairs, 'pair')} in "
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
-    known = {measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question}
-    if known:
+    experiments_by_measure = {
+        measure: ", ".join(match.by_question) for measure, match in matched.items() if match.by_question
+    }
+    if experiments_by_measure:
         where = "; ".join(
-            f"{', '.join(measure for measure in known if known[measure] == experiments)} in {experiments}"
-            for experiments in dict.fromkeys(known.values())
+            f"{', '.join(measure for measure, named in experiments_by_measure.items() if named == experiments)} "
+            f"in {experiments}"
+            for experiments in dict.fromkeys(experiments_by_measure.values())
         )
         yield (
             "Where one side is known by means over documents only, a pair is a question, and the documents may differ; "
@@ -109,8 +112,8 @@ def scope(matched: Mapping[str, Match], differing: Sequence[str]) -> Iterator[st
         )
 
 
-def found(data: pd.DataFrame, first: str, second: str, refused: str = "", judge: str = "") -> Iterator[str]:
-    """The overall difference and the verdict on it, then what holds in each family of secondary tests.
+def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str = "", judge: str = "") -> Iterator[str]:
+    """Yield the overall difference and the verdict on it, then what holds in each family of secondary tests.
 
     `refused` says why there is no verdict, `judge` whose verdicts alone are compared.
     """
@@ -123,13 +126,13 @@ def found(data: pd.DataFrame, first: str, second: str, refused: str = "", judge:
             )
             if not math.isnan(row[low])
         ]
-        intervals = f" ({percent(row['level'])} intervals: {', '.join(sure)})" if sure else ""
+        intervals = f" ({write_confidence(row['level'])} intervals: {', '.join(sure)})" if sure else ""
         yield (
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
         )
-        said = f"Verdict: none. {refused}" if refused else verdict(row, first, second)
-        yield said.replace("Verdict", f"Verdict of the judge {judge} alone", 1) if judge else said
+        sentence = f"Verdict: none. {refused}" if refused else write_verdict(row, first, second)
+        yield sentence.replace("Verdict", f"Verdict of the judge {judge} alone", 1) if judge else sentence
         if row["warning"]:
             yield row["warning"]
     if refused:
@@ -138,48 +141,48 @@ def found(data: pd.DataFrame, first: str, second: str, refused: str = "", judge:
         tested = data[(data["family"] == family) & (data["test"] != "none")]
         if len(tested):
             tests = "1 test" if len(tested) == 1 else f"{len(tested)} tests, adjusted by Holm's method"
-            yield f"{family[0].upper()}{family[1:]} ({tests}): {_holding(tested, first, second)}."
+            yield f"{family[0].upper()}{family[1:]} ({tests}): {_describe_holding(tested, first, second)}."
 
 
-def verdict(row: Row, first: str, second: str) -> str:
-    """The conclusion from the primary endpoint for policies like these, and the one from these documents alone."""
+def write_verdict(row: Row, first: str, second: str) -> str:
+    """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
         return f"Verdict: none, for {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
-    here = row["p"] < row["level"]
-    alone = f"{higher if here else 'the difference may be chance'} ({written(row['p'])})"
-    ranks = f" By ranks it may be chance ({written(row['ranks_p'])})." if here and not by_ranks(row) else ""
-    if here and row["effect"] * row["difference"] < 0:
+    holds = row["p"] < row["level"]
+    alone = f"{higher if holds else 'the difference may be chance'} ({write_p(row['p'])})"
+    ranks = f" By ranks it may be chance ({write_p(row['ranks_p'])})." if holds and not agrees_with_ranks(row) else ""
+    if holds and row["effect"] * row["difference"] < 0:
         ranks = " By ranks the other is higher."
     if math.isnan(row["policies_p"]):
         return f"Verdict, of these documents only: {alone}.{ranks} {row['why']}"
-    said = higher if row["policies_p"] < row["level"] else "the difference may be chance"
+    conclusion = higher if row["policies_p"] < row["level"] else "the difference may be chance"
     return (
-        f"Verdict: for policies like these, {said} ({written(row['policies_p'])}). "
+        f"Verdict: for policies like these, {conclusion} ({write_p(row['policies_p'])}). "
         f"For these documents alone it would be: {alone}.{ranks}"
     )
 
 
-def power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
-    """The size of a difference that a study like this one would find, by how the differences found here vary."""
+def describe_power(match: Match, level: float = SIGNIFICANT) -> Iterator[str]:
+    """Yield the size of a difference that a study like this one would find, by how the differences found here vary."""
     named = match.apart[match.apart["document"] != ""]
     pairs = named if len(named) else match.apart
     table = pairs.pivot_table(index="question", columns="document", values="apart")
     sizes = find_detectable(*table.shape, estimate_components(table.to_numpy()), level=level)
-    if sentence := power_in_words(sizes, len(table), table.shape[1] if len(named) else 0):
+    if sentence := begin_power_sentence(sizes, len(table), table.shape[1] if len(named) else 0):
         yield f"{sentence}, as the differences found here vary."
 
 
-def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
-    """The tests of a family that hold, and for whom."""
-    others = tested["meaning"] == OTHER_PEOPLE
-    here = ~others & (tested["p_holm"] < tested["level"])
-    general = here & (tested["policies_p_holm"] < tested["level"])
-    only = here & ~general
+def _describe_holding(tested: pd.DataFrame, first: str, second: str) -> str:
+    """Return the tests of a family that hold, and for whom."""
+    other_analysts = tested["meaning"] == OTHER_PEOPLE
+    holds = ~other_analysts & (tested["p_holm"] < tested["level"])
+    general = holds & (tested["policies_p_holm"] < tested["level"])
+    only = holds & ~general
     unknown, up = tested["policies_p"].isna(), tested["difference"] > 0
     no_word = "for these documents (nothing can be said for policies like these)"
-    said = [
-        f"{words} {_places(rows)}"
+    phrases = [
+        f"{words} {_list_groups(rows)}"
         for words, rows in (
             (f"{first} is higher in", tested[general & up]),
             (f"{second} is higher in", tested[general & ~up]),
@@ -187,35 +190,35 @@ def _holding(tested: pd.DataFrame, first: str, second: str) -> str:
             (f"for these documents only, {second} is higher in", tested[only & ~unknown & ~up]),
             (f"{no_word}, {first} is higher in", tested[only & unknown & up]),
             (f"{no_word}, {second} is higher in", tested[only & unknown & ~up]),
-            ("no verdict, since other people scored each side, in", tested[others]),
+            ("no verdict, since other people scored each side, in", tested[other_analysts]),
         )
         if len(rows)
     ]
-    return "; ".join(said) or "no difference holds"
+    return "; ".join(phrases) or "no difference holds"
 
 
-def _places(rows: pd.DataFrame) -> str:
-    """`accuracy, clarity`; of groups `accuracy (faq, user)`."""
+def _list_groups(rows: pd.DataFrame) -> str:
+    """Write `accuracy, clarity`; of groups `accuracy (faq, user)`."""
     return ", ".join(
-        str(measure) + ("" if set(some["questions"]) == {"all"} else f" ({', '.join(some['questions'])})")
-        for measure, some in rows.groupby("measure", sort=False)
+        str(measure) + ("" if set(group["questions"]) == {"all"} else f" ({', '.join(group['questions'])})")
+        for measure, group in rows.groupby("measure", sort=False)
     )
 
 
-def small(data: pd.DataFrame) -> Iterator[str]:
-    """A warning where little is known."""
-    few, untested = data["n"] < FEW, data["test"] == "none"
-    if not (few | untested).any():
+def warn_small(data: pd.DataFrame) -> Iterator[str]:
+    """Yield a warning where little is known."""
+    is_few, untested = data["n"] < FEW, data["test"] == "none"
+    if not (is_few | untested).any():
         return
     # Early in a study a test needs more questions than `FEW`, so that either of the two may be the greater number.
-    said = f"{few.sum()} of {len(data)} comparisons rest on fewer than {FEW} questions"
-    if not few.any():
-        said = f"{untested.sum()} of {len(data)} comparisons rest on too few questions for any test"
-    elif (few == untested).all():
-        said += ", too few for any test"
+    sentence = f"{is_few.sum()} of {len(data)} comparisons rest on fewer than {FEW} questions"
+    if not is_few.any():
+        sentence = f"{untested.sum()} of {len(data)} comparisons rest on too few questions for any test"
+    elif (is_few == untested).all():
+        sentence += ", too few for any test"
     elif untested.any():
-        said += f", {untested.sum()} on too few for any test"
-    yield f"Small n: {said}; there, only large differences can show."
+        sentence += f", {untested.sum()} on too few for any test"
+    yield f"Small n: {sentence}; there, only large differences can show."
 
 
 PUBLISHED = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
@@ -223,7 +226,7 @@ PUBLISHED = VarianceComponents(questions=262.0, documents=49.0, rest=886.0)
 document for robustness, recall and summary, as `estimate_components` finds them."""
 
 
-def power_in_words(sizes: Detectable, questions: int, documents: int = 0) -> str:
+def begin_power_sentence(sizes: Detectable, questions: int, documents: int = 0) -> str:
     """Begin a sentence on the smallest differences that would be found; empty for no size.
 
     They are points of M_all; `documents` is 0 where they are not known.

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.files.html import short_repr
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 from genaipa.words import first_sentences
 
 if TYPE_CHECKING:
@@ -88,20 +88,20 @@ class Table:
         return first_sentences(self.note)
 
     def __bool__(self) -> bool:
-        """Whether there is anything to show."""
+        """Tell whether there is anything to show."""
         return not self.data.empty
 
     @property
-    def printed(self) -> list[str]:
+    def main_columns(self) -> list[str]:
         """The columns that are not aside."""
         return [str(column) for column in self.data.columns if column not in self.aside]
 
     @cached_property
-    def shown(self) -> list[str]:
+    def visible_columns(self) -> list[str]:
         """The columns that people see: those with anything in them, the upper end of an interval in the lower's."""
-        names = self.printed
+        names = self.main_columns
         names = [name for name in names if not name.endswith("high") or _other_end(name) not in names]
-        return [name for name in names if any(self._column(name))] or names
+        return [name for name in names if any(self._format_column(name))] or names
 
     @cached_property
     def lean(self) -> Table:
@@ -109,25 +109,27 @@ class Table:
         data = self.data
         if "questions" not in data or not (data["questions"] == "all").any():
             return self
-        others = [name for name in data.columns if name != "questions"]
-        every = data.loc[data["questions"] == "all", others]
+        other_columns = [name for name in data.columns if name != "questions"]
+        every = data.loc[data["questions"] == "all", other_columns]
         # The only source there is has the values of all questions.
-        same = pd.MultiIndex.from_frame(data[others].astype(str)).isin(pd.MultiIndex.from_frame(every.astype(str)))
-        return replace(self, data=data[(data["questions"] == "all") | ~same].reset_index(drop=True))
+        is_repeated = pd.MultiIndex.from_frame(data[other_columns].astype(str)).isin(
+            pd.MultiIndex.from_frame(every.astype(str))
+        )
+        return replace(self, data=data[(data["questions"] == "all") | ~is_repeated].reset_index(drop=True))
 
     @cached_property
     def cells(self) -> list[tuple[str, ...]]:
-        """The cells of the columns `shown` as people read them, row by row: each form of the table has the same."""
-        return list(zip(*map(self._column, self.shown), strict=True))
+        """The cells of `visible_columns` as people read them, row by row: each form of the table has the same."""
+        return list(zip(*map(self._format_column, self.visible_columns), strict=True))
 
-    def _column(self, name: str) -> list[str]:
-        cells = [self.written(name, value) for value in self.data[name]]
+    def _format_column(self, name: str) -> list[str]:
+        cells = [self.format_cell(name, value) for value in self.data[name]]
         if name == "system":
-            short = short_names(cells)
+            short = shorten_names(cells)
             return [short[cell] for cell in cells]
         if not name.endswith("low") or _other_end(name) not in self.data:
             return cells
-        ends = (self.written(name, value) for value in self.data[_other_end(name)])
+        ends = (self.format_cell(name, value) for value in self.data[_other_end(name)])
         return [f"{low} to {high}" if low or high else "" for low, high in zip(cells, ends, strict=True)]
 
     def __repr__(self) -> str:
@@ -136,10 +138,10 @@ class Table:
     def _repr_html_(self) -> str:
         from genaipa.reports.render import as_html
 
-        return as_html(replace(self, note=self.caption), most=_SHOWN)
+        return as_html(replace(self, note=self.caption), max_rows=_SHOWN)
 
-    def written(self, column: str, value: object) -> str:
-        """A cell as people read it."""
+    def format_cell(self, column: str, value: object) -> str:
+        """Return a cell as people read it."""
         if value is None or value != value:  # noqa: PLR0124 - only NaN differs from itself
             return ""
         if column not in self.formats:
@@ -154,11 +156,11 @@ def _other_end(name: str) -> str:
 
 
 def metric_formats(frame: pd.DataFrame) -> dict[str, str]:
-    """Number formats of the averages of a tidy table's metrics."""
-    return dict.fromkeys(metrics_of(frame), "+.2f")
+    """Return the number formats of the averages of a tidy table's metrics."""
+    return dict.fromkeys(list_metrics(frame), "+.2f")
 
 
-def table(
+def make_table(
     name: str,
     title: str,
     note: str,
@@ -170,7 +172,7 @@ def table(
     aside: Sequence[str] = (),
     faint: Sequence[str] = (),
 ) -> Table:
-    """A table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
+    """Return a table of these columns, headed and written as everywhere but for what `headings` and `formats` say.
 
     Categories become text. A column that the data lacks is there without values, so that an empty table has all; those
     `aside` come last.
@@ -180,14 +182,14 @@ def table(
     for column in columns:
         if isinstance(plain[column].dtype, pd.CategoricalDtype):
             plain[column] = plain[column].astype("str")
-    there = set(columns)
+    column_names = set(columns)
     return Table(
         name=name,
         title=title,
         note=note,
         data=plain,
-        headings={column: text for column, text in {**HEADINGS, **(headings or {})}.items() if column in there},
-        formats={column: form for column, form in {**FORMATS, **(formats or {})}.items() if column in there},
+        headings={column: text for column, text in {**HEADINGS, **(headings or {})}.items() if column in column_names},
+        formats={column: form for column, form in {**FORMATS, **(formats or {})}.items() if column in column_names},
         aside=frozenset(aside),
         faint=frozenset(faint),
     )

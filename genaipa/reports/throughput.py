@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.batches import was_batched
 from genaipa.runs.records import RecordKind, Status
 from genaipa.systems.base import Usage
@@ -60,9 +60,9 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     numbers_by_system: defaultdict[str, array[float]] = defaultdict(lambda: array("d"))
     for source in study.sources:
         facts = source.manifest.systems
-        asked = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
+        measured_systems = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
         for _, call in source.folder.read_entries(_Call):
-            if call.system in asked:
+            if call.system in measured_systems:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"
                 begin = dt.datetime.fromisoformat(call.started).timestamp()
@@ -82,8 +82,8 @@ def busy_seconds(calls: Calls) -> tuple[float, int]:
     idle = np.maximum(begin[1:] - latest[:-1], 0)
     whole = float(latest[-1] - begin[0])
     # What is long for a run of a minute is nothing in one of a week.
-    least = min(max((whole - idle.sum()) / 20, _PAUSE[0]), _PAUSE[1])
-    pauses = idle[idle > least]
+    shortest_pause = min(max((whole - idle.sum()) / 20, _PAUSE[0]), _PAUSE[1])
+    pauses = idle[idle > shortest_pause]
     return whole - float(pauses.sum()), len(pauses)
 
 
@@ -109,12 +109,12 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
                 "tokens_per_minute": tokens / minutes,
                 "at_once": float((calls.end - calls.begin).sum()) / 60 / minutes,
                 "pauses": pauses,
-                "from": _timestamp(calls.begin.min()),
-                "until": _timestamp(calls.end.max()),
+                "from": _format_timestamp(calls.begin.min()),
+                "until": _format_timestamp(calls.end.max()),
             }
         )
     batches = " Of a batch, an answer's time is that until the batch was collected." if batched else ""
-    return table(
+    return make_table(
         "throughput-systems",
         "Throughput by system",
         "Answers (refused and cut off ones too) and tokens sent and received, of all calls, by the minutes in which "
@@ -137,5 +137,5 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
     )
 
 
-def _timestamp(seconds: float) -> str:
+def _format_timestamp(seconds: float) -> str:
     return str(np.datetime64(int(seconds), "s")).replace("T", " ")

@@ -48,16 +48,16 @@ def write(
 ) -> Path:
     """Write a report (see `Report.write`); gives the path of its page."""
     try:
-        earlier = _earlier(folder)
-        _check_ours(folder, earlier)
+        earlier = _find_earlier_files(folder)
+        _refuse_foreign_folder(folder, earlier)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as made:
-            _draw(report, Path(made), formats, tell)
-            files = _written(report, Path(made), whole=whole)
-            _check_free(folder, files, earlier)
+        with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as scratch:
+            _draw(report, Path(scratch), formats, tell)
+            files = _write_files(report, Path(scratch), whole=whole)
+            _refuse_foreign_files(folder, files, earlier)
             for name in files:  # the manifest last
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (Path(made) / name).replace(folder / name)
+                (Path(scratch) / name).replace(folder / name)
         for name in sorted(set(earlier) - set(files)):
             (folder / name).unlink(missing_ok=True)
     except OSError as error:
@@ -73,13 +73,13 @@ def _draw(report: Report, folder: Path, formats: Sequence[Format], tell: Callabl
     tell(f"writing {len(report.tables)} tables and the page")
 
 
-def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
+def _write_files(report: Report, folder: Path, *, whole: bool) -> list[str]:
     """Write everything but the figures into the folder that has these; the names, the manifest's last."""
     (folder / "tables").mkdir()
     for table in report.tables.values():
         write_table(table, folder / "tables")
-    drawn = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
-    for name, text in page.pages(report, drawn, whole=whole).items():
+    pictures = {path.stem: path.read_bytes() for path in (folder / "figures").glob("*.svg")}
+    for name, text in page.render_pages(report, pictures, whole=whole).items():
         _write(folder / name, text)
     _write_inputs(report, folder / "inputs")
     frame = report.frame
@@ -89,14 +89,14 @@ def _written(report: Report, folder: Path, *, whole: bool) -> list[str]:
             if len(data) <= SPREADSHEET:
                 tidy_table.write(data, folder / f"{name}.csv")
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    known = {
-        **provenance.manifest_of(report.study),
+    manifest = {
+        **provenance.make_manifest(report.study),
         "selection": sorted(report.selection),
         "bounds": {"green": report.bounds.green, "red": report.bounds.red},
         "excluded_included": bool((frame["counted"] & (frame["excluded"] != "")).any()),
         "files": {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names},
     }
-    _write(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(known), indent=2).decode() + "\n")
+    _write(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=2).decode() + "\n")
     return [*names, MANIFEST]
 
 
@@ -122,13 +122,13 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="")
 
 
-def _earlier(folder: Path) -> list[str]:
-    """The files of the report that the folder holds; none if it holds none."""
+def _find_earlier_files(folder: Path) -> list[str]:
+    """Return the files of the report that the folder holds; none if it holds none."""
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file; name a folder for the report.")
     try:
-        known: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
-        names = [*known["files"], MANIFEST] if "genaipa" in known else []
+        manifest: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
+        names = [*manifest["files"], MANIFEST] if "genaipa" in manifest else []
     except (FileNotFoundError, msgspec.DecodeError, KeyError, TypeError):
         return []
     # A manifest that somebody wrote must not lead out of the folder.
@@ -137,36 +137,36 @@ def _earlier(folder: Path) -> list[str]:
     ]
 
 
-def selection_of(folder: Path) -> list[str] | None:
-    """The selection that the report in this folder was made of; None if there is no report, or it doesn't say."""
+def read_selection(folder: Path) -> list[str] | None:
+    """Return the selection that the report in this folder was made from; None if it is not known."""
     try:
-        known: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
+        manifest: Any = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=dict[str, Any])
     except (OSError, msgspec.DecodeError):
         return None
-    found = known.get("selection") if "genaipa" in known else None
-    return [str(name) for name in found] if isinstance(found, list) else None
+    selection = manifest.get("selection") if "genaipa" in manifest else None
+    return [str(name) for name in selection] if isinstance(selection, list) else None
 
 
-def _check_ours(folder: Path, earlier: Sequence[str]) -> None:
-    """A UsageError where a folder has files and none of them is a report's."""
+def _refuse_foreign_folder(folder: Path, earlier: Sequence[str]) -> None:
+    """Raise a UsageError where a folder has files and none of them is a report's."""
     if not earlier and folder.is_dir():
         foreign = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
         if foreign:
             raise UsageError(
-                f"{folder / foreign[0]} is there already and not of an earlier report; name another folder with -o."
+                f"{folder / foreign[0]} already exists and belongs to no earlier report; name another folder with -o."
             )
 
 
-def _check_free(folder: Path, files: Sequence[str], earlier: Sequence[str]) -> None:
-    taken = [name for name in files if name not in earlier and (folder / name).exists()]
-    if taken:
+def _refuse_foreign_files(folder: Path, files: Sequence[str], earlier: Sequence[str]) -> None:
+    foreign = [name for name in files if name not in earlier and (folder / name).exists()]
+    if foreign:
         raise UsageError(
-            f"{folder / taken[0]} is there already and not of an earlier report; name another folder with -o."
+            f"{folder / foreign[0]} already exists and belongs to no earlier report; name another folder with -o."
         )
 
 
 def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
-    """`reports/NAME` in the workspace, named after all that the report is about, else `all`.
+    """Return `reports/NAME` in the workspace, named after all that the report is about, else `all`.
 
     Where a report on something else has that name already, a number is added.
     """
@@ -174,6 +174,6 @@ def default_folder(workspace: Workspace, selection: Sequence[str]) -> Path:
     named = "+".join(parts[:_NAMED]) + (f"+{len(parts) - _NAMED}-more" if len(parts) > _NAMED else "")
     wanted = workspace.home / "reports" / (named[:_LONGEST].rstrip(".-+") or "all")
     folder, number = wanted, 2
-    while (folder / MANIFEST).is_file() and selection_of(folder) != sorted(selection):
+    while (folder / MANIFEST).is_file() and read_selection(folder) != sorted(selection):
         folder, number = wanted.with_name(f"{wanted.name}-{number}"), number + 1
     return folder

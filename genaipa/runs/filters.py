@@ -73,7 +73,7 @@ class Filters:
         A NotAmongError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
         there is nothing published to leave out is no mistake.
         """
-        from genaipa.systems.provider import find_system, providers
+        from genaipa.systems.provider import find_system, list_providers
 
         systems = {name for _, manifest in runs for name in manifest.spec.systems}
         folders = {folder.name for folder, _ in runs}
@@ -90,7 +90,7 @@ class Filters:
             if not full[name]:
                 raise NotAmongError("systems of these runs", name, systems)
         run_names = tuple(name for name in self.without if not full[name])
-        recorded = {provider.name for provider in providers() if provider.words == "recording"}
+        recorded = {provider.name for provider in list_providers() if provider.words == "recording"}
         for name in run_names:
             if name not in recorded and not any(name in run for run in folders):
                 raise NotAmongError("systems of these runs, or the runs", name, systems | folders)

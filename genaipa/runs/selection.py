@@ -22,7 +22,7 @@ from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
 from genaipa.runs.slices import SlicedStudy, group_slices, map_slices_to_studies
 from genaipa.systems.provider import find_provider, find_system
-from genaipa.systems.published import recorded_in
+from genaipa.systems.published import find_datasets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -135,7 +135,7 @@ def find_meaning(workspace: Workspace, name: str) -> Meaning:
         return Meaning(system, _drop_reruns([run._replace(systems=(system,)) for run in runs if system in run.systems]))
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
-        study = recorded_in().get(name, "NAME")
+        study = find_datasets().get(name, "NAME")
         raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
     try:
         source, end = find_runs(workspace, name), ""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from genaipa.scoring.current import independent_scores
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.stats.agreement import ScaleAgreement, compare_raters, measure_agreement, measure_leniency
 from genaipa.stats.means import subtract_means
 from genaipa.stats.reason import Reason
@@ -46,7 +46,7 @@ def explain_alpha(why: Reason, value: float = nan) -> str:
     words = {
         Reason.NONE: "",
         Reason.NO_VALUE: "no answer has been scored by two analysts",
-        Reason.NOTHING_VARIES: undefined if isnan(value) else f"every value is {shown(value)}, and {undefined}",
+        Reason.NOTHING_VARIES: undefined if isnan(value) else f"every value is {format_value(value)}, and {undefined}",
         Reason.FEW_UNITS: "too few answers, or too few that vary, for a confidence interval",
     }
     return words[why]
@@ -104,8 +104,8 @@ class Agreement:
 
 
 def measure(scores: Iterable[Event], rubric: Rubric) -> Agreement:
-    """Agreement between the analysts of these scores in effect; events other than independent scores are left out."""
-    table = _tabulate(scores, rubric)
+    """Measure the agreement between the analysts of these scores, leaving out all but independent scores."""
+    table = _build_value_table(scores, rubric)
     counts = table.counts()
     return Agreement(
         answers=len(table.answers),
@@ -122,7 +122,7 @@ def measure_groups(
 
     `groups` gives each answer's group; answers without one are left out.
     """
-    table = _tabulate(scores, rubric)
+    table = _build_value_table(scores, rubric)
     counts, group = table.counts(), np.array([groups.get(answer, "") for answer in table.answers], dtype=np.str_)
     by_group = {str(name): counts[group == name] for name in np.unique(group) if name}
     return {name: (len(rows), _measure_metrics(table, rows)) for name, rows in by_group.items()}
@@ -148,35 +148,37 @@ class _ValueTable:
     order: NDArray[np.int64]
 
     def counts(self) -> NDArray[np.int64]:
-        """Number of analysts who gave each value: answers, metrics, values."""
+        """Return the number of analysts who gave each value: answers, metrics, values."""
         return np.stack([(self.ranks == rank).sum(axis=1) for rank in range(len(self.scale))], axis=-1)
 
 
-def _tabulate(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
-    own = (event for event in scores if event.kind == "score" and event.values is not None and event.independent)
-    given = sorted(own, key=attrgetter("time"))
-    answers, down = _numbered(map(attrgetter("answer"), given))
-    analysts, across = _numbered(map(attrgetter("analyst"), given))
+def _build_value_table(scores: Iterable[Event], rubric: Rubric) -> _ValueTable:
+    independent = (
+        event for event in scores if event.kind == "score" and event.values is not None and event.independent
+    )
+    ordered_scores = sorted(independent, key=attrgetter("time"))
+    answers, down = _index_distinct(map(attrgetter("answer"), ordered_scores))
+    analysts, across = _index_distinct(map(attrgetter("analyst"), ordered_scores))
     metrics, scale = tuple(rubric.metrics), np.array(sorted(rubric.values))
     # A few hundred different values at most, shared between scores: looked up once, then only pointed to.
-    different = {id(values): values for values in map(attrgetter("values"), given)}
-    _, places = _numbered(map(id, map(attrgetter("values"), given)))
+    different = {id(values): values for values in map(attrgetter("values"), ordered_scores)}
+    _, places = _index_distinct(map(id, map(attrgetter("values"), ordered_scores)))
     flat = np.array([values[metric] for values in different.values() for metric in metrics])
     ranks = np.full((len(answers), len(analysts), len(metrics)), -1, np.int8)
     ranks[down, across] = np.searchsorted(scale, flat).reshape(-1, len(metrics))[places]
     order = np.zeros((len(answers), len(analysts)), np.int64)
-    order[down, across] = np.arange(len(given))
+    order[down, across] = np.arange(len(ordered_scores))
     comparable = (ranks[..., 0] >= 0).sum(axis=1) >= _TWO
     return _ValueTable(
         metrics, scale, list(compress(answers, comparable)), analysts, ranks[comparable], order[comparable]
     )
 
 
-def _numbered(names: Iterable[T]) -> tuple[list[T], list[int]]:
-    """The different names (or values) in order of appearance, and the place in it of each one given."""
+def _index_distinct(names: Iterable[T]) -> tuple[list[T], list[int]]:
+    """Return the different items in order of appearance, and each item's index among them."""
     listed = list(names)
-    places = {name: place for place, name in enumerate(dict.fromkeys(listed))}
-    return list(places), [places[name] for name in listed]
+    indices = {name: index for index, name in enumerate(dict.fromkeys(listed))}
+    return list(indices), [indices[name] for name in listed]
 
 
 def _compare_analysts(table: _ValueTable) -> list[AnalystPair]:
@@ -206,7 +208,7 @@ def _measure_leanings(table: _ValueTable, counts: NDArray[np.int64]) -> list[Lea
 
 
 @dataclass(frozen=True, slots=True)
-class Suggested:
+class SuggestionEffect:
     """The effect of a suggestion on screen for one metric, by the answers at which it is held back.
 
     `shown` and `withheld` are the numbers of answers, `with_it` and `without` the mean values of their scores, and
@@ -225,36 +227,38 @@ class Suggested:
     interval: tuple[float, float] | None = None
 
 
-def compare_suggested(events: Iterable[Event], rubric: Rubric) -> dict[str, Suggested]:
+def compare_suggestions(events: Iterable[Event], rubric: Rubric) -> dict[str, SuggestionEffect]:
     """Compare, by metric, independent scores beside a suggestion with those for which it was held back.
 
     Which answers these are follows from their digests alone, so that nothing else tells them apart. Only metrics for
     which there were any; scores of before it was kept what was on screen are left out.
     """
-    values: defaultdict[str, tuple[_Given, _Given]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
+    values: defaultdict[str, tuple[_Choices, _Choices]] = defaultdict(lambda: (defaultdict(list), defaultdict(list)))
     for score in independent_scores(events):
         if score.shown is None or score.values is None:
             continue
-        beside = {metric: score.suggested[metric] for metric in score.shown.suggestion if metric in score.suggested}
-        for side, some in enumerate((beside, score.shown.withheld)):
-            for metric, value in some.items():
+        suggested = {metric: score.suggested[metric] for metric in score.shown.suggestion if metric in score.suggested}
+        for side, suggestions in enumerate((suggested, score.shown.withheld)):
+            for metric, value in suggestions.items():
                 if metric in rubric.metrics:
-                    given = score.values[metric]
-                    values[metric][side][score.answer].append((given, given == value))
-    return {metric: _measure_suggested(*values[metric]) for metric in rubric.metrics if metric in values}
+                    chosen = score.values[metric]
+                    values[metric][side][score.answer].append((chosen, chosen == value))
+    return {metric: _measure_suggestion_effect(*values[metric]) for metric in rubric.metrics if metric in values}
 
 
-_Given = defaultdict[str, list[tuple[float, bool]]]
+_Choices = defaultdict[str, list[tuple[float, bool]]]
 """Answer → each value given, and whether it is the suggested one."""
 
 
-def _measure_suggested(beside: _Given, withheld: _Given) -> Suggested:
-    sides = [[fmean(value for value, _ in given) for given in side.values()] for side in (beside, withheld)]
-    same = [[fmean(taken for _, taken in given) for given in side.values()] for side in (beside, withheld)]
-    with_it, without, as_suggested, as_withheld = (fmean(side) if side else None for side in (*sides, *same))
-    counts = len(beside), len(withheld)
+def _measure_suggestion_effect(displayed: _Choices, withheld: _Choices) -> SuggestionEffect:
+    sides = [[fmean(value for value, _ in choices) for choices in side.values()] for side in (displayed, withheld)]
+    shares_equal = [
+        [fmean(is_equal for _, is_equal in choices) for choices in side.values()] for side in (displayed, withheld)
+    ]
+    with_it, without, as_suggested, as_withheld = (fmean(side) if side else None for side in (*sides, *shares_equal))
+    counts = len(displayed), len(withheld)
     if min(counts) < LEAST_ANSWERS:
-        return Suggested(*counts, with_it, without, as_suggested, as_withheld)
+        return SuggestionEffect(*counts, with_it, without, as_suggested, as_withheld)
     difference, low, high = subtract_means(sides[0], sides[1])
     interval = None if isnan(low) else (low, high)
-    return Suggested(*counts, with_it, without, as_suggested, as_withheld, difference, interval)
+    return SuggestionEffect(*counts, with_it, without, as_suggested, as_withheld, difference, interval)

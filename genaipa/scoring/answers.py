@@ -29,9 +29,9 @@ from genaipa.runs.journal import AnswerFollower
 from genaipa.runs.procedure import procedure_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import study_problems
-from genaipa.scoring.evidence.asked import Asked
+from genaipa.scoring.evidence.asked import AskedQuestion
 from genaipa.scoring.evidence.doubts import find_misplacement
-from genaipa.systems.provider import ADAPTERS, providers
+from genaipa.systems.provider import ADAPTERS, list_providers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,10 +95,10 @@ class PooledAnswer:
         return self.occurrences[0].wording
 
 
-def occurring(
+def pair_with_occurrences(
     events: Iterable[Event], answers: Mapping[str, PooledAnswer]
 ) -> Iterator[tuple[Occurrence | None, Event]]:
-    """Each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
+    """Yield each event with each occurrence of its answer, as the rows of one table; None for an unknown answer."""
     for event in events:
         answer = answers.get(event.answer)
         for occurrence in tuple(answer.occurrences) if answer else (None,):
@@ -112,10 +112,10 @@ class Case:
     `asked` is the question in its set's words (the record's may tell which system it was), `original` its original
     wording, empty if that is `asked`. `part_set` is the segmentation that "Part n" in the `annotated` answer refers to.
     `parts` are the spans (characters of the document's text) in which the system was given the document, if it was.
-    `names` are masked (see `mask`). A `summarised` answer was given from a summary. `questions` is the set asked.
+    `names` are masked (see `mask_names`). A `summarised` answer was given from a summary. `questions` is the set asked.
     `passages` are the texts that its system retrieved, without their sources and scores, which tell systems apart.
-    `wordings` are those of the question, and `every` all questions of the set. `doubt` says why the annotated answer
-    is wrong, or seems to be; empty where nothing is known against it.
+    `wordings` are those of the question, `all_questions` those of the set. `doubt` says why the annotated answer is
+    wrong, or seems to be; empty where nothing is known against it.
     """
 
     answer: PooledAnswer
@@ -131,7 +131,7 @@ class Case:
     questions: str = ""
     passages: tuple[str, ...] = ()
     wordings: tuple[str, ...] = ()
-    every: tuple[str, ...] = ()
+    all_questions: tuple[str, ...] = ()
     doubt: str = ""
 
     @property
@@ -140,13 +140,15 @@ class Case:
         return None if self.doubt else self.annotated
 
     @property
-    def question(self) -> Asked:
+    def question(self) -> AskedQuestion:
         """The question in all its wordings."""
-        return Asked(tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.every)
+        return AskedQuestion(
+            tuple(dict.fromkeys(filter(None, (self.asked, self.original, *self.wordings)))), self.all_questions
+        )
 
-    def masked_reply(self) -> str:
-        """The reply without the names of its systems, unless document, company or question name them too."""
-        return mask(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
+    def mask_reply(self) -> str:
+        """Mask the names of the reply's systems, unless document, company or question name them too."""
+        return mask_names(self.reply, self.names, f"{self.document.text}\n{self.document.company}\n{self.asked}")
 
 
 _decode = msgspec.json.Decoder(RecordHead).decode
@@ -159,11 +161,11 @@ class _RunAnswers:
         self.folder = folder
         self.inputs = Inputs(workspace, folder)
         self._source = source
-        self.excluded = frozenset[str]() if excluded else frozenset(read_exclusions(folder, "answer"))
+        self.excluded_keys = frozenset[str]() if excluded else frozenset(read_exclusions(folder, "answer"))
         self._wrong_annotations = read_exclusions(folder, "annotation")
-        self.left_out: dict[str, str] = {}
+        self.excluded_answers: dict[str, str] = {}
         """Key → digest of an answer that the run excludes."""
-        self.latest: dict[str, str] = {}
+        self.latest_digests: dict[str, str] = {}
         """Key → digest of its latest answer."""
         self.documents: dict[str, bool] = {}
         """Document → whether its text is there."""
@@ -183,40 +185,40 @@ class _RunAnswers:
             self._changed, self.starts_over = self._file.has_changed(), True
         return self._changed
 
-    def read_on(self) -> Iterator[tuple[int, RecordHead]]:
-        """(place, record) of each whole line since the last time; damaged and lost lines become problems."""
+    def read_new_records(self) -> Iterator[tuple[int, RecordHead]]:
+        """Yield (offset, record) of each whole line since the last time; damaged and lost lines become problems."""
         if self.starts_over and (lack := self.folder.describe_loss(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
         if not self._changed:
             return
         try:
-            for place, line in self._file.read_new_lines():
-                if (record := self._record(line)) is not None:
-                    yield place, record
+            for offset, line in self._file.read_new_lines():
+                if (record := self._decode_record(line)) is not None:
+                    yield offset, record
         except OSError as error:
             path = self.folder.answers
             self.problems.append(f"{path}: can't be read ({error.strerror}), so its answers can't be scored.")
 
-    def _record(self, line: bytes) -> RecordHead | None:
+    def _decode_record(self, line: bytes) -> RecordHead | None:
         try:
             record = _decode(line)
         except DAMAGE as error:
             problem = f"is not a record ({why(error)})"
         else:
-            found = find_flaw(record, self._digests, withheld=self._withheld)
-            if not found:
+            change = find_flaw(record, self._digests, withheld=self._withheld)
+            if not change:
                 return record
-            problem = f"was changed ({found})"
+            problem = f"was changed ({change})"
         path = self.folder.answers
         self.problems.append(f"{path}: line {self._file.lines} {problem}, so it can't be scored; restore the file.")
         return None
 
-    def means(self, line: RecordHead) -> bool:
+    def is_selected(self, line: RecordHead) -> bool:
         """Whether the answer is one of the wanted ones."""
         return self._source is None or self._source.includes(line)
 
-    def can_be_used(self, document: str) -> bool:
+    def can_read_document(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
         if document not in self.documents:
             self.documents[document] = True
@@ -227,22 +229,22 @@ class _RunAnswers:
                 self.documents[document] = False
         return self.documents[document]
 
-    def doubt(self, document: str, question: str) -> str:
-        """Say what is known against an annotated answer: by corrections, by the run, and by its own words."""
+    def describe_doubt(self, document: str, question: str) -> str:
+        """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
         annotated, part_set = self.inputs.annotated_answer(document, question)
         if annotated is None:
             return ""
         right, _ = self.inputs.annotated_answer(document, question, corrected=True)
         wrong = self._wrong_annotations.get(f"{document}|{question}")
-        known = (
+        doubts = (
             describe_correction(annotated, right) if right else "",
             wrong.reason if wrong else "",
             find_misplacement(annotated, self.inputs.document(document), part_set),
         )
-        return " ".join(dict.fromkeys(filter(None, known)))
+        return " ".join(dict.fromkeys(filter(None, doubts)))
 
-    def record(self, occurrence: Occurrence, digest: str) -> Record:
-        """The record of an occurrence; a GenaipaError if the file no longer has this answer there."""
+    def load_record(self, occurrence: Occurrence, digest: str) -> Record:
+        """Load the record of an occurrence; a GenaipaError if the file no longer has this answer there."""
         with contextlib.suppress(OSError):
             record = self.folder.read_records([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
@@ -258,7 +260,7 @@ class _RunAnswers:
 class Pool:
     """The answers that can be scored: the latest of each key of each run, if it has a reply.
 
-    `answers` has them by digest; `arrived` lists the digests as they came (twice, if one went and came back), and
+    `answers` has them by digest; `arrivals` lists the digests as they came (twice, if one went and came back), and
     `generation` grows whenever one went. Runs, lines and files that can't be used are left out and become `problems`.
     Any number of threads may share a pool.
 
@@ -275,26 +277,30 @@ class Pool:
         excluded: bool = True,
     ) -> None:
         self.answers: dict[str, PooledAnswer] = {}
-        self.arrived: list[str] = []
+        self.arrivals: list[str] = []
         self.generation = 0
         self._runs: dict[str, _RunAnswers] = {}
-        self._damaged: list[str] = []
-        self._aside: dict[str, str] = {}
+        self._unusable_runs: list[str] = []
+        self._unreadable: dict[str, str] = {}
         """Digest of an unreadable answer → the sentence that says so."""
         self._lock = threading.Lock()
-        meant = {source.folder.name: source for source in sources}
+        sources_by_run = {source.folder.name: source for source in sources}
         for folder in folders:
             try:
-                self._runs[folder.name] = _RunAnswers(workspace, folder, meant.get(folder.name), excluded=excluded)
+                self._runs[folder.name] = _RunAnswers(
+                    workspace, folder, sources_by_run.get(folder.name), excluded=excluded
+                )
             except GenaipaError as error:
-                self._damaged.append(f"{error} The run is left out.")
+                self._unusable_runs.append(f"{error} The run is left out.")
         self._lost = study_problems(workspace, (run.inputs.manifest.slice for run in self._runs.values()))
         self.refresh()
 
     @property
-    def left_out(self) -> str:
+    def exclusion_note(self) -> str:
         """Return a sentence on the number of excluded answers; "" if none."""
-        count = len({digest for run in self._runs.values() for digest in run.left_out.values()} - self.answers.keys())
+        count = len(
+            {digest for run in self._runs.values() for digest in run.excluded_answers.values()} - self.answers.keys()
+        )
         if not count:
             return ""
         are = "1 answer is" if count == 1 else f"{count:,} answers are"
@@ -303,58 +309,64 @@ class Pool:
     @property
     def categories(self) -> dict[str, str]:
         """Question → its category, in the order of the sets that the runs asked."""
-        asked = (run.inputs.questions(name) for run in self._runs.values() for name in run.inputs.manifest.documents)
-        known = [
-            (q.id, q.category) for one in asked if one for name in one.categories for q in one.category_questions(name)
+        question_sets = (
+            run.inputs.questions(name) for run in self._runs.values() for name in run.inputs.manifest.documents
+        )
+        categories = [
+            (q.id, q.category)
+            for question_set in question_sets
+            if question_set
+            for name in question_set.categories
+            for q in question_set.category_questions(name)
         ]
-        return dict(known)
+        return dict(categories)
 
     @property
     def problems(self) -> list[str]:
         """Sentences on answers that can't be used, and why."""
-        of_runs = (said for run in self._runs.values() for said in (*run.problems, *run.inputs.problems))
-        return [*self._lost, *self._damaged, *self._aside.values(), *of_runs]
+        run_problems = (problem for run in self._runs.values() for problem in (*run.problems, *run.inputs.problems))
+        return [*self._lost, *self._unusable_runs, *self._unreadable.values(), *run_problems]
 
     @property
     def blind_problems(self) -> list[str]:
         """The same for a blind analyst: a path would name the system, so problems of runs are only counted."""
-        aside = list(self._aside.values())
-        count = len(self.problems) - len(aside) - len(self._lost)
+        unreadable = list(self._unreadable.values())
+        count = len(self.problems) - len(unreadable) - len(self._lost)
         if not count:
-            return aside
-        what = "1 thing" if count == 1 else f"{count:,} things"
-        return [*aside, f"In the runs, {what} can't be read; what it is says: genaipa validate --data"]
+            return unreadable
+        amount = "1 thing" if count == 1 else f"{count:,} things"
+        return [*unreadable, f"In the runs, {amount} can't be read; for details: genaipa validate --data"]
 
     def refresh(self) -> bool:
-        """Add the answers appended to the runs since the last time; whether there were any."""
+        """Add the answers appended to the runs since the last time; return whether there were any."""
         with self._lock:
-            return sum(self._take_in(run) for run in self._runs.values() if run.has_changed()) > 0
+            return sum(self._update_run(run) for run in self._runs.values() if run.has_changed()) > 0
 
-    def _take_in(self, run: _RunAnswers) -> int:
-        """Read on in a run; how many answers came or went."""
+    def _update_run(self, run: _RunAnswers) -> int:
+        """Read what was appended to a run; return how many answers came or went."""
         changed = 0
         if run.starts_over:
-            changed = len(run.latest)
-            for key, digest in run.latest.items():
-                self._forget(run.folder.name, key, digest)
-            run.latest, run.left_out, run.documents, run.problems = {}, {}, {}, []
-        for offset, line in run.read_on():
-            if line.task == DEFAULT and line.kind == "answer" and run.means(line):
+            changed = len(run.latest_digests)
+            for key, digest in run.latest_digests.items():
+                self._remove_occurrence(run.folder.name, key, digest)
+            run.latest_digests, run.excluded_answers, run.documents, run.problems = {}, {}, {}, []
+        for offset, line in run.read_new_records():
+            if line.task == DEFAULT and line.kind == "answer" and run.is_selected(line):
                 changed += 1
-                before = run.latest.pop(line.key, None)
-                if before is not None:
-                    self._forget(run.folder.name, line.key, before)
-                run.left_out.pop(line.key, None)
-                if line.status == "failed" or line.reply is None or not run.can_be_used(line.document):
+                replaced_digest = run.latest_digests.pop(line.key, None)
+                if replaced_digest is not None:
+                    self._remove_occurrence(run.folder.name, line.key, replaced_digest)
+                run.excluded_answers.pop(line.key, None)
+                if line.status == "failed" or line.reply is None or not run.can_read_document(line.document):
                     continue
-                if line.key in run.excluded:
-                    run.left_out[line.key] = line.digest
+                if line.key in run.excluded_keys:
+                    run.excluded_answers[line.key] = line.digest
                 else:
-                    run.latest[line.key] = line.digest
-                    self._add(run, line, offset)
+                    run.latest_digests[line.key] = line.digest
+                    self._add_occurrence(run, line, offset)
         return changed
 
-    def _add(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
+    def _add_occurrence(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
         at = read_coordinates(line)
         question = run.inputs.question(at.document, at.question)
         occurrence = Occurrence(
@@ -369,52 +381,52 @@ class Pool:
             category=question.category if question else "",
             offset=offset,
         )
-        self._aside.pop(line.digest, None)
+        self._unreadable.pop(line.digest, None)
         answer = self.answers.get(line.digest)
         if answer is not None:
             answer.occurrences.append(occurrence)
             return
         document = run.inputs.document(line.document)
         self.answers[line.digest] = PooledAnswer(line.digest, document.digest, document.kind, line.status, [occurrence])
-        self.arrived.append(line.digest)
+        self.arrivals.append(line.digest)
 
-    def _forget(self, run: str, key: str, digest: str) -> None:
+    def _remove_occurrence(self, run: str, key: str, digest: str) -> None:
         """Remove the occurrence that another record has replaced, and the answer with its last one."""
         answer = self.answers.get(digest)
         if answer is None:
             return  # it was set aside
-        left = [o for o in answer.occurrences if (o.run, o.key) != (run, key)]
-        if left:
-            answer.occurrences = left
+        occurrences = [o for o in answer.occurrences if (o.run, o.key) != (run, key)]
+        if occurrences:
+            answer.occurrences = occurrences
         else:
             del self.answers[digest]
             self.generation += 1
 
-    def set_aside(self, digest: str, problem: str) -> None:
+    def mark_unreadable(self, digest: str, problem: str) -> None:
         """Remove an answer that can't be read, and list it among the problems until it is written again."""
         with self._lock:
             if self.answers.pop(digest, None) is not None:
                 self.generation += 1
-                self._aside[digest] = problem
+                self._unreadable[digest] = problem
 
-    def case(self, digest: str) -> Case:
-        """An answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
+    def load_case(self, digest: str) -> Case:
+        """Load an answer ready to be scored; a GenaipaError if it is not in the pool or its files are damaged."""
         answer = self.answers.get(digest)
         if answer is None:
             raise GenaipaError(f"the answer {digest[:12]}… is no longer in the runs that the desk was opened on.")
         failures: list[GenaipaError] = []
         for occurrence in tuple(answer.occurrences):
             try:
-                return self._case(answer, occurrence)
+                return self._build_case(answer, occurrence)
             except GenaipaError as error:
                 failures.append(error)
         raise failures[0]
 
-    def _case(self, answer: PooledAnswer, occurrence: Occurrence) -> Case:
+    def _build_case(self, answer: PooledAnswer, occurrence: Occurrence) -> Case:
         run = self._runs[occurrence.run]
-        record = run.record(occurrence, answer.digest)
+        record = run.load_record(occurrence, answer.digest)
         annotated, part_set = run.inputs.annotated_answer(record.document, record.question)
-        question, asked = (
+        question, question_set = (
             run.inputs.question(record.document, record.question),
             run.inputs.questions(record.document),
         )
@@ -427,22 +439,26 @@ class Pool:
             annotated=annotated,
             part_set=part_set,
             parts=run.inputs.part_spans(record),
-            names=self._names(answer, record),
+            names=self._collect_names(answer, record),
             summarised=read_coordinates(record).initialization.startswith("summary"),
             questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),
-            every=tuple("\n".join((one.text, *one.paraphrases)) for one in asked.questions) if asked else (),
-            doubt=run.doubt(record.document, record.question),
+            all_questions=tuple(
+                "\n".join((set_question.text, *set_question.paraphrases)) for set_question in question_set.questions
+            )
+            if question_set
+            else (),
+            doubt=run.describe_doubt(record.document, record.question),
         )
 
-    def _names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
-        """The names of every system that gave this answer, longest first."""
-        found = set(names_of(record.system, record.model or "", ()))
+    def _collect_names(self, answer: PooledAnswer, record: Record) -> tuple[str, ...]:
+        """Return the names of every system that gave this answer, longest first."""
+        names = set(list_system_names(record.system, record.model or "", ()))
         for name, system in {(o.run, o.system) for o in answer.occurrences}:
             facts = self._runs[name].inputs.manifest.systems.get(system)
-            found.update(names_of(system, facts.model if facts else "", facts.served if facts else ()))
-        return longest_first(found)
+            names.update(list_system_names(system, facts.model if facts else "", facts.served if facts else ()))
+        return sort_longest_first(names)
 
 
 MASK = "[the system]"
@@ -468,7 +484,7 @@ _FAMILIES = {
 }
 _ORDINARY = {"chat", "assistant", "model", "local", "test", "demo", "latest", "default"}
 """Words of systems' names that mean something else in answers."""
-_TELLING = 4
+_SHORTEST_PIECE = 4
 """Fewest characters of a piece of a system's name that is masked by itself."""
 
 # A whole word, in Latin letters: in scripts without blanks other letters follow a name directly.
@@ -482,56 +498,58 @@ _TAIL = (
 """The rest of a model's name, such as its version."""
 
 
-def names_of(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
-    """The names by which an assistant could be known, longest first.
+def list_system_names(system: str, model: str, served: Sequence[str]) -> tuple[str, ...]:
+    """Return the names by which an assistant could be known, longest first.
 
     `system` is its name in the plan, `model` its full name and `served` the models that the server said it was.
     """
-    return _names_of(frozenset({system, model, *served}))
+    return _list_family_names(frozenset({system, model, *served}))
 
 
 @cache
-def _names_of(systems: frozenset[str]) -> tuple[str, ...]:
-    found: set[str] = set()
-    families = _FAMILIES | {one.betrayed_by: one.known_as for one in providers() if one.betrayed_by}
+def _list_family_names(systems: frozenset[str]) -> tuple[str, ...]:
+    known_names: set[str] = set()
+    families = _FAMILIES | {
+        provider.model_pattern: provider.self_names for provider in list_providers() if provider.model_pattern
+    }
     for system in systems:
         # The route of a compatible server says nothing about who made the model.
         name = system.removeprefix("openai-api/")
-        for betrays, names in families.items():
-            if re.search(betrays, name, re.IGNORECASE):
-                found.update(names.split(", "))
+        for pattern, names in families.items():
+            if re.search(pattern, name, re.IGNORECASE):
+                known_names.update(names.split(", "))
         for piece in re.split(r"[/:]", name):
-            if len(piece) >= _TELLING and piece.lower() not in {*ADAPTERS, *_ORDINARY}:
-                found.add(piece)
-    return longest_first(found)
+            if len(piece) >= _SHORTEST_PIECE and piece.lower() not in {*ADAPTERS, *_ORDINARY}:
+                known_names.add(piece)
+    return sort_longest_first(known_names)
 
 
-def longest_first(names: Iterable[str]) -> tuple[str, ...]:
-    """The order in which names are masked, so that "Google Bard" goes before "Bard"."""
+def sort_longest_first(names: Iterable[str]) -> tuple[str, ...]:
+    """Sort names in the order in which they are masked, so that "Google Bard" goes before "Bard"."""
     return tuple(sorted(set(names), key=lambda name: (-len(name), name)))
 
 
-def mask(text: str, names: Iterable[str], keep: str) -> str:
-    """The text with each of the names, as a whole word in upper or lower case, replaced by `MASK`.
+def mask_names(text: str, names: Iterable[str], visible_text: str) -> str:
+    """Replace each of the names, as a whole word in upper or lower case, by `MASK`.
 
-    `keep` are texts that the analyst sees anyway (document, question, company). Names in them stay: a policy that names
+    `visible_text` is what the analyst sees anyway (document, question, company). Names in it stay: a policy that names
     a vendor is about that vendor, and an answer may name it too.
     """
-    kept = keep.casefold()
-    hidden = [name for name in longest_first(names) if not _stands_in(name, kept)]
+    visible_words = visible_text.casefold()
+    hidden = [name for name in sort_longest_first(names) if not _occurs_as_word(name, visible_words)]
     if not hidden:
         return text
-    named = "|".join(map(_spelt, hidden))
-    return re.sub(f"{_BEFORE}(?:{named}){_VERSION}{_AFTER}{_TAIL}", MASK, text, flags=re.IGNORECASE)
+    alternatives = "|".join(map(_spelling_pattern, hidden))
+    return re.sub(f"{_BEFORE}(?:{alternatives}){_VERSION}{_AFTER}{_TAIL}", MASK, text, flags=re.IGNORECASE)
 
 
-def _spelt(name: str) -> str:
-    """A pattern for a name: "Open AI" is also "OpenAI" and "Open-AI"."""
+def _spelling_pattern(name: str) -> str:
+    """Return a pattern for a name: "Open AI" is also "OpenAI" and "Open-AI"."""
     return r"[\s\u2010-\u2015-]*".join(map(re.escape, re.split(r"[\s-]+", name)))
 
 
-def _stands_in(name: str, kept: str) -> bool:
+def _occurs_as_word(name: str, text: str) -> bool:
     """Whether a name is a whole word of a text in lower case."""
     # Looked for without _BEFORE, which would make a search through a long document ten times as slow.
-    found = re.finditer(_spelt(name.casefold()) + _AFTER, kept)
-    return any(re.compile(_BEFORE).match(kept, hit.start()) for hit in found)
+    hits = re.finditer(_spelling_pattern(name.casefold()) + _AFTER, text)
+    return any(re.compile(_BEFORE).match(text, hit.start()) for hit in hits)

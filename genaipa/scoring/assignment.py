@@ -46,9 +46,9 @@ class ScoringPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scored; reference scores don't count among those wanted. An answer on someone's screen is reserved for `minutes`.
     `order` is that of each analyst's work: all answers to one question about one document in a row, those about one
     document in a row, or none of these; what is in a row is shuffled, and so are the rows. `wave` are the answers that
-    analysts are asked to score, by the beginnings of their digests (`Waves.asked`); None asks for all. With `points`,
-    analysts tick the points of annotated answers. `assign` pairs an analyst with the documents, experiments and systems
-    whose answers they are asked to score.
+    analysts are asked to score, by the beginnings of their digests (`Waves.all_answers_in_wave`); None asks for all.
+    With `points`, analysts tick the points of annotated answers. `assign` pairs an analyst with the documents,
+    experiments and systems whose answers they are asked to score.
     """
 
     per_answer: float = 1.2
@@ -71,13 +71,13 @@ class Dispute:
     scores: dict[str, Event]
     differences: dict[str, float]
     adjudication: Event | None
-    mean: Event | None = None
+    mean_acceptance: Event | None = None
     """The word that the mean of the scores stands."""
 
     @property
     def settlement(self) -> Event | None:
         """The adjudication or, without one, the word that the mean stands."""
-        return self.adjudication or self.mean
+        return self.adjudication or self.mean_acceptance
 
     @property
     def largest(self) -> float:
@@ -98,32 +98,32 @@ class History:
 
 
 class Coverage:
-    """The scores that a pool's answers have and need, as of the last `catch_up`; reference analysts' are apart."""
+    """The scores that a pool's answers have and need, as of the last `refresh`; reference analysts' are apart."""
 
     def __init__(self, pool: Pool, current: CurrentScores, plan: ScoringPlan) -> None:
         self._pool, self._current, self._plan = pool, current, plan
-        self._start_over()
-        self.catch_up()
+        self._reset_counts()
+        self.refresh()
 
-    def _start_over(self) -> None:
+    def _reset_counts(self) -> None:
         self._generation = self._pool.generation
-        self._taken = 0
+        self._arrivals_read = 0
         self._current.refresh()
-        self._seen = self._current.seen
+        self._events_read = self._current.event_count
         self._wanted: dict[str, int] = {}
-        self._given: dict[str, int] = {}
-        self.asked: set[str] = set()
+        self._score_counts: dict[str, int] = {}
+        self.requested: set[str] = set()
         """Answers that scores are wanted of."""
         self.open: set[str] = set()
         """Answers that need more scores than they have."""
-        self.later: set[str] = set()
+        self.outside_wave: set[str] = set()
         """Answers outside of the wave that have no score: a larger wave may ask for them."""
-        self._open_of: dict[str, set[str]] = {name.casefold(): set() for name, _ in self._plan.assign}
+        self._open_by_analyst: dict[str, set[str]] = {name.casefold(): set() for name, _ in self._plan.assign}
         """Analyst whose work is assigned → their open answers."""
         self.doubles: set[str] = set()
-        """Answers that want two scores or more; of these, those scored `once`, and those `twice` or more."""
-        self.once: set[str] = set()
-        self.twice: set[str] = set()
+        """Answers that want two scores or more."""
+        self.scored_once: set[str] = set()
+        self.scored_twice: set[str] = set()
         self.wanted = self.given = 0
         """Scores wanted in all, and how many of them there are."""
         self.scored: defaultdict[str, set[str]] = defaultdict(set)
@@ -133,35 +133,35 @@ class Coverage:
         self.disputes: dict[str, Dispute] = {}
         self._histories: dict[str, History] = {}
 
-    def catch_up(self) -> None:
+    def refresh(self) -> None:
         """Count the answers and events that came since the last time."""
         if self._pool.generation != self._generation:
-            self._start_over()
-        if len(self._pool.arrived) > self._taken:
-            new = self._pool.arrived[self._taken :]
-            self._taken += len(new)
-            self._arrive(new)
+            self._reset_counts()
+        if len(self._pool.arrivals) > self._arrivals_read:
+            new = self._pool.arrivals[self._arrivals_read :]
+            self._arrivals_read += len(new)
+            self._add_answers(new)
         self._current.refresh()
-        new_events = self._current.events(self._seen)
-        self._seen += len(new_events)
+        new_events = self._current.events(self._events_read)
+        self._events_read += len(new_events)
         for event in new_events:
             if (event.changes_scores or event.kind == MEAN) and event.answer in self._wanted:
                 scores = self._current.scores(event.answer)
                 if event.analyst not in scores:
                     self.scored[event.analyst].discard(event.answer)
                 self._histories.pop(event.analyst, None)
-                self._count(event.answer, scores)
+                self._count_scores(event.answer, scores)
 
-    def _arrive(self, digests: list[str]) -> None:
+    def _add_answers(self, digests: list[str]) -> None:
         new = {digest for digest in digests if digest in self._pool.answers and digest not in self._wanted}
         for digest in new:
-            wanted = self._wanted[digest] = wanted_from(self._plan, digest)
+            wanted = self._wanted[digest] = count_wanted_scores(self._plan, digest)
             self.wanted += wanted
             if wanted:
-                self._mark(digest, is_open=True)
-                self.asked.add(digest)
+                self._set_open(digest, is_open=True)
+                self.requested.add(digest)
             else:
-                self.later.add(digest)
+                self.outside_wave.add(digest)
             if wanted > 1:
                 self.doubles.add(digest)
         # All scores in one pass, each analyst's in their order: many times as fast as answer by answer.
@@ -171,9 +171,9 @@ class Coverage:
                 scored[score.answer][score.analyst] = score
         self._histories.clear()
         for digest, scores in scored.items():
-            self._count(digest, scores)
+            self._count_scores(digest, scores)
 
-    def _count(self, digest: str, scores: dict[str, Event]) -> None:
+    def _count_scores(self, digest: str, scores: dict[str, Event]) -> None:
         """Count an answer's current scores (analyst → score) in place of its earlier ones."""
         for analyst in scores:
             self.scored[analyst].add(digest)
@@ -183,29 +183,29 @@ class Coverage:
         else:
             self.referenced.pop(digest, None)
         wanted = self._wanted[digest]
-        self.given += min(len(counted), wanted) - min(self._given.get(digest, 0), wanted)
-        self._given[digest] = len(counted)
-        self._mark(digest, is_open=len(counted) < wanted)
+        self.given += min(len(counted), wanted) - min(self._score_counts.get(digest, 0), wanted)
+        self._score_counts[digest] = len(counted)
+        self._set_open(digest, is_open=len(counted) < wanted)
         if wanted > 1:
-            (self.once.add if len(counted) == 1 else self.once.discard)(digest)
-            (self.twice.add if len(counted) > 1 else self.twice.discard)(digest)
-        (self.later.discard if wanted or counted else self.later.add)(digest)
-        differences = _differences([score.values for score in counted.values() if score.values])
+            (self.scored_once.add if len(counted) == 1 else self.scored_once.discard)(digest)
+            (self.scored_twice.add if len(counted) > 1 else self.scored_twice.discard)(digest)
+        (self.outside_wave.discard if wanted or counted else self.outside_wave.add)(digest)
+        differences = _measure_differences([score.values for score in counted.values() if score.values])
         if differences:
-            settled = (self._current.adjudication(digest), self._current.mean(digest))
+            settled = (self._current.adjudication(digest), self._current.mean_acceptance(digest))
             self.disputes[digest] = Dispute(digest, counted, differences, *settled)
         else:
             self.disputes.pop(digest, None)
 
-    def _mark(self, digest: str, *, is_open: bool) -> None:
+    def _set_open(self, digest: str, *, is_open: bool) -> None:
         (self.open.add if is_open else self.open.discard)(digest)
         answer = self._pool.answers.get(digest)
         for name, about in self._plan.assign:
-            theirs = self._open_of[name.casefold()]
+            theirs = self._open_by_analyst[name.casefold()]
             (theirs.add if is_open and answer and _is_about(answer, about) else theirs.discard)(digest)
 
     def history(self, analyst: str) -> History:
-        """An analyst's current scores of these answers."""
+        """Return an analyst's current scores of these answers."""
         history = self._histories.get(analyst)
         if history is None:
             scores = [score for score in self._current.history(analyst) if score.answer in self._wanted]
@@ -221,25 +221,25 @@ class Coverage:
     def __len__(self) -> int:
         return len(self._wanted)
 
-    def given_to(self, digest: str) -> int:
-        """The number of scores of an answer."""
-        return self._given.get(digest, 0)
+    def score_count(self, digest: str) -> int:
+        """Return the number of scores of an answer."""
+        return self._score_counts.get(digest, 0)
 
-    def askable(self, analyst: str) -> set[str]:
-        """The answers that this analyst is asked to score, or would be without an assignment.
+    def list_askable(self, analyst: str) -> set[str]:
+        """Return the answers that this analyst is asked to score, or would be without an assignment.
 
         What is hidden from them must not depend on it: the answers that are hidden would tell what they score.
         """
-        return self.asked_of(analyst) if analyst in self._plan.reference else self.open
+        return self.list_requested(analyst) if analyst in self._plan.reference else self.open
 
-    def asked_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst is asked to score, scored ones included.
+    def list_requested(self, analyst: str) -> set[str]:
+        """Return the answers that this analyst is asked to score, scored ones included.
 
         A reference analyst is asked for all but those to be adjudicated, whose scores adjudicators see.
         """
         if analyst not in self._plan.reference:
-            return self._open_of.get(analyst.casefold(), self.open)
-        return self.asked - (self.disputes.keys() - self.open)
+            return self._open_by_analyst.get(analyst.casefold(), self.open)
+        return self.requested - (self.disputes.keys() - self.open)
 
 
 class Orders:
@@ -258,66 +258,66 @@ class Orders:
         """Analyst → the answers that are in their order so far, and the rows that come after, the next one last."""
         self._lock = threading.Lock()
 
-    def get_ready(self) -> None:
+    def sort_rows(self) -> None:
         """Sort the answers into rows, which are the same for all analysts."""
         with self._lock:
-            self._catch_up()
+            self._refresh_rows()
 
-    def of(self, analyst: str) -> Iterator[str]:
-        """The answers wanted of anyone, in this analyst's order. A new answer moves no other."""
+    def walk_order(self, analyst: str) -> Iterator[str]:
+        """Yield the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
         with self._lock:
-            self._catch_up()
+            self._refresh_rows()
             if analyst not in self._begun:
-                drawn = self._drawn(analyst)
-                ahead = sorted(self._rows, key=lambda row: [*map(drawn, row)], reverse=True)
-                self._begun[analyst] = ([], ahead)
-            ordered, ahead = self._begun[analyst]
-        place = self._place(analyst)
-        at = 0
+                hash_text = self._make_hash(analyst)
+                rows_left = sorted(self._rows, key=lambda row: [*map(hash_text, row)], reverse=True)
+                self._begun[analyst] = ([], rows_left)
+            ordered, rows_left = self._begun[analyst]
+        sort_key = self._make_sort_key(analyst)
+        index = 0
         while True:
-            while at < len(ordered):
-                yield ordered[at]
-                at += 1
+            while index < len(ordered):
+                yield ordered[index]
+                index += 1
             with self._lock:
-                if at == len(ordered):
-                    if not ahead:
+                if index == len(ordered):
+                    if not rows_left:
                         return
-                    ordered += sorted(self._rows.get(ahead.pop(), ()), key=place)
+                    ordered += sorted(self._rows.get(rows_left.pop(), ()), key=sort_key)
 
-    def of_few(self, analyst: str, asked: set[str], scored: set[str]) -> list[str] | None:
-        """The order of the answers asked and not `scored` where they are few; None if they are many, or of a wave.
+    def sort_if_few(self, analyst: str, requested: set[str], scored: set[str]) -> list[str] | None:
+        """Sort the `requested` answers that are not `scored` if they are few; None if they are many, or of a wave.
 
         Near the end of a study they are far apart in the whole order; that of a wave is short.
         """
-        if self._plan.wave is not None or len(asked) > _FEW:
+        if self._plan.wave is not None or len(requested) > _FEW:
             return None
-        return sorted(asked - scored, key=self._place(analyst))
+        return sorted(requested - scored, key=self._make_sort_key(analyst))
 
-    def _place(self, analyst: str) -> Callable[[str], list[bytes]]:
-        """The place of an answer in this analyst's order, to sort by."""
-        drawn = self._drawn(analyst)
-        of_row = cache(drawn)
-        return lambda digest: [*map(of_row, self._row(digest)), drawn(digest)]
+    def _make_sort_key(self, analyst: str) -> Callable[[str], list[bytes]]:
+        """Return the function by which answers are sorted into this analyst's order."""
+        hash_text = self._make_hash(analyst)
+        hash_row_part = cache(hash_text)
+        return lambda digest: [*map(hash_row_part, self._row_key(digest)), hash_text(digest)]
 
-    def _catch_up(self) -> None:
+    def _refresh_rows(self) -> None:
         """Begin again where answers came or went."""
-        as_of = (self._pool.generation, len(self._pool.arrived))
+        as_of = (self._pool.generation, len(self._pool.arrivals))
         if as_of == self._as_of:
             return
         self._as_of, self._rows, self._begun = as_of, {}, {}
-        for digest in dict.fromkeys(self._pool.arrived[: as_of[1]]):
-            if digest in self._pool.answers and is_asked(self._plan, digest):
-                self._rows.setdefault(self._row(digest), []).append(digest)
+        for digest in dict.fromkeys(self._pool.arrivals[: as_of[1]]):
+            if digest in self._pool.answers and is_requested(self._plan, digest):
+                self._rows.setdefault(self._row_key(digest), []).append(digest)
 
-    def _row(self, digest: str) -> tuple[str, ...]:
+    def _row_key(self, digest: str) -> tuple[str, ...]:
         answer = self._pool.answers.get(digest)
         document, question = (answer.document_digest, answer.question) if answer else ("", "")
         rows = {"random": (), "document": (document,), "question": (document, f"{document}\0{question}")}
         return rows[self._plan.order]
 
-    def _drawn(self, analyst: str) -> Callable[[str], bytes]:
-        of_analyst = f"{self._plan.seed}\0{analyst}\0"
-        return lambda text: hashlib.blake2b(f"{of_analyst}{text}".encode(), digest_size=8).digest()
+    def _make_hash(self, analyst: str) -> Callable[[str], bytes]:
+        prefix = f"{self._plan.seed}\0{analyst}\0"
+        return lambda text: hashlib.blake2b(f"{prefix}{text}".encode(), digest_size=8).digest()
 
 
 def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
@@ -328,25 +328,25 @@ def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
     )
 
 
-def is_asked(plan: ScoringPlan, digest: str) -> bool:
+def is_requested(plan: ScoringPlan, digest: str) -> bool:
     """Whether analysts are asked to score this answer: it is in the wave, or everything is asked for."""
     return plan.wave is None or short_digest(digest) in plan.wave
 
 
-def wanted_from(plan: ScoringPlan, digest: str) -> int:
-    """The number of analysts who are to score this answer, which depends on the plan and the answer alone."""
-    if not is_asked(plan, digest):
+def count_wanted_scores(plan: ScoringPlan, digest: str) -> int:
+    """Count the analysts who are to score this answer; it depends on the plan and the answer alone."""
+    if not is_requested(plan, digest):
         return 0
     everyone, sample = divmod(plan.per_answer, 1)
-    drawn = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
-    return int(everyone) + (int.from_bytes(drawn) < sample * 2**64)
+    chance = hashlib.blake2b(f"{plan.seed}\0{digest}".encode(), digest_size=8).digest()
+    return int(everyone) + (int.from_bytes(chance) < sample * 2**64)
 
 
-def _differences(given: list[Values]) -> dict[str, float] | None:
+def _measure_differences(scores: list[Values]) -> dict[str, float] | None:
     """Per metric the highest value less the lowest; None if all are the same."""
-    if all(values == given[0] for values in given):
+    if all(values == scores[0] for values in scores):
         return None
-    by_metric = {metric: [values[metric] for values in given] for metric in given[0]}
+    by_metric = {metric: [values[metric] for values in scores] for metric in scores[0]}
     return {metric: max(values) - min(values) for metric, values in by_metric.items()}
 
 
@@ -356,7 +356,7 @@ _CANDIDATES = 3 * EARLY
 """Answers that are spread: more than are needed, since some are skipped, or asked of a few analysts alone."""
 
 
-class Early:
+class EarlyAnswers:
     """The early answers of a pool: which ones, worked out again when answers arrive."""
 
     def __init__(self, pool: Pool, plan: ScoringPlan) -> None:
@@ -364,42 +364,49 @@ class Early:
         self._as_of = (-1, -1)
         self._spread: list[str] = []
 
-    def of(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
+    def select_open(self, coverage: Coverage, is_open: Callable[[str], bool]) -> Iterator[str]:
         """Yield the early answers that are open to an analyst, in the order in which they come: document by document.
 
         Chance has drawn them over all documents; whoever scores them reads one after the other. Of a document, those
         that another analyst has scored come first.
         """
-        left = EARLY - len(coverage.twice)
-        if left <= 0 or not coverage.doubles:
+        missing = EARLY - len(coverage.scored_twice)
+        if missing <= 0 or not coverage.doubles:
             return iter(())
-        candidates = self._candidates(coverage.doubles)
-        begun = [digest for digest in candidates if digest in coverage.once]
-        others = coverage.once.difference(candidates)
-        new = (digest for digest in candidates if digest not in coverage.once and digest not in coverage.twice)
-        few = max(left - len(coverage.once), 0)
+        candidates = self._draw_candidates(coverage.doubles)
+        begun = [digest for digest in candidates if digest in coverage.scored_once]
+        outside_candidates = coverage.scored_once.difference(candidates)
+        new = (
+            digest
+            for digest in candidates
+            if digest not in coverage.scored_once and digest not in coverage.scored_twice
+        )
+        room = max(missing - len(coverage.scored_once), 0)
         # Which of the new ones there is room for is settled in the order of the draw.
-        drawn = [*filter(is_open, begun), *islice(filter(is_open, new), few)]
-        place = by_document(candidates, self._pool)
-        return chain(sorted(drawn, key=place.__getitem__), filter(is_open, self._ascending(others)))
+        selected = [*filter(is_open, begun), *islice(filter(is_open, new), room)]
+        document_ranks = rank_documents(candidates, self._pool)
+        return chain(
+            sorted(selected, key=document_ranks.__getitem__),
+            filter(is_open, self._sort_by_document(outside_candidates)),
+        )
 
-    def _ascending(self, digests: Iterable[str]) -> Iterator[str]:
+    def _sort_by_document(self, digests: Iterable[str]) -> Iterator[str]:
         """Yield the answers document by document: of perhaps thousands of them one is wanted."""
-        there = self._pool.answers
-        heap = [(there[digest].document_digest if digest in there else "", digest) for digest in digests]
+        answers = self._pool.answers
+        heap = [(answers[digest].document_digest if digest in answers else "", digest) for digest in digests]
         heapify(heap)
         while heap:
             yield heappop(heap)[1]
 
-    def _candidates(self, doubles: Iterable[str]) -> list[str]:
-        as_of = (self._pool.generation, len(self._pool.arrived))
+    def _draw_candidates(self, doubles: Iterable[str]) -> list[str]:
+        as_of = (self._pool.generation, len(self._pool.arrivals))
         if as_of != self._as_of:
             answers = [answer for digest in doubles if (answer := self._pool.answers.get(digest))]
-            self._spread, self._as_of = spread(answers, _CANDIDATES, seed=self._seed), as_of
+            self._spread, self._as_of = draw_spread_sample(answers, _CANDIDATES, seed=self._seed), as_of
         return self._spread
 
 
-def by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
+def rank_documents(digests: Iterable[str], pool: Pool) -> dict[str, int]:
     """Answer → the place of its document, in the order in which the answers bring documents up."""
     documents: dict[str, int] = {}
     answers = ((digest, pool.answers.get(digest)) for digest in digests)
@@ -409,36 +416,36 @@ def by_document(digests: Iterable[str], pool: Pool) -> dict[str, int]:
     }
 
 
-def spread(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:
-    """The digests of N answers: systems, experiments and documents take turns, and chance draws the questions.
+def draw_spread_sample(answers: Iterable[PooledAnswer], number: int, *, seed: int) -> list[str]:
+    """Draw answers so that systems, experiments and documents take turns, and chance decides the questions.
 
     The same are drawn for all of these, and answers to one question about one document come in a row: one of each
     system in each experiment, before any has a second.
     """
     strata: defaultdict[tuple[str, str, str], list[tuple[int, bytes, str]]] = defaultdict(list)
     rows: defaultdict[tuple[int, bytes], list[str]] = defaultdict(list)
-    before = Counter[tuple[object, ...]]()
+    earlier = Counter[tuple[object, ...]]()
     for answer in sorted(answers, key=lambda answer: answer.digest):
         about = "\0".join((str(seed), "early", answer.document_digest, answer.question))
-        drawn = hashlib.blake2b(about.encode(), digest_size=8).digest()
+        question_hash = hashlib.blake2b(about.encode(), digest_size=8).digest()
         first = answer.occurrences[0]
         experiment = classify_experiment(answer.kind, first.initialization, first.wording)
         stratum = first.system, experiment, first.document
-        strata[stratum].append((before[stratum, drawn], drawn, answer.digest))
-        before[stratum, drawn] += 1
+        strata[stratum].append((earlier[stratum, question_hash], question_hash, answer.digest))
+        earlier[stratum, question_hash] += 1
     for digests in strata.values():
         digests.sort(reverse=True)
     counts = (Counter[str](), Counter[str](), Counter[str]())
 
-    def due(stratum: tuple[str, str, str]) -> tuple[int, int, bytes]:
+    def turn_key(stratum: tuple[str, str, str]) -> tuple[int, int, bytes]:
         return sum(count[name] for count, name in zip(counts, stratum, strict=True)), *strata[stratum][-1][:2]
 
     for _ in range(number):
         if not strata:
             break
-        stratum = min(strata, key=due)
-        time, asked, digest = strata[stratum].pop()
-        rows[time, asked].append(digest)
+        stratum = min(strata, key=turn_key)
+        time, row_hash, digest = strata[stratum].pop()
+        rows[time, row_hash].append(digest)
         for count, name in zip(counts, stratum, strict=True):
             count[name] += 1
         if not strata[stratum]:

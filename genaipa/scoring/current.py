@@ -10,7 +10,7 @@ import threading
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from genaipa.scoring.events import AGAIN, ANCHOR, EXPOSURE, MEAN, VALUED, Pin
+from genaipa.scoring.events import ANCHOR, EXPOSURE, MEAN, SEND_BACK, VALUED, Pin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,9 +30,9 @@ class CurrentScores:
         self._last = 0
         self._log: list[Event] = []
         self._number_of: dict[str, int] = {}
-        self._kinds: dict[EventKind | Scorer, _InEffect] = {}
-        for kind in ("human", "machine", "adjudication", "skip", AGAIN, MEAN):
-            self._kinds[kind] = _InEffect(self._number_of)
+        self._kinds: dict[EventKind | Scorer, _EffectiveEvents] = {}
+        for kind in ("human", "machine", "adjudication", "skip", SEND_BACK, MEAN):
+            self._kinds[kind] = _EffectiveEvents(self._number_of)
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
         self._pins: dict[tuple[str, str, str], Event] = {}
@@ -42,7 +42,7 @@ class CurrentScores:
         self._lock = threading.Lock()
 
     def refresh(self) -> bool:
-        """Add the events that were appended since the last time, by any process; whether there were any."""
+        """Add the events that any process has appended since the last time; return whether there were any."""
         with self._lock:
             before = self._last
             for number, event in self._source(before):
@@ -70,134 +70,138 @@ class CurrentScores:
                 self._kinds["skip"].drop(event)
 
     @property
-    def seen(self) -> int:
+    def event_count(self) -> int:
         """The number of events in the view: anything derived from it is valid until there are more."""
         return len(self._log)
 
-    def events(self, seen: int = 0) -> list[Event]:
-        """The log in order, without the events that were `seen` before."""
+    def events(self, start: int = 0) -> list[Event]:
+        """Return the log in order, from the event with the index `start`."""
         with self._lock:
-            return self._log[seen:]
+            return self._log[start:]
 
     def objections(self) -> list[Event]:
-        """The objections to annotated answers, the undos of these and the rulings on them, in the log's order."""
+        """Return the objections to annotated answers with their undos and rulings, in the log's order."""
         with self._lock:
             return list(self._objections.values())
 
     def pin(self, about: tuple[str, str, str]) -> Event | None:
-        """The pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
+        """Return the pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
         with self._lock:
             event = self._pins.get(about)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None
 
     def score(self, answer: str, analyst: str, scorer: Scorer = "human") -> Event | None:
-        """An analyst's current score of an answer."""
+        """Return an analyst's current score of an answer."""
         with self._lock:
-            return self._kinds[scorer].at(analyst, answer)
+            return self._kinds[scorer].latest_event(analyst, answer)
 
     def scores(self, answer: str, scorer: Scorer = "human") -> dict[str, Event]:
         """Analyst → their current score of an answer."""
         with self._lock:
-            return self._kinds[scorer].of(answer)
+            return self._kinds[scorer].events_per_analyst(answer)
 
     def adjudication(self, answer: str) -> Event | None:
-        """The latest adjudication of an answer in effect, by anyone."""
+        """Return the latest adjudication of an answer in effect, by anyone."""
         with self._lock:
-            return max(self._kinds["adjudication"].of(answer).values(), key=self.number, default=None)
+            return max(
+                self._kinds["adjudication"].events_per_analyst(answer).values(), key=self.event_number, default=None
+            )
 
     def adjudications(self) -> list[Event]:
-        """All adjudications in effect, adjudicator by adjudicator."""
+        """Return all adjudications in effect, adjudicator by adjudicator."""
         with self._lock:
-            return self._kinds["adjudication"].all()
+            return self._kinds["adjudication"].all_events()
 
-    def mean(self, answer: str) -> Event | None:
+    def mean_acceptance(self, answer: str) -> Event | None:
         """Return the latest word that the mean of an answer's scores stands; None if any of them was given after it."""
         with self._lock:
-            scores = self._kinds["human"].of(answer).values()
-            latest = max(self._kinds[MEAN].of(answer).values(), key=self.number, default=None)
-            if latest and all(self.number(score) < self.number(latest) for score in scores):
+            scores = self._kinds["human"].events_per_analyst(answer).values()
+            latest = max(self._kinds[MEAN].events_per_analyst(answer).values(), key=self.event_number, default=None)
+            if latest and all(self.event_number(score) < self.event_number(latest) for score in scores):
                 return latest
         return None
 
     def latest_return(self, answer: str) -> Event | None:
         """Return the latest word in effect by which an answer was sent back to those who had scored it."""
         with self._lock:
-            return max(self._kinds[AGAIN].of(answer).values(), key=self.number, default=None)
+            return max(self._kinds[SEND_BACK].events_per_analyst(answer).values(), key=self.event_number, default=None)
 
     def latest_returns(self) -> dict[str, Event]:
         """Answer → the latest word in effect by which it was sent back, the earliest first."""
         with self._lock:
-            latest = sorted(self._kinds[AGAIN].all(), key=self.number)
+            latest = sorted(self._kinds[SEND_BACK].all_events(), key=self.event_number)
         return {event.answer: event for event in latest}
 
-    def pending(self, answer: str) -> list[str]:
+    def pending_analysts(self, answer: str) -> list[str]:
         """Return the analysts who have not scored an answer again since it was sent back to them, by name.
 
         Nobody is waited for once it is settled.
         """
-        word, settled = self.latest_return(answer), self.adjudication(answer) or self.mean(answer)
-        if word is None or (settled and self.number(settled) > self.number(word)):
+        word, settled = self.latest_return(answer), self.adjudication(answer) or self.mean_acceptance(answer)
+        if word is None or (settled and self.event_number(settled) > self.event_number(word)):
             return []
         scores = self.scores(answer).values()
-        return sorted(s.analyst for s in scores if s.analyst != word.analyst and self.number(s) < self.number(word))
+        return sorted(
+            s.analyst for s in scores if s.analyst != word.analyst and self.event_number(s) < self.event_number(word)
+        )
 
-    def saw_system(self, analyst: str) -> frozenset[str]:
-        """The answers whose system was ever shown to an analyst."""
+    def system_exposures(self, analyst: str) -> frozenset[str]:
+        """Return the answers whose system was ever shown to an analyst."""
         with self._lock:
             return frozenset(self._saw_system.get(analyst, ()))
 
-    def saw_scores(self, analyst: str) -> frozenset[str]:
-        """The answers whose scores by others were ever shown to an analyst, to adjudicate them or otherwise."""
+    def score_exposures(self, analyst: str) -> frozenset[str]:
+        """Return the answers whose scores by others were ever shown to an analyst, to adjudicate them or otherwise."""
         with self._lock:
             return frozenset(self._saw_scores.get(analyst, ()))
 
     def history(self, analyst: str, scorer: Scorer = "human") -> list[Event]:
-        """An analyst's current scores, oldest first; a correction has the place of its own time."""
+        """Return an analyst's current scores, oldest first; a correction has the place of its own time."""
         with self._lock:
-            return self._kinds[scorer].by(analyst)
+            return self._kinds[scorer].analyst_events(analyst)
 
-    def skipped(self, analyst: str) -> dict[str, int]:
+    def skip_numbers(self, analyst: str) -> dict[str, int]:
         """Answer → the number of this analyst's last skip of it in effect."""
         with self._lock:
-            return {event.answer: self.number(event) for event in self._kinds["skip"].by(analyst)}
+            return {event.answer: self.event_number(event) for event in self._kinds["skip"].analyst_events(analyst)}
 
     def skip(self, answer: str, analyst: str) -> Event | None:
-        """An analyst's last skip of an answer in effect."""
+        """Return an analyst's last skip of an answer in effect."""
         with self._lock:
-            return self._kinds["skip"].at(analyst, answer)
+            return self._kinds["skip"].latest_event(analyst, answer)
 
-    def number(self, event: Event) -> int:
-        """The number in the log of a score, an adjudication or a skip."""
+    def event_number(self, event: Event) -> int:
+        """Return the number in the log of a score, an adjudication or a skip."""
         return self._number_of[event.id]
 
     def analysts(self, scorer: Scorer = "human") -> list[str]:
-        """The names of those with a current score, sorted."""
+        """Return the names of those with a current score, sorted."""
         with self._lock:
             return self._kinds[scorer].analysts()
 
-    def scored(self) -> set[str]:
-        """The answers that people have scored, as of now."""
+    def find_scored_answers(self) -> set[str]:
+        """Refresh the view, and return the answers that people have scored."""
         self.refresh()
         return {score.answer for score in self.all_scores()}
 
     def all_scores(self, scorer: Scorer = "human") -> list[Event]:
-        """All current scores, analyst by analyst, the oldest of each first."""
+        """Return all current scores, analyst by analyst, the oldest of each first."""
         with self._lock:
-            return self._kinds[scorer].all()
+            return self._kinds[scorer].all_events()
 
     def independent_scores(self) -> list[Event]:
-        """People's scores as they were before they saw others', see `independent_scores`."""
+        """Return people's scores as they were before they saw others', see `independent_scores`."""
         return independent_scores(self.events())
 
 
-def in_effect(events: Iterable[Event]) -> list[Event]:
-    """The scores and adjudications of a whole log that are in effect, in its order.
+def select_effective_events(events: Iterable[Event]) -> list[Event]:
+    """Return the scores and adjudications of a whole log that are in effect, in its order.
 
     As `CurrentScores` has them; from a million events in a third of the time and memory.
     """
     undone: set[str] = set()
     later: defaultdict[tuple[EventKind, Scorer, str], set[str]] = defaultdict(set)
-    found = []
+    effective = []
     for event in reversed(list(events)):
         if event.kind == "undo":
             undone.add(event.undoes)
@@ -205,20 +209,20 @@ def in_effect(events: Iterable[Event]) -> list[Event]:
             answers = later[event.kind, event.scorer, event.analyst]
             if event.answer not in answers:
                 answers.add(event.answer)
-                found.append(event)
-    return found[::-1]
+                effective.append(event)
+    return effective[::-1]
 
 
 def independent_scores(events: Iterable[Event]) -> list[Event]:
-    """The people's scores of a whole log that were in effect before they saw others', in its order.
+    """Return the people's scores of a whole log that were in effect before they saw others', in its order.
 
     A correction or an undo after that does not change them.
     """
-    own = in_effect(event for event in events if event.independent and event.scorer == "human")
-    return [event for event in own if event.kind == "score"]
+    independent = select_effective_events(event for event in events if event.independent and event.scorer == "human")
+    return [event for event in independent if event.kind == "score"]
 
 
-class _InEffect:
+class _EffectiveEvents:
     """Of one kind of event, the latest of each analyst and answer that was not undone."""
 
     def __init__(self, numbers: dict[str, int]) -> None:
@@ -238,7 +242,7 @@ class _InEffect:
         answers[event.answer] = event
 
     def undo(self, undo: Event) -> None:
-        """Take out the event that an undo names, if it is of this kind."""
+        """Remove the event that an undo names, if it is of this kind."""
         answers = self._latest.get(undo.analyst, {})
         earlier = self._earlier.get((undo.analyst, undo.answer), [])
         earlier[:] = [event for event in earlier if event.id != undo.undoes]
@@ -256,18 +260,18 @@ class _InEffect:
         if self._latest.get(event.analyst, {}).pop(event.answer, None):
             self._earlier.pop((event.analyst, event.answer), None)
 
-    def at(self, analyst: str, answer: str) -> Event | None:
+    def latest_event(self, analyst: str, answer: str) -> Event | None:
         return self._latest.get(analyst, {}).get(answer)
 
-    def of(self, answer: str) -> dict[str, Event]:
+    def events_per_analyst(self, answer: str) -> dict[str, Event]:
         return {analyst: answers[answer] for analyst, answers in self._latest.items() if answer in answers}
 
-    def by(self, analyst: str) -> list[Event]:
+    def analyst_events(self, analyst: str) -> list[Event]:
         return list(self._latest.get(analyst, {}).values())
 
     def analysts(self) -> list[str]:
         return sorted(analyst for analyst, answers in self._latest.items() if answers)
 
-    def all(self) -> list[Event]:
-        """Analyst by analyst, the oldest of each first."""
+    def all_events(self) -> list[Event]:
+        """Return the events analyst by analyst, the oldest of each first."""
         return [event for analyst in self.analysts() for event in self._latest[analyst].values()]

@@ -32,8 +32,8 @@ _WAIT_SECONDS = 30
 """Seconds that a writer waits for its turn."""
 _REMEDIES = {
     "not a database": "it is not a file of scores; move it away, or name another in GENAIPA_DATABASE_URL.",
-    "readonly": "the file and its folder have to be writable.",
-    "unable to open": "the file and its folder have to be writable; a copy of the folder elsewhere may be.",
+    "readonly": "make the file and its folder writable.",
+    "unable to open": "make the file and its folder writable, or work on a copy of the folder.",
     "locked": "another program is writing to it; close that and try again.",
     "full": "make room and try again.",
 }
@@ -42,33 +42,33 @@ _WHY = {"locked": "another program is writing to them", "full": "the disk that t
 """Part of an error → the message for analysts."""
 
 
-def connect(url: str, *, reading: bool = False) -> tuple[Engine, str]:
-    """An engine for the database at a URL, and a name that tells people which one it is.
+def connect(url: str, *, read_only: bool = False) -> tuple[Engine, str]:
+    """Return an engine for the database at a URL, and a name that tells people which one it is.
 
-    A file that is not there is made; with `reading` one that can't be written is opened all the same. A UsageError or
+    A file that is not there is made; with `read_only` one that can't be written is opened all the same. A UsageError or
     DataError if the URL can't be used.
     """
     try:
         import sqlalchemy  # noqa: F401 - only to see that it is there
     except ImportError:
         raise MissingPackageError("scores need the package 'sqlalchemy': pip install 'genaipa[desk]'") from None
-    path = file_of(url)
+    path = sqlite_path(url)
     if path is None:
-        return _postgresql(url)
+        return _connect_postgresql(url)
     if path.is_file() and path.stat().st_size == 0 and path.suffix not in _SUFFIXES:
-        raise DataError(path, f"is empty and no database; name one that ends in {' or '.join(_SUFFIXES)}.")
-    if reading and _is_archived(path):
-        return _archived(path), str(path)
-    return _sqlite(path), str(path)
+        raise DataError(path, f"is empty and not a database; name a file that ends in {' or '.join(_SUFFIXES)}.")
+    if read_only and _is_read_only(path):
+        return _connect_read_only(path), str(path)
+    return _connect_sqlite(path), str(path)
 
 
-def file_of(url: str) -> Path | None:
-    """The SQLite file that a URL names; None for a server. A UsageError for a URL that names no file."""
+def sqlite_path(url: str) -> Path | None:
+    """Return the SQLite file that a URL names; None for a server. A UsageError for a URL that names no file."""
     if not url.startswith(_SQLITE):
         return None
     named = url.removeprefix(_SQLITE)
     if named in {"", ":memory:"}:
-        raise UsageError(f"{VARIABLE} names no file; write sqlite:///scores.db or the like.")
+        raise UsageError(f"{VARIABLE} names no file; write one such as sqlite:///scores.db.")
     return Path(named).expanduser().absolute()
 
 
@@ -77,13 +77,13 @@ def is_writable(engine: Engine) -> bool:
     return "mode" not in engine.url.query
 
 
-def _is_archived(path: Path) -> bool:
+def _is_read_only(path: Path) -> bool:
     """Whether a file is there that can be read and not written, or beside which SQLite can't put its own files."""
     return path.is_file() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK))
 
 
-def _archived(path: Path) -> Engine:
-    """An engine that reads a file and leaves everything beside it alone."""
+def _connect_read_only(path: Path) -> Engine:
+    """Return an engine that reads a file and leaves everything beside it alone."""
     import sqlalchemy
 
     # Without the log of what is not in the file yet, SQLite wants to begin one, unless nobody can change the file. A
@@ -98,8 +98,8 @@ def _archived(path: Path) -> Engine:
     )
 
 
-def _sqlite(path: Path) -> Engine:
-    """An engine for a file, which is made where there is none: readable by its owner alone."""
+def _connect_sqlite(path: Path) -> Engine:
+    """Return an engine for a file, which is made where there is none: readable by its owner alone."""
     import sqlalchemy
 
     if not path.exists():
@@ -109,24 +109,24 @@ def _sqlite(path: Path) -> Engine:
             # Another process was first. To open and close the file now would take that one's locks away.
             pass
         except OSError as error:
-            raise DataError(path, f"can't be made ({error.strerror}).") from None
+            raise DataError(path, f"can't be created ({error.strerror}).") from None
     engine = sqlalchemy.create_engine(
         sqlalchemy.URL.create("sqlite", database=str(path)),
-        # Transactions begin where `_writing` says so; a statement outside one is its own.
+        # Transactions begin where `Store` says so; a statement outside one is its own.
         connect_args={"timeout": _WAIT_SECONDS, "isolation_level": None},
         hide_parameters=True,
     )
 
     @sqlalchemy.event.listens_for(engine, "connect")
     def _(connection: Any, _record: Any) -> None:
-        _write_ahead(connection)
+        _enable_write_ahead(connection)
         # A commit is on disk when it returns, even if the power fails then.
         connection.execute("PRAGMA synchronous = FULL")
 
     return engine
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def _enable_write_ahead(connection: sqlite3.Connection) -> None:
     """Let readers and a writer work side by side.
 
     The first to open a new file changes it for good; SQLite does not wait with this change for others who open it.
@@ -143,8 +143,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def _postgresql(url: str) -> tuple[Engine, str]:
-    """An engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
+def _connect_postgresql(url: str) -> tuple[Engine, str]:
+    """Return an engine for a PostgreSQL server; a UsageError for a URL that can't be read."""
     import sqlalchemy.exc
 
     try:
@@ -183,8 +183,8 @@ def _postgresql(url: str) -> tuple[Engine, str]:
     return engine, f"PostgreSQL database '{address.database or address.username or ''}'"
 
 
-def failure(error: Exception, engine: Engine, name: str) -> GenaipaError:
-    """A driver's error as ours, with the remedy where it is known, and never with the password."""
+def convert_error(error: Exception, engine: Engine, name: str) -> GenaipaError:
+    """Convert a driver's error to ours, with the remedy where it is known, and never with the password."""
     reason = " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".")
     secrets = [engine.url.password, *(value for key, value in engine.url.query.items() if "pass" in key)]
     if any(str(secret) in reason for secret in secrets if secret):
@@ -246,28 +246,28 @@ _TRIGGER = re.compile(r"CREATE TRIGGER (\w+)")
 _FUNCTION = re.compile(r"CREATE FUNCTION (\w+).*\$\$(.*)\$\$", re.DOTALL)
 
 
-def unguarded(connection: Connection) -> list[str]:
-    """Names of the triggers by which the database refused to change the log, and that it has no more as they were."""
+def find_lost_triggers(connection: Connection) -> list[str]:
+    """Return the names of triggers that protect the log and that the database has lost or that were changed."""
     dialect = connection.dialect.name
-    there = {name: _plain(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
+    triggers = {name: _normalize_statement(text) for name, text in connection.exec_driver_sql(_GUARDING[dialect])}
     statements = _GUARDS[dialect]
-    runs = dict(found[0] for statement in statements if (found := _FUNCTION.findall(statement)))
+    function_bodies = dict(matches[0] for statement in statements if (matches := _FUNCTION.findall(statement)))
     lost = []
     for statement in statements:
         for name in _TRIGGER.findall(statement):
-            body = next((text for function, text in runs.items() if f"{function}()" in statement), "")
-            if there.get(name) != _plain(statement + body):
+            body = next((text for function, text in function_bodies.items() if f"{function}()" in statement), "")
+            if triggers.get(name) != _normalize_statement(statement + body):
                 lost.append(name)
     return lost
 
 
-def _plain(statement: str) -> str:
-    """A statement without what databases write in their own way: spaces, schemas, and the order of events."""
+def _normalize_statement(statement: str) -> str:
+    """Drop what databases write in their own way from a statement: spaces, schemas, and the order of events."""
     words = re.sub(r"\s+", "", statement.replace("public.", "")).casefold()
     return re.sub(r"(?<=before)(.*?)(?=on)", lambda found: "".join(sorted(found[1].split("or"))), words, count=1)
 
 
-def _guard(connection: Connection) -> None:
+def _create_guards(connection: Connection) -> None:
     for statement in _GUARDS[connection.dialect.name]:
         connection.exec_driver_sql(statement)
 
@@ -290,7 +290,7 @@ SCHEMA_STEPS: tuple[Step, ...] = (
         "CREATE INDEX score_drafts_answer ON score_drafts (answer)",
         # `until` is in seconds since 1970.
         "CREATE TABLE score_reservations (analyst TEXT PRIMARY KEY, answer TEXT NOT NULL, until {seconds} NOT NULL)",
-        _guard,
+        _create_guards,
     ),
     # Events and drafts say what was on screen (`shown`).
     (),
@@ -307,7 +307,7 @@ _TYPES = {
 
 
 def schema_version(connection: Connection) -> int:
-    """The number of steps that the database has taken."""
+    """Return the number of steps that the database has taken."""
     import sqlalchemy
 
     if not sqlalchemy.inspect(connection).has_table("score_schema"):
@@ -315,19 +315,19 @@ def schema_version(connection: Connection) -> int:
     return int(connection.exec_driver_sql("SELECT version FROM score_schema").scalar_one())
 
 
-def bring_forward(connection: Connection, steps: Sequence[Step] = SCHEMA_STEPS) -> None:
+def migrate_schema(connection: Connection, steps: Sequence[Step] = SCHEMA_STEPS) -> None:
     """Take the steps that the database has not taken yet, in the caller's transaction: all of them or none."""
     import sqlalchemy
 
-    taken = schema_version(connection)
-    if not taken:
+    version = schema_version(connection)
+    if not version:
         connection.exec_driver_sql("CREATE TABLE score_schema (version INTEGER NOT NULL)")
         connection.exec_driver_sql("INSERT INTO score_schema VALUES (0)")
-    for statements in steps[taken:]:
+    for statements in steps[version:]:
         for statement in statements:
             if callable(statement):
                 statement(connection)
             else:
                 connection.exec_driver_sql(statement.format(**_TYPES[connection.dialect.name]))
-    reached = {"reached": max(taken, len(steps))}
-    connection.execute(sqlalchemy.text("UPDATE score_schema SET version = :reached"), reached)
+    new_version = {"reached": max(version, len(steps))}
+    connection.execute(sqlalchemy.text("UPDATE score_schema SET version = :reached"), new_version)

@@ -35,7 +35,7 @@ VALUED: tuple[EventKind, ...] = ("score", "adjudication")
 """The kinds of events that give values."""
 EXPOSURE: EventKind = "look"
 """The kind of event, by its word in the log, that says that an analyst saw an answer's system or others' scores."""
-AGAIN: EventKind = "again"
+SEND_BACK: EventKind = "again"
 """The kind of event by which an adjudicator sends an answer back to those who have scored it, with a word (`note`)."""
 MEAN: EventKind = "mean"
 """The kind of event by which an adjudicator lets scores stand that hardly differ: their mean counts, as before."""
@@ -86,7 +86,7 @@ class Pin(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         return self.digest, self.questions, self.question
 
 
-class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScreenContents(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What was on an analyst's screen that could lead them: beneath the answer, in its words, and at metrics.
 
     `nearest` are the document's sentences beneath the answer's, `grey` words that the answer before had, too.
@@ -141,7 +141,7 @@ class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     rubric: str = ""
     order: Order | Literal[""] = ""
     pinned: bool = False
-    shown: Shown | None = None
+    shown: ScreenContents | None = None
     ticks: Ticks | None = None
     annotation: Objection | Ruling | Pin | None = None
 
@@ -176,48 +176,48 @@ class Draft(msgspec.Struct, frozen=True):
     turn: str = ""
     revision: int = 0
     ticks: Ticks | msgspec.UnsetType = msgspec.UNSET
-    shown: Shown | msgspec.UnsetType = msgspec.UNSET
+    shown: ScreenContents | msgspec.UnsetType = msgspec.UNSET
 
 
 def event_decoder(rubric: Rubric | None = None) -> msgspec.json.Decoder[Event]:
-    """A decoder of events whose values are the rubric's; without one, values of any metrics."""
+    """Return a decoder of events whose values are the rubric's; without one, values of any metrics."""
 
-    def values(_: object, raw: dict[str, float]) -> Values:
+    def decode_values(_: object, raw: dict[str, float]) -> Values:
         if not isinstance(raw, dict) or not {bool, str}.isdisjoint(map(type, raw.values())):
             raise TypeError("values are numbers, by metric")
         return Values(raw)
 
     if rubric is None:
-        return msgspec.json.Decoder(Event, dec_hook=values)
-    known: dict[tuple[float, ...], Values] = {}
+        return msgspec.json.Decoder(Event, dec_hook=decode_values)
+    shared_values: dict[tuple[float, ...], Values] = {}
 
-    def shared(_: object, raw: dict[str, float]) -> Values:
+    def share_values(_: object, raw: dict[str, float]) -> Values:
         # Scores come by the hundred thousand, and with a few hundred different values.
         numbers = tuple(raw.values()) if isinstance(raw, dict) else ()
-        found = known.get(numbers)
-        if found is None or found != raw:
-            found = known[numbers] = rubric.given(values(_, raw))
-        return found
+        values = shared_values.get(numbers)
+        if values is None or values != raw:
+            values = shared_values[numbers] = rubric.make_values(decode_values(_, raw))
+        return values
 
-    return msgspec.json.Decoder(Event, dec_hook=shared)
+    return msgspec.json.Decoder(Event, dec_hook=share_values)
 
 
 def new_id() -> str:
-    """An id that no other event has."""
+    """Return an id that no other event has."""
     return uuid.uuid4().hex
 
 
 _OTHERS: dict[Scorer, tuple[str, str]] = {"machine": ("a machine", "people"), "human": ("a person", "judges")}
 
 
-def complaint(event: Event, rubric: Rubric) -> str:
-    """The problem of an event by itself, as a sentence; empty if none. Its values have to be the rubric's."""
+def find_event_problem(event: Event, rubric: Rubric) -> str:
+    """Return what is wrong with an event by itself, as a sentence; empty if nothing. Values must be the rubric's."""
     valued = event.kind in (*VALUED, ANCHOR)
     if valued != (event.values is not None):
         return f"the {event.kind} must have {'its' if valued else 'no'} values."
     if event.values is not None:
         try:
-            rubric.given(event.values)
+            rubric.make_values(event.values)
         except ValueError as error:
             return f"{error}."
     if event.ticks and (not valued or not set(event.ticks.said).isdisjoint(event.ticks.contradicted)):
@@ -225,39 +225,39 @@ def complaint(event: Event, rubric: Rubric) -> str:
     if (event.kind == "undo") != bool(event.undoes):
         return "an undo, and only an undo, says which event it undoes."
     if event.kind not in (("score", "undo", ANCHOR) if event.scorer == "machine" else get_args(EventKind)[:-1]):
-        who, others = _OTHERS[event.scorer]
-        return f"{who} gives scores, and no {event.kind}: that is for {others}."
-    return _word_problem(event)
+        who, other_scorers = _OTHERS[event.scorer]
+        return f"{who} gives scores, and no {event.kind}: that is for {other_scorers}."
+    return _find_annotation_problem(event)
 
 
-def _word_problem(event: Event) -> str:
+def _find_annotation_problem(event: Event) -> str:
     """Return the problem of an event's word on a question, which objections, rulings and pins have, and no others.
 
     Whoever sends an answer back has a word for those who are to look again, which is the note.
     """
-    said = event.annotation
-    if event.kind == AGAIN and not event.note.strip():
-        return "whoever sends an answer back says what to look at."
-    if _ABOUT.get(type(said)) != (event.kind if event.kind in _ABOUT.values() else None):
+    annotation = event.annotation
+    if event.kind == SEND_BACK and not event.note.strip():
+        return "an answer that is sent back needs a note that says what to look at."
+    if _ABOUT.get(type(annotation)) != (event.kind if event.kind in _ABOUT.values() else None):
         return (
             f"the {event.kind} must say {'its own' if event.kind in _ABOUT.values() else 'nothing'} of an annotation."
         )
-    if isinstance(said, Pin):
-        placed = said.at is not None and 0 <= said.at[0] < said.at[1] and bool(said.sha256)
-        none = said.at is None and not said.sha256
-        return "" if placed or none else "its passage wants a place in the text (at) and these characters' sha256."
-    flaw = next(correction_flaws(said.correction), "") if said and said.correction else ""
+    if isinstance(annotation, Pin):
+        placed = annotation.at is not None and 0 <= annotation.at[0] < annotation.at[1] and bool(annotation.sha256)
+        none = annotation.at is None and not annotation.sha256
+        return "" if placed or none else "its passage needs a place in the text (at) and the sha256 of its characters."
+    flaw = next(correction_flaws(annotation.correction), "") if annotation and annotation.correction else ""
     return f"its correction {flaw}" if flaw else ""
 
 
-def misfit(event: Event, earlier: Event | None) -> str:
-    """The problem of an undo or a ruling with the event that it refers to (None: there is none); empty if it fits."""
+def find_reference_problem(event: Event, earlier: Event | None) -> str:
+    """Return the problem of an undo or a ruling with the event it refers to (None: there is none); empty if it fits."""
     if event.kind == "ruling":
-        there = earlier is not None and earlier.kind == "objection"
-        return "" if there else f"there is no objection '{event.refers_to}' to settle."
+        has_objection = earlier is not None and earlier.kind == "objection"
+        return "" if has_objection else f"there is no objection '{event.refers_to}' to settle."
     if earlier and earlier.kind not in LASTING and (earlier.analyst, earlier.answer) == (event.analyst, event.answer):
         return ""
-    return f"there is nothing by {event.analyst} about this answer with the id '{event.undoes}' to undo."
+    return f"{event.analyst} has no event '{event.undoes}' about this answer to undo."
 
 
 CHAIN_START = ""
@@ -298,41 +298,41 @@ class VerifiedLog(msgspec.Struct, frozen=True):
 
 
 def chain_digest(before: str, event: str) -> str:
-    """The digest of an event, given its JSON and the digest of the event before it."""
+    """Return the digest of an event, given its JSON and the digest of the event before it."""
     return hashlib.sha256(f"{before}\n{event}".encode()).hexdigest()
 
 
 def verify_log(store: Store, head: str = "") -> VerifiedLog:
-    """Hold every event of a log against its digest; `head` is the last digest as it was noted at some time.
+    """Check every event of a log against its digest; `head` is the last digest as it was noted at some time.
 
     A GenaipaError where the log can't be read.
     """
-    state = store.chained()
+    state = store.log_state()
     breaks: list[str] = []
     count, before, noted = 0, CHAIN_START, not head
-    for here in store.links():
-        breaks += _breaks(here, before)
-        count, before = count + 1, here.digest
-        noted = noted or here.digest == head
-        if count == state.events and here.digest != state.head:
-            breaks.append(f"event {here.number} is not the one that was written last: some were taken out or put in.")
-    last = store.chained()
+    for link in store.log_rows():
+        breaks += _find_breaks(link, before)
+        count, before = count + 1, link.digest
+        noted = noted or link.digest == head
+        if count == state.events and link.digest != state.head:
+            breaks.append(f"event {link.number} is not the one that was written last: events were removed or added.")
+    last = store.log_state()
     if count > last.events:
-        more = count - last.events
-        breaks.append(f"{more:,} of {count:,} events {'was' if more == 1 else 'were'} put in by something else.")
+        extra = count - last.events
+        breaks.append(f"{extra:,} of {count:,} events {'was' if extra == 1 else 'were'} put in by something else.")
     if count < state.events:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
     if not noted:
-        breaks.append(f"the head that was noted ({head[:12]}…) is none of the log's: it was made again since.")
-    if lost := store.unguarded():
+        breaks.append(f"the head that was noted ({head[:12]}…) is not in the log: the log was rebuilt since.")
+    if lost := store.list_lost_triggers():
         gone = " and ".join(lost)
         breaks.append(f"the database no longer refuses to change or delete an event: somebody changed {gone}.")
     return VerifiedLog(count, before, breaks)
 
 
-def tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
-    """Problems of the last events of a log.
+def find_tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """Yield the problems of the last events of a log.
 
     `rows` are the last `CHECKED_TAIL` events and the one before them, each a `LogRow` and the head of the log; where
     there is no event, one row of the head alone.
@@ -341,25 +341,25 @@ def tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
         yield "the digest of its last event is gone."
     links = [LogRow(*row[:-1]) for row in rows if row[0] is not None]
     before = links.pop(0).digest if len(links) > CHECKED_TAIL else CHAIN_START
-    for here in links:
-        yield from _breaks(here, before)
-        before = here.digest
+    for link in links:
+        yield from _find_breaks(link, before)
+        before = link.digest
     if before != (rows[0][-1] if rows else CHAIN_START):
         yield "the last event is not the one that was written last."
 
 
-def _breaks(here: LogRow, before: str) -> Iterator[str]:
-    named = f"event {here.number} ({here.id})"
-    if here.number < 1:
+def _find_breaks(link: LogRow, before: str) -> Iterator[str]:
+    named = f"event {link.number} ({link.id})"
+    if link.number < 1:
         yield f"{named} has a number below the first, by which nobody reads it."
-    if not here.digest:
+    if not link.digest:
         yield f"{named} was written by something else than this genaipa: it has no digest."
-    elif here.digest != chain_digest(before, here.event):
+    elif link.digest != chain_digest(before, link.event):
         yield f"{named} or the one before it is not as it was written."
     try:
-        event = _decode(here.event)
+        event = _decode(link.event)
     except msgspec.DecodeError:
         yield f"{named} can't be read."
         return
-    if (event.id, event.answer) != (here.id, here.answer):
+    if (event.id, event.answer) != (link.id, link.answer):
         yield f"{named} is filed under another id or answer than its own."

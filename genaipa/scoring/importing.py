@@ -19,18 +19,18 @@ from genaipa.files.html import short_repr
 from genaipa.files.limits import SCORES
 from genaipa.files.strict_yaml import convert
 from genaipa.files.text import DAMAGE, read_lines, why
-from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import LASTING, Event, complaint, event_decoder, misfit
+from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.events import LASTING, Event, event_decoder, find_event_problem, find_reference_problem
 from genaipa.scoring.tables import (
     DIGEST,
-    SHOWN,
+    SHEET_COLUMNS,
     ReadTable,
-    columns,
-    event_of,
-    is_scored,
+    check_time,
+    has_values,
+    parse_event,
     read_table,
-    simplified,
-    time_of,
+    score_columns,
+    simplify_column_name,
 )
 from genaipa.words import some
 
@@ -68,7 +68,7 @@ class ImportedScores(msgspec.Struct):
         return short_repr("Imported", f"{self.added:,} scores", counts)
 
 
-def import_from(
+def import_sources(
     store: Store,
     sources: Iterable[Path | ReadTable],
     answers: Collection[str],
@@ -82,19 +82,19 @@ def import_from(
     `answers` are the digests of the answers that are here; `unknown_answers` lets events of others in as well.
     `analyst` is who filled the rows that name nobody. A DataError or UsageError where a file can't be read at all.
     """
-    known = {event.analyst for _, event in store.events()}
-    reading = ScoresReading(functools.cache(lambda name: people.who(name, known)), store.rubric, analyst)
+    scorers = {event.analyst for _, event in store.events()}
+    reader = ScoresReader(functools.cache(lambda name: people.resolve_name(name, scorers)), store.rubric, analyst)
     for source in sources:
-        reading.read(source)
-    remedy = "" if unknown_answers else "; --unknown-answers lets it in all the same"
-    found = take_in(store, reading.found, answers, reading.problems, unknown_answers=unknown_answers, remedy=remedy)
-    found.unscored = reading.unscored
-    return found
+        reader.read(source)
+    remedy = "" if unknown_answers else "; --unknown-answers imports it anyway"
+    result = add_events(store, reader.events, answers, reader.problems, unknown_answers=unknown_answers, remedy=remedy)
+    result.unscored = reader.unscored
+    return result
 
 
-def take_in(
+def add_events(
     store: Store,
-    found: Iterable[ReadEvents],
+    read_events: Iterable[ReadEvent],
     answers: Collection[str],
     problems: Sequence[str] = (),
     *,
@@ -105,15 +105,15 @@ def take_in(
 
     `remedy` follows the sentence on an event of an answer that no run here holds.
     """
-    sifting = _Sifting([event for _, event in store.events()], answers, remedy, unknown_answers=unknown_answers)
-    for one in found:
-        sifting.sift(one)
-    wrong = [*problems, *sifting.problems]
-    added = store.append(sifting.new) if sifting.new and not wrong else 0
-    return ImportedScores(added, sifting.known, 0, sifting.replaced, wrong)
+    sorter = _EventSorter([event for _, event in store.events()], answers, remedy, unknown_answers=unknown_answers)
+    for read_event in read_events:
+        sorter.sort_event(read_event)
+    all_problems = [*problems, *sorter.problems]
+    added = store.append(sorter.new) if sorter.new and not all_problems else 0
+    return ImportedScores(added, sorter.known, 0, sorter.replaced, all_problems)
 
 
-class _Sifting:
+class _EventSorter:
     """Sorts events: new, in the store already, or not fitting it."""
 
     def __init__(
@@ -124,54 +124,63 @@ class _Sifting:
         self.replaced: list[str] = []
         self.problems: list[str] = []
         self._events = {event.id: event for event in history}
-        self._standing = {event.id for event in in_effect(history)}
-        self._said = {saying(event): event for event in history}
+        self._effective_ids = {event.id for event in select_effective_events(history)}
+        self._events_by_content = {event_content(event): event for event in history}
         self._answers, self._remedy = answers, remedy
         self._unknown_answers = unknown_answers
 
-    def sift(self, found: ReadEvents) -> None:
-        """Put an event where it belongs."""
-        event = found.event
-        same = self._events.get(event.id) if found.itself else self._said.get(saying(event))
-        if same is not None and saying(same) == saying(event) and event.ticks in (None, same.ticks):
-            if found.itself or same.id in self._standing:
+    def sort_event(self, read_event: ReadEvent) -> None:
+        """Add an event to the new, the known or the replaced ones, or its problem to the problems."""
+        event = read_event.event
+        content = event_content(event)
+        existing = self._events.get(event.id) if read_event.has_id else self._events_by_content.get(content)
+        if existing and event_content(existing) == content and event.ticks in (None, existing.ticks):
+            if read_event.has_id or existing.id in self._effective_ids:
                 self.known += 1
             else:
                 self.replaced.append(
-                    f"{found.path}: {found.entry}: {event.analyst} gave this score before and has replaced it or taken "
-                    "it back since; to give it again, score the answer at the desk."
+                    f"{read_event.path}: {read_event.entry}: {event.analyst} gave this score before and has replaced "
+                    "it or taken it back since; to give it again, score the answer at the desk."
                 )
-        elif complaint := self._of_another_content(found) or self._of_its_answer(found) or self._of_its_undo(event):
-            self.problems.append(str(DataError(found.path, complaint, found.entry)))
+        elif (
+            problem := self._find_id_conflict(read_event)
+            or self._find_answer_problem(read_event)
+            or self._find_undo_problem(event)
+        ):
+            self.problems.append(str(DataError(read_event.path, problem, read_event.entry)))
         else:
             self.new.append(event)
             self._events[event.id] = event
-            self._standing.add(event.id)
-            self._said[saying(event)] = event
+            self._effective_ids.add(event.id)
+            self._events_by_content[content] = event
 
-    def _of_another_content(self, found: ReadEvents) -> str:
-        if found.event.id not in self._events:
+    def _find_id_conflict(self, read_event: ReadEvent) -> str:
+        if read_event.event.id not in self._events:
             return ""
-        hint = "; to correct a score, clear the cell with the id" if found.entry.startswith("row") else ""
-        return f"the event '{found.event.id}' is here already and says something else{hint}."
+        hint = "; to correct a score, clear the cell with the id" if read_event.entry.startswith("row") else ""
+        return f"the event '{read_event.event.id}' already exists with other content{hint}."
 
-    def _of_its_answer(self, found: ReadEvents) -> str:
-        answer = found.event.answer
+    def _find_answer_problem(self, read_event: ReadEvent) -> str:
+        answer = read_event.event.answer
         if answer in self._answers:
             return ""
-        if found.itself and self._unknown_answers:
-            return "" if _DIGEST.fullmatch(answer) else f"'{answer}' is no answer's digest (64 characters 0-9, a-f)."
-        remedy = self._remedy if found.itself else ""
+        if read_event.has_id and self._unknown_answers:
+            return (
+                ""
+                if _DIGEST.fullmatch(answer)
+                else f"'{answer}' is not the digest of an answer (64 characters 0-9, a-f)."
+            )
+        remedy = self._remedy if read_event.has_id else ""
         return f"unknown answer '{answer}': no run of this workspace holds it{remedy}."
 
-    def _of_its_undo(self, event: Event) -> str:
+    def _find_undo_problem(self, event: Event) -> str:
         if event.kind == "ruling":
-            return misfit(event, self._events.get(event.refers_to))
+            return find_reference_problem(event, self._events.get(event.refers_to))
         if not event.undoes:
             return ""
         undone = self._events.get(event.undoes)
         if undone is None:
-            return f"undoes the event '{event.undoes}', which is neither here nor earlier in the files."
+            return f"undoes the event '{event.undoes}', which is neither in the store nor earlier in the files."
         if (undone.analyst, undone.answer) != (event.analyst, event.answer):
             return f"undoes the event '{event.undoes}', which is another analyst's or about another answer."
         if undone.kind in LASTING:
@@ -179,8 +188,8 @@ class _Sifting:
         return ""
 
 
-def saying(event: Event) -> tuple[object, ...]:
-    """An event's content without its time, and without its ticks, which not every file has.
+def event_content(event: Event) -> tuple[object, ...]:
+    """Return an event's content without its time, and without its ticks, which not every file has.
 
     Blanks in a note don't count: spreadsheets change line ends.
     """
@@ -195,17 +204,17 @@ class _Valued(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class ReadEvents:
-    """An event in a file, and where; `itself` if it has an id of its own there."""
+class ReadEvent:
+    """An event in a file, and where; `has_id` if it has an id of its own there."""
 
     event: Event
     path: Path
     entry: str
-    itself: bool = True
+    has_id: bool = True
 
 
 @dataclass
-class ScoresReading:
+class ScoresReader:
     """Events found in files so far, the problems of their entries, and the number of rows without any value.
 
     `spell` gives the name under which the scores of a person are kept, and raises a UsageError for an impossible name;
@@ -215,17 +224,19 @@ class ScoresReading:
     spell: Callable[[str], str]
     rubric: Rubric
     analyst: str = ""
-    found: list[ReadEvents] = field(default_factory=list)
+    events: list[ReadEvent] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     unscored: int = 0
 
     def __post_init__(self) -> None:
         # Column as people may write it → column.
-        self._known = {simplified(name): name for name in (*columns(self.rubric, ticked=True), *SHOWN)}
-        self._needed = (DIGEST, *self.rubric.metrics)
+        self._columns_by_name = {
+            simplify_column_name(name): name for name in (*score_columns(self.rubric, ticked=True), *SHEET_COLUMNS)
+        }
+        self._required_columns = (DIGEST, *self.rubric.metrics)
 
     def read(self, source: Path | ReadTable) -> None:
-        """Take in a file, or a table of scores; a DataError or UsageError if it can't be read at all."""
+        """Read a file or a table of scores; a DataError or UsageError if it can't be read at all."""
         if isinstance(source, ReadTable):
             self._read_rows(source)
             return
@@ -237,7 +248,7 @@ class ScoresReading:
         else:
             raise UsageError(f"{path}: scores are read from .csv, .jsonl and .xlsx files; save it as one of these.")
 
-    def _tell(self, path: Path, entry: str, problem: str) -> None:
+    def _add_problem(self, path: Path, entry: str, problem: str) -> None:
         self.problems.append(str(DataError(path, problem, entry)))
 
     def _read_log(self, path: Path) -> None:
@@ -250,103 +261,111 @@ class ScoresReading:
             try:
                 event = decode(line)
                 if event.values is not None:
-                    event = msgspec.structs.replace(event, values=self.rubric.given(event.values))
+                    event = msgspec.structs.replace(event, values=self.rubric.make_values(event.values))
             except (*DAMAGE, ValueError):
                 inner, problem = _why_undecodable(line, self.rubric)
-                self._tell(path, f"{entry}, {inner}" if inner else entry, problem)
+                self._add_problem(path, f"{entry}, {inner}" if inner else entry, problem)
                 continue
-            told = f"the event '{event.id}' appears twice." if event.id in ids else flaw(event, self.rubric)
-            if told:
-                self._tell(path, entry, told)
+            event_problem = (
+                f"the event '{event.id}' appears twice."
+                if event.id in ids
+                else find_imported_event_problem(event, self.rubric)
+            )
+            if event_problem:
+                self._add_problem(path, entry, event_problem)
             else:
                 ids.add(event.id)
-                self.found.append(ReadEvents(event, path, entry))
+                self.events.append(ReadEvent(event, path, entry))
         if is_empty:
             raise DataError(path, "is empty.")
 
     def _read_rows(self, table: ReadTable) -> None:
-        columns = dict(self._columns(table))
-        nameless, seen = [], dict[tuple[str, ...], tuple[int, Event]]()
-        for row, texts in table.rows if columns.keys() >= set(self._needed) else ():
-            cells = {column: texts[place] for column, place in columns.items() if place < len(texts)}
-            cells = dict.fromkeys(self._needed, "") | cells
-            if not is_scored(cells, self.rubric):
+        columns = dict(self._match_columns(table))
+        nameless, first_events = [], dict[tuple[str, ...], tuple[int, Event]]()
+        for row, texts in table.rows if columns.keys() >= set(self._required_columns) else ():
+            cells = {column: texts[index] for column, index in columns.items() if index < len(texts)}
+            cells = dict.fromkeys(self._required_columns, "") | cells
+            if not has_values(cells, self.rubric):
                 self.unscored += 1
                 continue
-            who = self._name(table.path, row, cells)
-            event, problems = event_of(cells, who, self.rubric)
+            scorer = self._resolve_scorer(table.path, row, cells)
+            event, problems = parse_event(cells, scorer, self.rubric)
             for column, problem in problems:
-                self._tell(table.path, f"row {row}, {column}", problem)
-            if not who:
+                self._add_problem(table.path, f"row {row}, {column}", problem)
+            if not scorer:
                 nameless.append(row)
-            elif event is not None and (told := complaint(event, self.rubric)):
-                self._tell(table.path, f"row {row}, scorer", told)
+            elif event is not None and (row_problem := find_event_problem(event, self.rubric)):
+                self._add_problem(table.path, f"row {row}, scorer", row_problem)
             elif event is not None:
-                before, same = seen.setdefault((event.kind, event.scorer, who, event.answer), (row, event))
-                if same == event and before != row:
+                first_row, first_event = first_events.setdefault(
+                    (event.kind, event.scorer, scorer, event.answer), (row, event)
+                )
+                if first_event == event and first_row != row:
                     continue  # of an answer that was given in several places, a row for each
-                if before != row:
-                    told = f"scores the same answer for {who} as row {before}; keep one of them."
-                    self._tell(table.path, f"row {row}, {DIGEST}", told)
-                itself = bool(cells.get("id", "").strip())
-                self.found.append(ReadEvents(event, table.path, f"row {row}", itself=itself))
+                if first_row != row:
+                    row_problem = f"scores the same answer for {scorer} as row {first_row}; keep one of them."
+                    self._add_problem(table.path, f"row {row}, {DIGEST}", row_problem)
+                has_id = bool(cells.get("id", "").strip())
+                self.events.append(ReadEvent(event, table.path, f"row {row}", has_id=has_id))
         if nameless:
-            told = f"nobody is named in row {some(nameless, _NAMED)}; say who filled the file with --analyst NAME."
-            self._tell(table.path, "analyst", told)
+            row_problem = (
+                f"no analyst is named in row {some(nameless, _NAMED)}; say who filled the file with --analyst NAME."
+            )
+            self._add_problem(table.path, "analyst", row_problem)
 
-    def _columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
-        seen: set[str] = set()
-        for place, name in enumerate(table.names):
-            column = self._known.get(simplified(name))
-            if column in seen:
-                self._tell(table.path, "row 1", f"the column '{column}' appears twice.")
+    def _match_columns(self, table: ReadTable) -> Iterator[tuple[str, int]]:
+        matched: set[str] = set()
+        for index, name in enumerate(table.names):
+            column = self._columns_by_name.get(simplify_column_name(name))
+            if column in matched:
+                self._add_problem(table.path, "row 1", f"the column '{column}' appears twice.")
             elif column is not None:
-                seen.add(column)
-                yield column, place
+                matched.add(column)
+                yield column, index
             elif name.strip():
-                told = f"unknown column '{name.strip()}'{nearest(simplified(name), self._known)}"
-                self._tell(table.path, "row 1", told)
-            elif filled := [row for row, texts in table.rows if place < len(texts) and texts[place].strip()]:
-                told = f"column {place + 1} has no name in the first row, and something in row {some(filled, _NAMED)}."
-                self._tell(table.path, "row 1", told)
-        for name in self._needed:
-            if name not in seen:
-                self._tell(table.path, "row 1", f"the column '{name}' is missing.")
+                problem = f"unknown column '{name.strip()}'{nearest(simplify_column_name(name), self._columns_by_name)}"
+                self._add_problem(table.path, "row 1", problem)
+            elif filled := [row for row, texts in table.rows if index < len(texts) and texts[index].strip()]:
+                problem = f"column {index + 1} has no name in the first row, but content in row {some(filled, _NAMED)}."
+                self._add_problem(table.path, "row 1", problem)
+        for name in self._required_columns:
+            if name not in matched:
+                self._add_problem(table.path, "row 1", f"the column '{name}' is missing.")
 
-    def _name(self, path: Path, row: int, cells: dict[str, str]) -> str:
-        """The scorer of a row; empty if nobody is named."""
-        given = cells.get("analyst", "").strip() or self.analyst
-        if not given or cells.get("id", "").strip():
-            return given
+    def _resolve_scorer(self, path: Path, row: int, cells: dict[str, str]) -> str:
+        """Return the scorer of a row; empty if nobody is named."""
+        name = cells.get("analyst", "").strip() or self.analyst
+        if not name or cells.get("id", "").strip():
+            return name
         try:
-            return self.spell(given)
+            return self.spell(name)
         except UsageError as error:
-            self._tell(path, f"row {row}, analyst", str(error))
-            return given
+            self._add_problem(path, f"row {row}, analyst", str(error))
+            return name
 
 
-def flaw(event: Event, rubric: Rubric) -> str:
-    """The problem of an event that a file has with its id, by itself; empty if none."""
+def find_imported_event_problem(event: Event, rubric: Rubric) -> str:
+    """Return what is wrong with an event that has an id in its file; empty if nothing."""
     if not (event.id and event.analyst.strip() and event.answer):
         return "id, analyst and answer must not be empty."
     try:
-        time_of(event.time)
+        check_time(event.time)
     except ValueError as error:
         return f"{error}."
-    return complaint(event, rubric)
+    return find_event_problem(event, rubric)
 
 
 def _why_undecodable(line: str, rubric: Rubric) -> tuple[str, str]:
-    """The problem of a line that is no event (entry, problem), in the words of the other data files."""
+    """Return the problem of a line that is no event (entry, problem), in the words of the other data files."""
     try:
         raw = msgspec.json.decode(line)
         values = {"values": raw.pop("values")} if isinstance(raw, dict) and "values" in raw else {}
         convert(raw, Event, "")
-        rubric.given(convert(values, _Valued, "").values)
+        rubric.make_values(convert(values, _Valued, "").values)
     except DataError as error:
         return error.entry, error.problem
     except DAMAGE as error:
         return "", f"is not JSON ({why(error)})."
     except ValueError as error:
         return "values", f"{error}."
-    return "", "is no event, though each of its fields could be; is a key there twice?"
+    return "", "is not a valid event (duplicate key?)."

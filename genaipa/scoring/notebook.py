@@ -14,11 +14,19 @@ from genaipa.runs.run import Runs, resolve_runs
 from genaipa.runs.selection import group_documents, map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
-from genaipa.scoring.importing import ImportedScores, import_from
+from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import load_people
-from genaipa.scoring.store import existing_store, open_store
+from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.scoring.tables import ReadTable
-from genaipa.scoring.waves import SIZE, WaveStanding, draw_waves, gone, load_waves, short_digest, standings
+from genaipa.scoring.waves import (
+    SIZE,
+    WaveStanding,
+    count_missing,
+    draw_waves,
+    load_waves,
+    measure_standings,
+    short_digest,
+)
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -52,24 +60,24 @@ def import_scores(
     >>> genaipa.import_scores(table, analyst="Ada").added == len(table)
     True
     """
-    here = find_workspace(workspace)
-    answers = Pool(here, run_folders(here)).answers
-    with contextlib.closing(open_store(here)) as store:
-        found = import_from(
+    home = find_workspace(workspace)
+    answers = Pool(home, run_folders(home)).answers
+    with contextlib.closing(open_store(home)) as store:
+        result = import_sources(
             store,
-            [Path(scores) if isinstance(scores, str | os.PathLike) else _table(scores)],
+            [Path(scores) if isinstance(scores, str | os.PathLike) else _convert_frame(scores)],
             answers,
-            load_people(here),
+            load_people(home),
             analyst=analyst,
             unknown_answers=unknown_answers,
         )
-    if found.problems:
-        raise UsageError("nothing was imported. " + " ".join(found.problems))
-    return found
+    if result.problems:
+        raise UsageError("nothing was imported. " + " ".join(result.problems))
+    return result
 
 
-def _table(frame: pd.DataFrame) -> ReadTable:
-    """The rows of a frame as of a file, counted as a spreadsheet counts them; what is missing is blank."""
+def _convert_frame(frame: pd.DataFrame) -> ReadTable:
+    """Convert a frame to a table with rows counted as in a spreadsheet; what is missing is blank."""
     blank = frame.isna().to_numpy()
     rows = [
         tuple("" if empty else str(cell) for cell, empty in zip(row, gaps, strict=True))
@@ -103,7 +111,10 @@ class Sample:
     @property
     def rows(self) -> list[tuple[str, str, int, int, int, int]]:
         """The groups as people read them, under `SAMPLE_HEAD`."""
-        return [(one.system, one.experiment, one.answers, one.wave, one.scored, one.outside) for one in self.groups]
+        return [
+            (group.system, group.experiment, group.answers, group.wave, group.scored, group.outside)
+            for group in self.groups
+        ]
 
     def __repr__(self) -> str:
         return short_repr("Sample", f"{self.size:,} answers", f"{self.unscored:,} to be scored")
@@ -136,80 +147,82 @@ def sample(
     """
     if size is not None and size < 1:
         raise OptionError("size", f" {size}: must be 1 or more.")
-    here, names = resolve_runs(runs, workspace)
-    meant = select_sources(here, names, only)
-    pool = Pool(here, [source.folder for source in meant], sources=meant, excluded=False)
+    home, names = resolve_runs(runs, workspace)
+    sources = select_sources(home, names, only)
+    pool = Pool(home, [source.folder for source in sources], sources=sources, excluded=False)
     for problem in pool.problems:
         tell(problem)
     if not pool.answers:
-        raise UsageError(f"there is no answer to draw from in {here.runs} yet; see: genaipa runs")
-    with existing_store(here) as store:
-        scored = set() if store is None else CurrentScores(store.events).scored()
-    plan = load_people(here).plan
+        raise UsageError(f"there is no answer to draw from in {home.runs} yet; see: genaipa runs")
+    with open_existing_store(home) as store:
+        scored = set() if store is None else CurrentScores(store.events).find_scored_answers()
+    plan = load_people(home).plan
     planned = None if plan.size == "all" else plan.size
     draw_size = size or planned
-    strata = _strata(meant, stratify, draw_size) if stratify else None
-    days, seed = map_run_days(meant), plan.seed if seed is None else seed
+    strata = _find_strata(sources, stratify, draw_size) if stratify else None
+    days, seed = map_run_days(sources), plan.seed if seed is None else seed
     if plan.size == "all" and size is None:
-        waves = load_waves(here)
+        waves = load_waves(home)
     else:
-        waves = draw_waves(here, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days)
-    groups = standings(waves, pool.answers.values(), scored)
-    asked = set().union(*(waves.taken.get((group.system, group.experiment), set()) for group in groups))
-    unscored = len(asked - set(map(short_digest, scored)))
-    lost = 0 if names or only else gone(waves, pool.answers)
-    drawn = [*_drawn(groups, waves, draw_size, len(asked), unscored)]
+        waves = draw_waves(home, pool.answers.values(), scored, size=draw_size, seed=seed, strata=strata, days=days)
+    groups = measure_standings(waves, pool.answers.values(), scored)
+    requested = set().union(*(waves.answers_in_wave.get((group.system, group.experiment), set()) for group in groups))
+    unscored = len(requested - set(map(short_digest, scored)))
+    missing = 0 if names or only else count_missing(waves, pool.answers)
+    draw_notes = [*_describe_draw(groups, waves, draw_size, len(requested), unscored)]
     if plan.size == "all" and not waves:
-        drawn = ["Nothing was drawn: by the plan in desk.yaml (sample: all) people are asked for all answers."]
-    notes = [*drawn, *_noted(groups, waves, stratify, lost)]
+        draw_notes = ["Nothing was drawn: by the plan in desk.yaml (sample: all) people are asked for all answers."]
+    notes = [*draw_notes, *_describe_deviations(groups, waves, stratify, missing)]
     if size and plan.size and plan.size != size:
-        notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk goes by when it is next opened.")
-    return Sample(groups, waves, len(asked), unscored, tuple(notes))
+        notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk follows when it is next opened.")
+    return Sample(groups, waves, len(requested), unscored, tuple(notes))
 
 
-def _strata(sources: Sequence[Source], by: str, size: int | None) -> dict[str, str]:
+def _find_strata(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
-    found = group_documents(sources, by).group_by_document
-    if (groups := len(set(found.values()))) > (size or SIZE):
+    strata = group_documents(sources, column).group_by_document
+    if (groups := len(set(strata.values()))) > (size or SIZE):
         raise UsageError(
-            f"the column '{by}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of each; "
-            "name another column, or a larger --size."
+            f"the column '{column}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of "
+            "each; name another column, or a larger --size."
         )
-    return found
+    return strata
 
 
-def _drawn(groups: Sequence[WaveStanding], waves: Waves, wanted: int | None, size: int, unscored: int) -> Iterator[str]:
-    """Sentences on the random part."""
+def _describe_draw(
+    groups: Sequence[WaveStanding], waves: Waves, wanted: int | None, size: int, unscored: int
+) -> Iterator[str]:
+    """Yield sentences on the random part."""
     if not waves:
-        yield _nothing_drawn(groups, wanted)
+        yield _explain_no_draw(groups, wanted)
         return
     once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
     yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."
-    if larger := sum(wanted is not None and waves.wanted(group[:2]) > wanted for group in groups):
+    if larger := sum(wanted is not None and waves.target_size(group[:2]) > wanted for group in groups):
         yield f"A wave never gets smaller: {larger} of {len(groups)} keep the size that they had."
 
 
-def _nothing_drawn(groups: Sequence[WaveStanding], wanted: int | None) -> str:
-    """Why nothing was drawn: without a size no group is large enough; with one, chance has nothing left to choose."""
+def _explain_no_draw(groups: Sequence[WaveStanding], wanted: int | None) -> str:
+    """Say why nothing was drawn: without a size no group is large enough; with one, there is nothing left to draw."""
     scored, answers = (sum(getattr(group, count) for group in groups) for count in ("outside", "answers"))
     if wanted is None:
-        few = f"no system has more than {SIZE} answers in an experiment"
-        every = "and all of them are scored" if scored == answers else "so people are asked for all of them"
-        return f"Nothing was drawn: {few}, {every}."
+        no_large_group = f"no system has more than {SIZE} answers in an experiment"
+        consequence = "and all of them are scored" if scored == answers else "so people are asked for all of them"
+        return f"Nothing was drawn: {no_large_group}, {consequence}."
     return (
         f"Nothing was drawn: people have scored all {answers:,} answers already, and chance can choose among others "
         "only. The scores count as they are; a larger study begins with more answers: genaipa run."
     )
 
 
-def _noted(groups: Sequence[WaveStanding], waves: Waves, by: str, lost: int) -> Iterator[str]:
-    """Sentences on a wave that is not as it was asked for; `lost` answers of its draws are gone."""
-    if by and any(group.wave > waves.wanted(group[:2]) for group in groups):
-        yield f"Each group by {by} has its share rounded up, so that waves are larger than was asked for."
-    if by and waves and not all(draw.stratum for draw in waves.draws):
-        yield f"What was drawn before stays as it is: only answers drawn from now on have shares by {by}."
-    if lost:
+def _describe_deviations(groups: Sequence[WaveStanding], waves: Waves, column: str, missing: int) -> Iterator[str]:
+    """Yield sentences on a wave that is not as it was asked for; `missing` answers of its draws are gone."""
+    if column and any(group.wave > waves.target_size(group[:2]) for group in groups):
+        yield f"Each group by {column} has its share rounded up, so that waves are larger than was asked for."
+    if column and waves and not all(draw.stratum for draw in waves.draws):
+        yield f"What was drawn before stays as it is: only answers drawn from now on have shares by {column}."
+    if missing:
         yield (
-            f"{lost:,} answer{'s' * (lost != 1)} of the draws can't be scored any more: other records took their "
+            f"{missing:,} answer{'s' * (missing != 1)} of the draws can't be scored any more: other records took their "
             "place, or they are excluded. The rest of the wave is as random as before."
         )

@@ -28,70 +28,76 @@ Status = Literal["open", "accepted", "rejected", "withdrawn"]
 
 
 @dataclass(frozen=True)
-class Filed:
-    """An objection (`said`, in its `event`) with the ruling in effect, if there is one.
+class FiledObjection:
+    """An `objection`, the `event` that filed it, and the ruling in effect, if there is one.
 
-    `withdrawn`: its analyst has taken it back, or replaced it by a later one. `ruled` is the ruling's place among all.
+    `withdrawn`: its analyst has taken it back, or replaced it by a later one. `ruling_order` is the ruling's place.
     """
 
     event: Event
-    said: Objection
+    objection: Objection
     ruling: Event | None
-    ruled: int
+    ruling_order: int
     withdrawn: bool
 
     @property
     def status(self) -> Status:
         """Its state: a ruling holds even if the objection is withdrawn after it."""
         if self.ruling is not None:
-            return "accepted" if _settled(self.ruling) else "rejected"
+            return "accepted" if _find_correction(self.ruling) else "rejected"
         return "withdrawn" if self.withdrawn else "open"
 
     @property
     def correction(self) -> Correction:
         """The right values: as they were accepted, else as the analyst gave them."""
-        return (_settled(self.ruling) if self.ruling else None) or self.said.correction
+        return (_find_correction(self.ruling) if self.ruling else None) or self.objection.correction
 
 
-def _settled(ruling: Event) -> Correction | None:
+def _find_correction(ruling: Event) -> Correction | None:
     return ruling.annotation.correction if isinstance(ruling.annotation, Ruling) else None
 
 
-def filed(events: Iterable[Event]) -> list[Filed]:
-    """Every objection among events of a log, in its order; the other events may be left out, but for undos."""
+def collect_objections(events: Iterable[Event]) -> list[FiledObjection]:
+    """Collect the objections among events of a log, in its order; other events than undos may be left out."""
     objections: dict[str, tuple[Event, Objection]] = {}
     rulings: dict[str, Event] = {}
     latest: dict[tuple[str, ...], str] = {}
-    gone = set()
+    withdrawn_ids = set()
     for event in events:
-        said = event.annotation
-        if isinstance(said, Objection):
-            objections[event.id] = event, said
-            place = (event.analyst, *annotated(said))
-            gone.add(latest.get(place))
-            latest[place] = event.id
-        elif isinstance(said, Ruling):
+        annotation = event.annotation
+        if isinstance(annotation, Objection):
+            objections[event.id] = event, annotation
+            key = (event.analyst, *annotation_key(annotation))
+            withdrawn_ids.add(latest.get(key))
+            latest[key] = event.id
+        elif isinstance(annotation, Ruling):
             # Taken out first, so that the order is that of the rulings in effect.
-            rulings.pop(said.objection, None)
-            rulings[said.objection] = event
+            rulings.pop(annotation.objection, None)
+            rulings[annotation.objection] = event
         elif event.undoes:
-            gone.add(event.undoes)
-    order = {name: place for place, name in enumerate(rulings)}
+            withdrawn_ids.add(event.undoes)
+    order = {name: index for index, name in enumerate(rulings)}
     return [
-        Filed(event, said, rulings.get(name), order.get(name, -1), name in gone)
-        for name, (event, said) in objections.items()
+        FiledObjection(event, annotation, rulings.get(name), order.get(name, -1), name in withdrawn_ids)
+        for name, (event, annotation) in objections.items()
     ]
 
 
-def annotated(said: Objection) -> tuple[str, str, str]:
-    """The annotated answer that an objection is about: the digest of the text, the question set, the question."""
-    return said.digest, said.questions, said.question
+def annotation_key(objection: Objection) -> tuple[str, str, str]:
+    """Return the text's digest, the question set and the question that an objection is about."""
+    return objection.digest, objection.questions, objection.question
 
 
-def own(found: Iterable[Filed], analyst: str, about: tuple[str, str, str]) -> Filed | None:
-    """An analyst's objection to an annotated answer, which they have not withdrawn."""
-    theirs = (one for one in found if one.event.analyst == analyst and annotated(one.said) == about)
-    return next((one for one in theirs if not one.withdrawn), None)
+def find_own_objection(
+    objections: Iterable[FiledObjection], analyst: str, about: tuple[str, str, str]
+) -> FiledObjection | None:
+    """Return an analyst's objection to an annotated answer, which they have not withdrawn."""
+    theirs = (
+        objection
+        for objection in objections
+        if objection.event.analyst == analyst and annotation_key(objection.objection) == about
+    )
+    return next((objection for objection in theirs if not objection.withdrawn), None)
 
 
 def check_silence(silent: Silent | None, annotated: Silent | None) -> None:
@@ -101,12 +107,12 @@ def check_silence(silent: Silent | None, annotated: Silent | None) -> None:
     """
     if annotated == "yes" and silent in (None, "yes"):
         raise UsageError(
-            "by the annotated answer the document is silent, and this passage is to show that it is not: say whether "
+            "the annotated answer says that the document is silent, but this passage shows that it is not: say whether "
             "the document answers the question (no) or only some of it (partly)."
         )
 
 
-def proved(
+def make_correction(
     document: Document,
     passage: str,
     *,
@@ -115,7 +121,7 @@ def proved(
     why: str,
     annotated: Silent | None = None,
 ) -> Correction:
-    """A correction with the place of the passage that proves it; a UsageError says what it lacks.
+    """Return a correction with the place of the passage that proves it; a UsageError says what it lacks.
 
     The passage has to be in the text, however it is spaced; of several places the first is taken. `annotated` is what
     the annotated answer says of the document's silence.
@@ -125,11 +131,11 @@ def proved(
     if not words:
         raise UsageError("which passage of the document proves it? Select it in the document, or paste it.")
     sought, reading = re.compile(r"\s+".join(map(re.escape, words))), read(document.text)
-    span = (found := sought.search(document.text)) and found.span()
+    span = (match := sought.search(document.text)) and match.span()
     # What is pasted from the company's own page has no marks of links and emphasis.
-    span = span or ((found := sought.search(reading.text)) and reading.span(*found.span()))
+    span = span or ((match := sought.search(reading.text)) and reading.span(*match.span()))
     if span is None:
-        raise UsageError(f"the document does not have these words in a row: '{clip(' '.join(words))}'.")
+        raise UsageError(f"the document does not contain this passage: '{clip(' '.join(words))}'.")
     if silent is None and not answer.strip():
         raise UsageError("what should the annotated answer say? Write it, or say whether the document is silent.")
     if not why.strip():

@@ -117,10 +117,10 @@ class StudyPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def override(self, options: Mapping[str, object]) -> StudyPlan:
         """Return this plan with other values; an OptionError for one that no plan has."""
-        made = msgspec.structs.replace(self, **options)
-        for name, problem in plan_problems(made):
+        plan = msgspec.structs.replace(self, **options)
+        for name, problem in find_plan_problems(plan):
             raise OptionError(name, f": {problem}")
-        return made
+        return plan
 
 
 class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -147,39 +147,43 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _REFERENCE if self.listed_reference is None else self.listed_reference
 
     @property
-    def bound(self) -> dict[str, str]:
+    def key_bindings(self) -> dict[str, str]:
         """Act at the desk → the key in effect."""
         return KEYS | self.keys
 
-    def counted(self, events: Iterable[Event]) -> Iterator[Event]:
-        """The events without the scores, adjudications and skips of those who are left out."""
-        out = set(map(_same, self.left_out))
+    def keep_counted(self, events: Iterable[Event]) -> Iterator[Event]:
+        """Yield the events without the scores, adjudications and skips of those who are left out."""
+        excluded = set(map(_fold_name, self.left_out))
         return (
             event
             for event in events
-            if event.scorer != "human" or event.kind not in _LEFT_OUT or _same(event.analyst) not in out
+            if event.scorer != "human" or event.kind not in _LEFT_OUT or _fold_name(event.analyst) not in excluded
         )
 
-    def why_left_out(self, name: str) -> str:
-        """The reason for which an analyst's scores count nowhere; empty where they count."""
-        return next((reason for other, reason in self.left_out.items() if _same(other) == _same(name)), "")
+    def exclusion_reason(self, name: str) -> str:
+        """Return the reason for which an analyst's scores count nowhere; empty where they count."""
+        return next(
+            (reason for excluded, reason in self.left_out.items() if _fold_name(excluded) == _fold_name(name)), ""
+        )
 
-    def admit(self, given: str, known: Iterable[str] = (), *, login: bool) -> User:
-        """The user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
+    def admit(self, typed_name: str, scorer_names: Iterable[str] = (), *, login: bool) -> User:
+        """Return the user of a name or, after a `login`, an e-mail address; a UsageError if they may do nothing here.
 
-        `known` are the names under which scores are kept already (see `who`).
+        `scorer_names` are the names under which scores are kept already (see `resolve_name`).
         """
-        name = self.who(given, known)
-        if why := self.why_left_out(name):
-            raise UsageError(f"the scores of {name} are left out of this study ({why}), so that more would be lost.")
-        if self.listed_reference is None and _same(name) in _REFERENCE:
+        name = self.resolve_name(typed_name, scorer_names)
+        if why := self.exclusion_reason(name):
+            raise UsageError(
+                f"the scores of {name} are left out of this study ({why}), so new ones would not count either."
+            )
+        if self.listed_reference is None and _fold_name(name) in _REFERENCE:
             # New analysts are shown those scores as what is right.
             raise UsageError(
-                f"{name} is whose scores new analysts compare theirs with; take another name, or list it in {FILE}: "
-                f"reference: [{name}]"
+                f"{name} is the reference that new analysts compare their scores with; take another name, or list it "
+                f"in {FILE}: reference: [{name}]"
             )
-        scores = _open_to(name, self.analysts, login=login) or _open_to(name, self.reference, login=login)
-        user = User(name, scores, adjudicates=_open_to(name, self.adjudicators, login=login))
+        scores = _is_admitted(name, self.analysts, login=login) or _is_admitted(name, self.reference, login=login)
+        user = User(name, scores, adjudicates=_is_admitted(name, self.adjudicators, login=login))
         if not user.scores and not user.adjudicates:
             raise UsageError(
                 f"{name} is neither an analyst nor an adjudicator of this study; "
@@ -195,62 +199,62 @@ class People(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "there, as analysts: […] and adjudicators: […]."
             )
 
-    def who(self, given: str, known: Iterable[str] = ()) -> str:
-        """The name under which a person's scores are kept; a UsageError for text that can't be a name.
+    def resolve_name(self, typed_name: str, scorer_names: Iterable[str] = ()) -> str:
+        """Return the name under which a person's scores are kept; a UsageError for text that can't be a name.
 
-        Its spelling is that of the `known` names (of those who have scored), else the file's, else as given.
+        Its spelling is that of `scorer_names` (of those who have scored), else the file's, else as typed.
         """
-        name = " ".join(given.split())
+        name = " ".join(typed_name.split())
         if not name:
             raise UsageError("give a name: the scores are kept under it.")
         if len(name) > LONGEST_NAME or not name.isprintable():
             raise UsageError(f"a name is one line of at most {LONGEST_NAME} printable characters.")
         listed = (*(self.analysts or ()), *(self.adjudicators or ()), *self.reference, *self.left_out, *self.assign)
-        spelt = {_same(other): other for other in (*listed, *known)}
-        return spelt.get(_same(name), name)
+        spellings = {_fold_name(spelling): spelling for spelling in (*listed, *scorer_names)}
+        return spellings.get(_fold_name(name), name)
 
 
 def load_people(workspace: Workspace) -> People:
-    """The workspace's desk.yaml, all lists left out if there is none; a DataError if it can't be used."""
+    """Return the workspace's desk.yaml, all lists left out if there is none; a DataError if it can't be used."""
     path = workspace.home / FILE
     if not path.is_file():
         return People()
     people = read_yaml(path, People)
-    for error in problems(path, people):
+    for error in find_people_problems(path, people):
         raise error
     return people
 
 
-def problems(path: Path, people: People) -> Iterator[DataError]:
+def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in listed names, in the reasons of those left out, in keys, rate and plan."""
-    yield from _key_problems(path, people)
+    yield from _find_key_problems(path, people)
     if people.rate is not None and not math.isfinite(people.rate):
-        yield DataError(path, "is no price; write a number.", "rate")
-    for name, problem in plan_problems(people.plan):
+        yield DataError(path, "is not a price; write a number.", "rate")
+    for name, problem in find_plan_problems(people.plan):
         yield DataError(path, problem, f"plan.{name}")
     for name, reason in people.left_out.items():
         if not reason.strip():
-            yield DataError(path, f"says no reason for '{clip(name)}'; write one.", "left_out")
-    yield from _assigned_to_nobody(path, people)
+            yield DataError(path, f"gives no reason for '{clip(name)}'; write one.", "left_out")
+    yield from _find_assignment_problems(path, people)
     for entry in ("analysts", "adjudicators", "reference", "left_out", "assign"):
-        seen = set()
+        folded_names = set()
         for name in getattr(people, entry) or ():
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
                 problem = f"'{clip(name)}' is not a name; write one line without blanks around it."
                 yield DataError(path, problem, entry)
-            if _same(name) in seen:
+            if _fold_name(name) in folded_names:
                 yield DataError(path, f"'{clip(name)}' appears twice; take one out.", entry)
-            seen.add(_same(name))
+            folded_names.add(_fold_name(name))
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
+def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
     """Yield the name of each value that no plan has, and what is wrong with it."""
     for name in ("per_answer", "target"):
         if not math.isfinite(getattr(plan, name)):
-            yield name, "is no number that can be counted to; write one such as 1.5."
+            yield name, "must be a finite number such as 1.5."
     if isinstance(plan.sample, str) and plan.sample != "all":
         yield "sample", f"'{clip(plan.sample)}' is neither a number of answers nor all."
     if plan.due:
@@ -259,11 +263,11 @@ def plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
         except ValueError:
             readable = False
         if not readable:
-            yield "due", f"'{clip(plan.due)}' is no day; write it as 2026-12-18."
+            yield "due", f"'{clip(plan.due)}' is not a day; write it like 2026-12-18."
 
 
-def _key_problems(path: Path, people: People) -> Iterator[DataError]:
-    """The errors in the keys: acts that there are not, keys that can't be used, and keys that would do two things."""
+def _find_key_problems(path: Path, people: People) -> Iterator[DataError]:
+    """Yield the errors in the keys: unknown acts, keys that can't be used, and keys that would do two things."""
     for act, key in people.keys.items():
         if act not in KEYS:
             yield DataError(path, f"there is no '{clip(act)}'{nearest(act, KEYS)}", "keys")
@@ -272,26 +276,28 @@ def _key_problems(path: Path, people: People) -> Iterator[DataError]:
                 path, f"'{clip(key)}' can't be a key; a small letter can, and . , / ; - + # ?", f"keys.{act}"
             )
     for act, key in people.keys.items():
-        others = [other for other, used in people.bound.items() if used == key and other != act]
-        if act in KEYS and others and (others[0] not in people.keys or act < others[0]):
-            yield DataError(path, f"'{clip(key)}' is {others[0]}, too; give each its own key.", f"keys.{act}")
+        rivals = [rival for rival, used in people.key_bindings.items() if used == key and rival != act]
+        if act in KEYS and rivals and (rivals[0] not in people.keys or act < rivals[0]):
+            yield DataError(
+                path, f"'{clip(key)}' is also the key of {rivals[0]}; give each its own key.", f"keys.{act}"
+            )
 
 
-def _assigned_to_nobody(path: Path, people: People) -> Iterator[DataError]:
-    for name, about in people.assign.items():
-        if people.analysts is not None and _same(name) not in map(_same, people.analysts):
-            problem = f"'{clip(name)}' is none of the analysts{nearest(name, people.analysts)}"
+def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
+    for name, targets in people.assign.items():
+        if people.analysts is not None and _fold_name(name) not in map(_fold_name, people.analysts):
+            problem = f"'{clip(name)}' is not one of the analysts{nearest(name, people.analysts)}"
             yield DataError(path, problem, "assign")
-        if not about:
+        if not targets:
             yield DataError(
                 path, f"'{clip(name)}' is assigned nothing; name a document, or take the line out.", "assign"
             )
 
 
-def _open_to(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:
-    return not login if listed is None else _same(name) in map(_same, listed)
+def _is_admitted(name: str, listed: tuple[str, ...] | None, *, login: bool) -> bool:
+    return not login if listed is None else _fold_name(name) in map(_fold_name, listed)
 
 
-def _same(name: str) -> str:
-    """Equal for names that mean the same person."""
+def _fold_name(name: str) -> str:
+    """Return a key that is equal for names of the same person."""
     return " ".join(name.split()).casefold()

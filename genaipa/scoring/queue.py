@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from genaipa.errors import UsageError
 from genaipa.files.stamps import now
-from genaipa.scoring.assignment import Coverage, Early, Orders, by_document, wanted_from
-from genaipa.scoring.events import AGAIN, EXPOSURE, MEAN, Draft, Event, new_id
+from genaipa.scoring.assignment import Coverage, EarlyAnswers, Orders, count_wanted_scores, rank_documents
+from genaipa.scoring.events import EXPOSURE, MEAN, SEND_BACK, Draft, Event, new_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.answers import Pool
     from genaipa.scoring.assignment import Dispute, History, ScoringPlan
     from genaipa.scoring.current import CurrentScores
-    from genaipa.scoring.events import EventKind, Objection, Pin, Shown
+    from genaipa.scoring.events import EventKind, Objection, Pin, ScreenContents
     from genaipa.scoring.rubric import Values
     from genaipa.scoring.store import Store
 
@@ -56,94 +56,102 @@ class Queue:
         self.pool, self.store, self.current, self.plan = pool, store, current, plan
         self._coverage = Coverage(pool, current, plan)
         self._orders = Orders(pool, plan)
-        self._early = Early(pool, plan)
+        self._early = EarlyAnswers(pool, plan)
         self._given_early: set[tuple[str, str]] = set()
         """Analysts, and answers that came up for them out of their order."""
         self._following: dict[str, tuple[str, float]] = {}
         """Analyst → the answer after the one on their screen, and until when (seconds) it is kept for them."""
         self._lock = threading.Lock()
 
-    def get_ready(self) -> None:
-        """Work out what all analysts' next answers rest on, for which the first of them would wait otherwise."""
-        self._early_for("", bool)
-        self._orders.get_ready()
+    def prepare_orders(self) -> None:
+        """Compute what all analysts' orders rest on, so that the first of them does not wait for it."""
+        self._walk_early_answers("", bool)
+        self._orders.sort_rows()
 
-    def _caught_up(self) -> Coverage:
+    def _refresh_coverage(self) -> Coverage:
         with self._lock:
-            self._coverage.catch_up()
+            self._coverage.refresh()
             return self._coverage
 
     def history(self, analyst: str) -> History:
-        """This analyst's current scores of the pool's answers."""
+        """Return this analyst's current scores of the pool's answers."""
         # Under the lock, so that none is kept that a score given meanwhile has outdated.
         with self._lock:
-            self._coverage.catch_up()
+            self._coverage.refresh()
             return self._coverage.history(analyst)
 
     # -- what comes next --
 
-    def wanted(self, digest: str) -> int:
-        """The number of analysts who are to score this answer."""
-        return wanted_from(self.plan, digest)
+    def count_wanted_scores(self, digest: str) -> int:
+        """Return the number of analysts who are to score this answer."""
+        return count_wanted_scores(self.plan, digest)
 
     def order(self, analyst: str) -> list[str]:
-        """The answers wanted of anyone, in this analyst's order: the plan's, shuffled. A new answer moves no other."""
-        return list(self._orders.of(analyst))
+        """Return the answers wanted of anyone, in this analyst's order. A new answer moves no other."""
+        return list(self._orders.walk_order(analyst))
 
-    def next(self, analyst: str, first: str = "") -> str | None:
-        """The answer to score now, reserved for some minutes; None when nothing is left for this analyst.
+    def next_answer(self, analyst: str, first: str = "") -> str | None:
+        """Return the answer to score now, reserved for some minutes; None when nothing is left for this analyst.
 
         The answer `first` comes before all others if it is still open. Answers that they have begun come then, then
         those that were sent back to them, calibration, answers that two analysts score before all others, their order,
         and last the skipped ones.
         """
         reserved = self.store.reservations()
-        kept = self._kept_for_others(analyst)
+        promised = self._list_promised_answers(analyst)
         # What is kept for somebody who will want it next is given where nothing else is left.
-        for held in [_with(reserved, kept), reserved] if kept else [reserved]:
-            for digest, theirs, all_early in self._open_to(analyst, held, first):
-                if self._reserve(digest, analyst, always=theirs):
+        for held in [_merge_holders(reserved, promised), reserved] if promised else [reserved]:
+            for digest, is_theirs, all_early in self._walk_open_answers(analyst, held, first):
+                if self._try_reserve(digest, analyst, always=is_theirs):
                     (self._given_early.add if digest in all_early else self._given_early.discard)((analyst, digest))
                     return digest
         return None
 
-    def following(self, analyst: str, digest: str) -> str | None:
+    def hold_following_answer(self, analyst: str, digest: str) -> str | None:
         """Return the answer that comes after this one, kept for the analyst for some minutes; None where nothing does.
 
         It is not reserved: whoever has nothing else left may get it.
         """
-        held = _with(self.store.reservations(), self._kept_for_others(analyst))
-        found = next((other for other, _, _ in self._open_to(analyst, held) if other != digest), None)
+        held = _merge_holders(self.store.reservations(), self._list_promised_answers(analyst))
+        following = next(
+            (candidate for candidate, _, _ in self._walk_open_answers(analyst, held) if candidate != digest), None
+        )
         self._following.pop(analyst, None)
-        if found is not None:
-            self._following[analyst] = (found, time.monotonic() + self.plan.minutes * 60)
-        return found
+        if following is not None:
+            self._following[analyst] = (following, time.monotonic() + self.plan.minutes * 60)
+        return following
 
-    def _kept_for_others(self, analyst: str) -> dict[str, list[str]]:
+    def _list_promised_answers(self, analyst: str) -> dict[str, list[str]]:
         """Answer → the other analysts who get it next."""
-        now, kept = time.monotonic(), dict[str, list[str]]()
+        moment, promised = time.monotonic(), dict[str, list[str]]()
         for name, (digest, until) in [*self._following.items()]:
-            if name != analyst and until > now:
-                kept.setdefault(digest, []).append(name)
-        return kept
+            if name != analyst and until > moment:
+                promised.setdefault(digest, []).append(name)
+        return promised
 
-    def _open_to(
+    def _walk_open_answers(
         self, analyst: str, held: Mapping[str, Collection[str]], first: str = ""
     ) -> Iterator[tuple[str, bool, Iterable[str]]]:
         """Yield each answer that this analyst may get, in their order; whether it is theirs; and all early ones."""
-        coverage = self._caught_up()
-        scored, asked = coverage.scored[analyst], coverage.asked_of(analyst)
-        begun, calibration, returned = self._begun(analyst), self._calibration(analyst), self.second_looks(analyst)
-        seen, skipped = self.current.saw_scores(analyst), self.current.skipped(analyst)
+        coverage = self._refresh_coverage()
+        scored, requested = coverage.scored[analyst], coverage.list_requested(analyst)
+        begun, calibration, returned = (
+            self._list_drafted_answers(analyst),
+            self._list_calibration_answers(analyst),
+            self.second_looks(analyst),
+        )
+        exposed, skipped = self.current.score_exposures(analyst), self.current.skip_numbers(analyst)
         # These are theirs whoever else has scored them; of the others each is given to as many as are wanted.
         theirs = {*begun, *returned, *calibration}
 
         def is_open(digest: str) -> bool:
-            return digest in asked and digest not in seen and not self._is_taken(digest, analyst, held)
+            return digest in requested and digest not in exposed and not self._is_taken(digest, analyst, held)
 
         # Thousands may be early, of which the first that is open is wanted.
-        early, all_early = tee(self._early_for(analyst, lambda d: is_open(d) and d not in scored and d not in skipped))
-        ordered = chain(returned, calibration, early, self._in_order(analyst))
+        early, all_early = tee(
+            self._walk_early_answers(analyst, lambda d: is_open(d) and d not in scored and d not in skipped)
+        )
+        ordered = chain(returned, calibration, early, self._walk_requested(analyst))
         new = (digest for digest in ordered if digest not in skipped)
         for digest in chain([first] if first else [], begun, new, sorted(skipped, key=skipped.__getitem__)):
             if digest in scored and digest not in returned:
@@ -151,57 +159,57 @@ class Queue:
             if digest in theirs or is_open(digest):
                 yield digest, digest in theirs, all_early
 
-    def ahead_of(self, analyst: str) -> set[str]:
-        """The answers that this analyst could still be asked to score, even if others are scoring them now.
+    def answers_ahead(self, analyst: str) -> set[str]:
+        """Return the answers that this analyst could still be asked to score, even if others are scoring them now.
 
         Answers that only a larger wave would ask for are among them. Their systems and their scores by others must not
         be shown to this analyst.
         """
-        coverage = self._caught_up()
-        ahead = coverage.askable(analyst) | coverage.later  # one copy of perhaps 100,000, changed in place
-        ahead.difference_update(self.current.saw_scores(analyst))
-        ahead.update(self._begun(analyst), self._calibration(analyst))
+        coverage = self._refresh_coverage()
+        ahead = coverage.list_askable(analyst) | coverage.outside_wave  # one copy of perhaps 100,000, changed in place
+        ahead.difference_update(self.current.score_exposures(analyst))
+        ahead.update(self._list_drafted_answers(analyst), self._list_calibration_answers(analyst))
         ahead.difference_update(coverage.scored[analyst])
         # Until all have looked again, none of them is shown what the others gave.
         ahead.update(
             digest
             for digest, word in self.current.latest_returns().items()
-            if word.analyst != analyst and digest in coverage.scored[analyst] and self.pending(digest)
+            if word.analyst != analyst and digest in coverage.scored[analyst] and self.pending_analysts(digest)
         )
         return ahead
 
     def second_looks(self, analyst: str) -> list[str]:
         """Return the answers that were sent back to this analyst and that they have not scored again since."""
         words = self.current.latest_returns()
-        return [digest for digest in words if digest in self._coverage and analyst in self.pending(digest)]
+        return [digest for digest in words if digest in self._coverage and analyst in self.pending_analysts(digest)]
 
-    def pending(self, digest: str) -> list[str]:
+    def pending_analysts(self, digest: str) -> list[str]:
         """Return the analysts who are still to look again at an answer that was sent back; none of the reference."""
-        return [name for name in self.current.pending(digest) if name not in self.plan.reference]
+        return [name for name in self.current.pending_analysts(digest) if name not in self.plan.reference]
 
-    def _remaining(self, analyst: str) -> int:
-        """The number of answers ahead in the wave, without going through them: this is asked at every key pressed."""
+    def _count_remaining(self, analyst: str) -> int:
+        """Count the answers ahead in the wave without going through them: this is needed at every key press."""
         coverage = self._coverage
-        asked, scored = coverage.asked_of(analyst), coverage.scored[analyst]
-        more = {*self._begun(analyst), *self._calibration(analyst)} - scored
-        away = (scored | self.current.saw_scores(analyst)) - more
+        requested, scored = coverage.list_requested(analyst), coverage.scored[analyst]
+        extra = {*self._list_drafted_answers(analyst), *self._list_calibration_answers(analyst)} - scored
+        excluded = (scored | self.current.score_exposures(analyst)) - extra
         return (
             len(self.second_looks(analyst))
-            + len(asked)
-            - sum(digest in asked for digest in away)
-            + sum(digest not in asked for digest in more)
+            + len(requested)
+            - sum(digest in requested for digest in excluded)
+            + sum(digest not in requested for digest in extra)
         )
 
     def has_begun(self, analyst: str) -> bool:
         """Whether an analyst has an answer reserved, or has begun one that they have not scored."""
         if any(analyst in holders for holders in self.store.reservations().values()):
             return True
-        scored = self._caught_up().scored[analyst]
-        return any(digest not in scored for digest in self._begun(analyst))
+        scored = self._refresh_coverage().scored[analyst]
+        return any(digest not in scored for digest in self._list_drafted_answers(analyst))
 
-    def _begun(self, analyst: str) -> list[str]:
-        """The answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
-        skipped = self.current.skipped(analyst)
+    def _list_drafted_answers(self, analyst: str) -> list[str]:
+        """Return the answers that an analyst has a draft of, the newest first; theirs whoever else scored them."""
+        skipped = self.current.skip_numbers(analyst)
         return [
             draft.answer
             for draft in self.store.drafts(analyst)
@@ -209,40 +217,46 @@ class Queue:
             if draft.kind == "score" and draft.answer in self._coverage and draft.after >= skipped.get(draft.answer, 0)
         ]
 
-    def _in_order(self, analyst: str) -> Iterable[str]:
-        """The answers asked of this analyst and not scored by them, in their order."""
-        scored, asked = self._coverage.scored[analyst], self._coverage.asked_of(analyst)
-        few = self._orders.of_few(analyst, asked, scored)
-        if few is not None:
-            return few
-        return (digest for digest in self._orders.of(analyst) if digest in asked and digest not in scored)
+    def _walk_requested(self, analyst: str) -> Iterable[str]:
+        """Yield the answers asked of this analyst and not scored by them, in their order."""
+        scored, requested = self._coverage.scored[analyst], self._coverage.list_requested(analyst)
+        sorted_few = self._orders.sort_if_few(analyst, requested, scored)
+        if sorted_few is not None:
+            return sorted_few
+        return (digest for digest in self._orders.walk_order(analyst) if digest in requested and digest not in scored)
 
-    def _early_for(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
+    def _walk_early_answers(self, analyst: str, is_open: Callable[[str], bool]) -> Iterator[str]:
         with self._lock:
-            return iter(()) if analyst in self.plan.reference else self._early.of(self._coverage, is_open)
+            return iter(()) if analyst in self.plan.reference else self._early.select_open(self._coverage, is_open)
 
-    def _calibration(self, analyst: str) -> list[str]:
+    def _list_calibration_answers(self, analyst: str) -> list[str]:
         """List calibration answers that this analyst has not scored yet: the reference analyst's first, by document."""
         if analyst in self.plan.reference or not self._coverage.referenced:
             return []
         done = self.history(analyst).calibrated
         if done >= self.plan.calibration:
             return []
-        scored, seen = self._coverage.scored[analyst], self.current.saw_scores(analyst)
+        scored, exposed = self._coverage.scored[analyst], self.current.score_exposures(analyst)
         referenced = list(self._coverage.referenced)
-        left = [digest for digest in referenced if digest not in scored and digest not in seen]
-        return sorted(left[: self.plan.calibration - done], key=by_document(referenced, self.pool).__getitem__)
+        unscored = [digest for digest in referenced if digest not in scored and digest not in exposed]
+        return sorted(unscored[: self.plan.calibration - done], key=rank_documents(referenced, self.pool).__getitem__)
 
     def _is_taken(self, digest: str, analyst: str, held: Mapping[str, Collection[str]]) -> bool:
         """Whether others who have it reserved will give all the scores that it still needs."""
         if analyst in self.plan.reference:
             return False
-        others = set(held.get(digest, ())) - {analyst, *self.plan.reference}
-        return bool(others) and self._coverage.given_to(digest) + len(others) >= self.wanted(digest)
+        other_holders = set(held.get(digest, ())) - {analyst, *self.plan.reference}
+        return bool(other_holders) and self._coverage.score_count(digest) + len(
+            other_holders
+        ) >= self.count_wanted_scores(digest)
 
-    def _reserve(self, digest: str, analyst: str, *, always: bool) -> bool:
+    def _try_reserve(self, digest: str, analyst: str, *, always: bool) -> bool:
         reserved = self.store.reserve(
-            digest, analyst, wanted=self.wanted(digest), apart=self.plan.reference, minutes=self.plan.minutes
+            digest,
+            analyst,
+            wanted=self.count_wanted_scores(digest),
+            apart=self.plan.reference,
+            minutes=self.plan.minutes,
         )
         if not reserved and (always or analyst in self.plan.reference):
             self.store.release(analyst)  # of the answer before
@@ -253,14 +267,14 @@ class Queue:
 
     def is_calibration(self, digest: str, analyst: str) -> bool:
         """Whether a score that this analyst gives now is for calibration."""
-        coverage = self._caught_up()
-        given = self.current.score(digest, analyst)
-        if given is not None:
-            return given.calibration
-        return digest in coverage.referenced and digest in self._calibration(analyst)
+        coverage = self._refresh_coverage()
+        own_score = self.current.score(digest, analyst)
+        if own_score is not None:
+            return own_score.calibration
+        return digest in coverage.referenced and digest in self._list_calibration_answers(analyst)
 
-    def reference(self, digest: str, analyst: str) -> Event | None:
-        """A reference analyst's score to compare with; None until this analyst has given their own."""
+    def reference_score(self, digest: str, analyst: str) -> Event | None:
+        """Return a reference analyst's score to compare with; None until this analyst has given their own."""
         scores = self.current.scores(digest)
         if analyst not in scores:
             return None
@@ -268,7 +282,7 @@ class Queue:
 
     # -- events --
 
-    def save(
+    def save_score(
         self,
         analyst: str,
         digest: str,
@@ -278,7 +292,7 @@ class Queue:
         seconds: float | None,
         suggested: Mapping[str, float],
         pinned: bool = False,
-        shown: Shown | None = None,
+        shown: ScreenContents | None = None,
         ticks: Ticks | None = None,
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
@@ -286,7 +300,7 @@ class Queue:
 
         Neither another analyst's score nor the loss of the answer from the pool prevents that.
         """
-        given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
+        fields = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
         order = "random" if (analyst, digest) in self._given_early else self.plan.order
         screen: dict[str, Any] = {
             "suggested": dict(suggested),
@@ -299,7 +313,7 @@ class Queue:
         if word and word.analyst != analyst and self.current.score(digest, analyst):
             # Whoever is told to look again knows that the scores differ.
             screen["independent"] = False
-        return self._keep(self._event("score", analyst, digest, **given, **screen))
+        return self._append_event(self._make_event("score", analyst, digest, **fields, **screen))
 
     def adjudicate(
         self,
@@ -313,123 +327,135 @@ class Queue:
         id: str,  # noqa: A002 - the event's own word
     ) -> Event:
         """Keep an adjudication beside the scores that differ. The same `id` sent twice is kept once."""
-        self._caught_up()
-        given = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
-        return self._keep(self._event("adjudication", analyst, digest, **given, ticks=ticks, independent=False))
+        self._refresh_coverage()
+        fields = {"id": id, "values": values, "note": note, "seconds": seconds, "rubric": self.store.rubric.digest}
+        return self._append_event(
+            self._make_event("adjudication", analyst, digest, **fields, ticks=ticks, independent=False)
+        )
 
     def send_back(self, analyst: str, digest: str, word: str, *, seconds: float | None = None) -> Event:
         """Send an answer back to the others who have scored it, to look again; a UsageError where that can't be.
 
         The word names none of them: they don't know of each other while they score.
         """
-        self._caught_up()
+        self._refresh_coverage()
         names = sorted(set(self.current.scores(digest)).difference({analyst}, self.plan.reference))
         if not names:
-            raise UsageError("nobody else has scored this answer, whom it could be sent back to.")
+            raise UsageError("nobody else has scored this answer, so it can't be sent back.")
         if not word.strip():
             raise UsageError("what should they look at? Write it into the note.")
-        if told := next(filter(None, (_mention(name, word) for name in names)), ""):
-            raise UsageError(f"the others must not know of {told} before they have scored; leave the name out.")
+        if mentioned := next(filter(None, (_find_mention(name, word) for name in names)), ""):
+            raise UsageError(f"the others must not know of {mentioned} before they have scored; leave the name out.")
         note = " ".join(word.split())
-        return self._keep(self._event(AGAIN, analyst, digest, note=note, seconds=seconds, independent=False))
+        return self._append_event(
+            self._make_event(SEND_BACK, analyst, digest, note=note, seconds=seconds, independent=False)
+        )
 
     def take_mean(self, analyst: str, digest: str, *, seconds: float | None = None) -> Event:
         """Let the scores of an answer stand, so that their mean counts; a UsageError if they are not close."""
-        coverage = self._caught_up()
+        coverage = self._refresh_coverage()
         dispute = coverage.disputes.get(digest)
         if dispute is None or not self.is_close(dispute):
-            raise UsageError(f"the mean is for scores that are at most {self.least_apart:g} apart on every metric.")
-        return self._keep(self._event(MEAN, analyst, digest, seconds=seconds, independent=False))
+            raise UsageError(
+                f"the mean is only for scores that are at most {self.smallest_step:g} apart on every metric."
+            )
+        return self._append_event(self._make_event(MEAN, analyst, digest, seconds=seconds, independent=False))
 
     @property
-    def least_apart(self) -> float:
-        """How far two values of the rubric are apart at least."""
+    def smallest_step(self) -> float:
+        """The smallest difference of two values of the rubric."""
         values = sorted(self.store.rubric.values)
-        return min(more - less for less, more in pairwise(values))
+        return min(upper - lower for lower, upper in pairwise(values))
 
     def is_close(self, dispute: Dispute) -> bool:
         """Whether scores differ so little that their mean may stand."""
-        return dispute.largest <= self.least_apart
+        return dispute.largest <= self.smallest_step
 
-    def _event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
-        """An event of now; by default, `blind` and `independent` follow from its analyst's exposures."""
-        shown = {
-            "blind": self.plan.blind and digest not in self.current.saw_system(analyst),
-            "independent": digest not in self.current.saw_scores(analyst),
+    def _make_event(self, kind: EventKind, analyst: str, digest: str, **fields: Any) -> Event:
+        """Make an event; by default, `blind` and `independent` follow from its analyst's exposures."""
+        exposure = {
+            "blind": self.plan.blind and digest not in self.current.system_exposures(analyst),
+            "independent": digest not in self.current.score_exposures(analyst),
         }
-        return Event(**{"id": new_id(), "time": now(), **shown, **fields}, kind=kind, analyst=analyst, answer=digest)
+        return Event(**{"id": new_id(), "time": now(), **exposure, **fields}, kind=kind, analyst=analyst, answer=digest)
 
-    def _keep(self, event: Event) -> Event:
+    def _append_event(self, event: Event) -> Event:
         new = self.store.append([event])
-        self._caught_up()
-        return event if new else next(kept for kept in self.store.events_of(event.answer) if kept.id == event.id)
+        self._refresh_coverage()
+        return (
+            event
+            if new
+            else next(stored for stored in self.store.load_answer_events(event.answer) if stored.id == event.id)
+        )
 
     def skip(self, analyst: str, digest: str) -> None:
         """Move an answer behind all others of this analyst."""
-        self._caught_up()
-        self._keep(self._event("skip", analyst, digest))
+        self._refresh_coverage()
+        self._append_event(self._make_event("skip", analyst, digest))
 
     def undo(self, analyst: str) -> Event | None:
         """Withdraw the analyst's last score, which becomes a draft again, or skip; return it, or None."""
-        last = self.last(analyst)
+        last = self.last_action(analyst)
         if last is not None:
             # Reserved first, so that nobody is asked for it in between.
-            self._reserve(last.answer, analyst, always=False)
-            self._withdraw(last)
+            self._try_reserve(last.answer, analyst, always=False)
+            self._append_undo(last)
         return last
 
-    def object(self, analyst: str, digest: str, objection: Objection) -> None:
+    def file_objection(self, analyst: str, digest: str, objection: Objection) -> None:
         """Keep an objection to the annotated answer beside this answer."""
-        self._caught_up()
-        self._keep(self._event("objection", analyst, digest, annotation=objection))
+        self._refresh_coverage()
+        self._append_event(self._make_event("objection", analyst, digest, annotation=objection))
 
     def withdraw(self, event: Event) -> None:
         """Withdraw an objection, an adjudication, which becomes a draft again, or an adjudicator's word.
 
         That is in the name of the event's own analyst.
         """
-        self._caught_up()
-        self._withdraw(event)
+        self._refresh_coverage()
+        self._append_undo(event)
 
-    def pin(self, analyst: str, digest: str, pin: Pin) -> None:
+    def pin_passage(self, analyst: str, digest: str, pin: Pin) -> None:
         """Pin a passage for the question of this answer, or none any more."""
-        self._caught_up()
-        self._keep(self._event("pin", analyst, digest, annotation=pin))
+        self._refresh_coverage()
+        self._append_event(self._make_event("pin", analyst, digest, annotation=pin))
 
-    def _withdraw(self, event: Event) -> None:
+    def _append_undo(self, event: Event) -> None:
         if event.values is not None and event.kind in ("score", "adjudication"):
             # The draft first, so that nothing is lost: that of a scored answer does no harm.
-            typed, seconds = self.store.rubric.keys_of(event.values), event.seconds or 0.0
+            typed, seconds = self.store.rubric.format_keys(event.values), event.seconds or 0.0
             draft = Draft(event.analyst, event.answer, event.kind, typed, event.note, seconds)
             self.store.save_draft(replace(draft, ticks=event.ticks or UNSET, shown=event.shown or UNSET))
-        self._keep(self._event("undo", event.analyst, event.answer, undoes=event.id))
+        self._append_event(self._make_event("undo", event.analyst, event.answer, undoes=event.id))
 
-    def last(self, analyst: str) -> Event | None:
-        """This analyst's last score or skip in effect."""
-        coverage = self._caught_up()
+    def last_action(self, analyst: str) -> Event | None:
+        """Return this analyst's last score or skip in effect."""
+        coverage = self._refresh_coverage()
         score = next(reversed(self.history(analyst).scores), None)
-        skipped = {digest: number for digest, number in self.current.skipped(analyst).items() if digest in coverage}
+        skipped = {
+            digest: number for digest, number in self.current.skip_numbers(analyst).items() if digest in coverage
+        }
         latest = max(skipped, key=skipped.__getitem__, default=None)
-        if latest is None or (score is not None and self.current.number(score) > skipped[latest]):
+        if latest is None or (score is not None and self.current.event_number(score) > skipped[latest]):
             return score
         return self.current.skip(latest, analyst)
 
     # -- looking back and around --
 
-    def before(self, analyst: str, digest: str | None) -> str | None:
-        """The answer that this analyst scored before this one; their last one for None."""
+    def previous_answer(self, analyst: str, digest: str | None) -> str | None:
+        """Return the answer that this analyst scored before this one; their last one for None."""
         scored = [score.answer for score in self.history(analyst).scores]
         if digest in scored:
             scored = scored[: scored.index(digest)]
         return scored[-1] if scored else None
 
     def progress(self, analyst: str) -> ScoringProgress:
-        """The progress of this analyst and of the study."""
-        coverage = self._caught_up()
+        """Return the progress of this analyst and of the study."""
+        coverage = self._refresh_coverage()
         return ScoringProgress(
             analyst=analyst,
             scored=len(coverage.scored[analyst]),
-            remaining=self._remaining(analyst),
+            remaining=self._count_remaining(analyst),
             seconds=self.history(analyst).seconds,
             answers=len(coverage),
             wanted=coverage.wanted,
@@ -438,48 +464,52 @@ class Queue:
 
     def histories(self) -> dict[str, History]:
         """Analyst → their history, by name, of those who have scored an answer of the pool."""
-        self._caught_up()
+        self._refresh_coverage()
         histories = {analyst: self.history(analyst) for analyst in self.current.analysts()}
         return {analyst: history for analyst, history in histories.items() if history.scores}
 
     # -- adjudication --
 
     def disputes(self, analyst: str, *, scores: bool = True) -> list[Dispute]:
-        """The answers whose scores differ, the largest difference first, for this analyst to see.
+        """Return the answers whose scores differ, the largest difference first, for this analyst to see.
 
         If they give `scores` themselves, answers that they could still be asked to score are left out.
         """
-        coverage = self._caught_up()
-        ahead = self.ahead_of(analyst) if scores else set()
+        coverage = self._refresh_coverage()
+        ahead = self.answers_ahead(analyst) if scores else set()
         chosen = [dispute for dispute in list(coverage.disputes.values()) if dispute.answer not in ahead]
         return sorted(chosen, key=lambda dispute: (-dispute.largest, dispute.answer))
 
-    def expose(self, analyst: str, digests: Iterable[str], *, system: bool = False, scores: bool = False) -> None:
+    def record_exposures(
+        self, analyst: str, digests: Iterable[str], *, system: bool = False, scores: bool = False
+    ) -> None:
         """Record, before they are shown, that this analyst sees the `system` of these answers, or others' `scores`.
 
         Whoever has seen the scores is not asked to score the answer; if they do, their score says what they saw.
         """
-        coverage = self._caught_up()
-        saw_system, saw_scores = self.current.saw_system(analyst), self.current.saw_scores(analyst)
+        coverage = self._refresh_coverage()
+        saw_system, saw_scores = self.current.system_exposures(analyst), self.current.score_exposures(analyst)
         exposures = [
-            self._event(EXPOSURE, analyst, digest, blind=not system, independent=not scores)
+            self._make_event(EXPOSURE, analyst, digest, blind=not system, independent=not scores)
             for digest in dict.fromkeys(digests)
             if digest in coverage and ((system and digest not in saw_system) or (scores and digest not in saw_scores))
         ]
         if exposures:
             self.store.append(exposures)
-            self._caught_up()
+            self._refresh_coverage()
 
 
-def _mention(name: str, text: str) -> str:
+def _find_mention(name: str, text: str) -> str:
     """Return the words by which a text names an analyst; empty if it does not.
 
     Names are capitalised, so that a text may speak of a grace period; of an address the part before the @ is a name.
     """
     words = {name, name.title(), name.partition("@")[0].title()}
-    return next((one for one in sorted(words) if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)), "")
+    return next((word for word in sorted(words) if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)), "")
 
 
-def _with(held: Mapping[str, Collection[str]], kept: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
-    """Who has each answer reserved, and for whom it is kept."""
-    return {digest: [*held.get(digest, ()), *kept.get(digest, ())] for digest in {**held, **kept}}
+def _merge_holders(
+    held: Mapping[str, Collection[str]], promised: Mapping[str, Collection[str]]
+) -> dict[str, list[str]]:
+    """Return who has each answer reserved or promised."""
+    return {digest: [*held.get(digest, ()), *promised.get(digest, ())] for digest in {**held, **promised}}

@@ -42,7 +42,7 @@ M_ALL_WIDTH = M_ALL_RANGE[1] - M_ALL_RANGE[0]
 class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the bands: Green from `green` up, Red below `red`, Yellow between; a ValueError if they cross.
 
-    The bounds are on the scale of a metric, from -1 to 1. Figures and tables with bands name their bounds (`in_words`).
+    The bounds are on the scale of a metric, from -1 to 1. Figures and tables with bands have their `description`.
     """
 
     green: float = 0.5
@@ -58,7 +58,7 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Bounds(m_all(self.green, 1.0), m_all(self.red, 1.0))
 
     @property
-    def in_words(self) -> str:
+    def description(self) -> str:
         """The bands, as readers see them."""
         overall = self.overall
         return (
@@ -67,13 +67,13 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-def m_all(points: Any, most: float) -> Any:
-    """Return M_all, from 10 to 100, of points from -`most` to `most`: a number, or a column of them."""
-    return M_ALL_WIDTH * (points + most) / (2 * most) + M_ALL_RANGE[0]
+def m_all(points: Any, maximum: float) -> Any:
+    """Return M_all, from 10 to 100, of points from -`maximum` to `maximum`: a number, or a column of them."""
+    return M_ALL_WIDTH * (points + maximum) / (2 * maximum) + M_ALL_RANGE[0]
 
 
 def band(value: float, bounds: Bounds) -> Band:
-    """The band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
+    """Return the band of a metric's average by `bounds`, and that of M_all by `bounds.overall`."""
     # The mean of means may miss a bound by its last binary digit.
     value = round(value, 9)
     if value >= bounds.green:
@@ -97,7 +97,7 @@ _RESERVED = CORE.union(
 """Columns of the narrow table, of sheets of scores, and of averages, where metrics have columns of their own."""
 
 
-class Needed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PointShares(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The least share of the vital points, and of the others, that an answer must say for a value; each 0 to 1."""
 
     vital: float = 0.0
@@ -117,7 +117,7 @@ class Metric(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     question: str = ""
     weight: float = 1.0
     evidence: tuple[EvidenceKind, ...] = ()
-    points: tuple[Needed, ...] = ()
+    points: tuple[PointShares, ...] = ()
 
 
 class Values(dict[str, float]):
@@ -166,87 +166,88 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     @cached_property
     def keys(self) -> dict[str, float]:
         """The key that gives each value at the desk → the value."""
-        return {str(place): value for place, value in enumerate(self.values, start=1)}
+        return {str(digit): value for digit, value in enumerate(self.values, start=1)}
 
     def key(self, value: float) -> str:
-        """The key that gives a value at the desk."""
+        """Return the key that gives a value at the desk."""
         return str(self.values.index(value) + 1)
 
-    def words(self, metric: str, value: float) -> str:
-        """The meaning of a value of a metric."""
+    def meaning(self, metric: str, value: float) -> str:
+        """Return the meaning of a value of a metric."""
         return self.metrics[metric].words[self.values.index(value)]
 
-    def with_evidence(self, kind: EvidenceKind) -> list[str]:
-        """The metrics beside which the desk shows this kind of evidence."""
+    def metrics_with_evidence(self, kind: EvidenceKind) -> list[str]:
+        """Return the metrics beside which the desk shows this kind of evidence."""
         return [name for name, metric in self.metrics.items() if kind in metric.evidence]
 
     @property
-    def in_words(self) -> str:
+    def scale_description(self) -> str:
         """The scale and the formula of M_all, in sentences."""
-        most, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
+        maximum, weighted = sum(self.weights.values()), set(self.weights.values()) != {1.0}
         metrics = (f"{name} (x {self.weights[metric]:g})" if weighted else name for metric, name in self.names.items())
+        values = [*map(format_value, self.values)]
         return (
-            f"Analysts gave each answer {', '.join(map(shown, self.values[:-1]))} or {shown(self.values[-1])} on each "
+            f"Analysts gave each answer {', '.join(values[:-1])} or {values[-1]} on each "
             f"metric: {', '.join(metrics)}. M_all puts their {'weighted ' if weighted else ''}sum on a scale from 10 "
-            f"to 100: M_all = (sum + {most:g}) / {2 * most:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}."
+            f"to 100: M_all = (sum + {maximum:g}) / {2 * maximum:g} x {M_ALL_WIDTH:g} + {M_ALL_RANGE[0]:g}."
         )
 
     # -- the values of an answer --
 
     @cached_property
-    def _known(self) -> dict[tuple[tuple[str, float], ...], Values]:
+    def _shared_values(self) -> dict[tuple[tuple[str, float], ...], Values]:
         return {}
 
-    def given(self, by_metric: Mapping[str, float]) -> Values:
-        """These values, in the order of the metrics; a ValueError if they are none of this rubric's.
+    def make_values(self, by_metric: Mapping[str, float]) -> Values:
+        """Return these values, in the order of the metrics; a ValueError if they are none of this rubric's.
 
         The same values are the same object: hundreds of thousands of scores are read when a desk opens.
         """
         key = tuple(by_metric.items())
-        known = self._known.get(key)
-        if known is None:
-            self._check(by_metric)
+        values = self._shared_values.get(key)
+        if values is None:
+            self._check_values(by_metric)
             ordered = Values({metric: float(by_metric[metric]) for metric in self.metrics})
-            known = self._known.setdefault(tuple(ordered.items()), ordered)
-            self._known[key] = known
-        return known
+            values = self._shared_values.setdefault(tuple(ordered.items()), ordered)
+            self._shared_values[key] = values
+        return values
 
-    def _check(self, by_metric: Mapping[str, float]) -> None:
+    def _check_values(self, by_metric: Mapping[str, float]) -> None:
         if by_metric.keys() != self.metrics.keys():
-            given, wanted = (", ".join(names) or "none" for names in (by_metric, self.metrics))
-            raise ValueError(f"the metrics are {given}, and the rubric '{self.title}' has {wanted}")
+            received, wanted = (", ".join(names) or "none" for names in (by_metric, self.metrics))
+            raise ValueError(f"the metrics are {received}, but the rubric '{self.title}' has {wanted}")
         for metric, value in by_metric.items():
             if value not in self.values:
-                raise ValueError(f"{metric} is {value:g}, and can be {', '.join(map(shown, self.values))} only")
+                raise ValueError(f"{metric} is {value:g}, but can only be {', '.join(map(format_value, self.values))}")
 
-    def typed(self, keys: str) -> Values:
-        """The values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
+    def parse_keys(self, keys: str) -> Values:
+        """Return the values behind digits in the order of the metrics: "11213"; a ValueError for anything else."""
         if len(keys) != len(self.metrics) or not set(keys) <= self.keys.keys():
             raise ValueError(f"'{keys}' is not {len(self.metrics)} digits from 1 to {len(self.values)}")
-        return self.given({metric: self.keys[key] for metric, key in zip(self.metrics, keys, strict=True)})
+        return self.make_values({metric: self.keys[key] for metric, key in zip(self.metrics, keys, strict=True)})
 
-    def keys_of(self, values: Mapping[str, float]) -> str:
-        """The digits that give these values at the desk, and a dot for each metric without one."""
+    def format_keys(self, values: Mapping[str, float]) -> str:
+        """Return the digits that give these values at the desk, and a dot for each metric without one."""
         return "".join(self.key(values[metric]) if metric in values else "." for metric in self.metrics)
 
     @property
-    def untyped(self) -> str:
+    def blank_keys(self) -> str:
         """The keys of a draft before the first digit: a dot for each metric."""
         return "." * len(self.metrics)
 
-    def can_be_typed(self, typed: str) -> bool:
+    def are_draft_keys(self, keys: str) -> bool:
         """Whether a draft can hold this: a digit or a dot for each metric."""
-        return len(typed) == len(self.metrics) and set(typed) <= {*self.keys, "."}
+        return len(keys) == len(self.metrics) and set(keys) <= {*self.keys, "."}
 
     # -- points --
 
     @cached_property
-    def pointed(self) -> str:
+    def points_metric(self) -> str:
         """The metric whose value follows from ticked points; empty if none does."""
         return next((name for name, metric in self.metrics.items() if metric.points), "")
 
-    def by_points(self, points: Sequence[Point], ticks: Ticks) -> float:
-        """The value of the metric `pointed` that follows from ticks of these points.
+    def value_from_points(self, points: Sequence[Point], ticks: Ticks) -> float:
+        """Return the value of `points_metric` that follows from ticks of these points.
 
         The first value whose needs are met, else the worst. A point that is contradicted is not said.
         """
@@ -254,92 +255,92 @@ class Rubric(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         for weight in ("vital", "okay"):
             ids = {point.id for point in points if point.weight == weight}
             shares[weight] = len(ids.intersection(ticks.said)) / len(ids) if ids else 1.0
-        for value, needed in zip(self.values, self.metrics[self.pointed].points, strict=False):
+        for value, needed in zip(self.values, self.metrics[self.points_metric].points, strict=False):
             if shares["vital"] >= needed.vital and shares["okay"] >= needed.okay:
                 return value
         return self.values[-1]
 
     # -- M_all --
 
-    def points(self, values: Any) -> Any:
-        """The weighted sum of the values: of one score, or of columns of them."""
+    def weighted_sum(self, values: Any) -> Any:
+        """Return the weighted sum of the values: of one score, or of columns of them."""
         return sum(weight * values[metric] for metric, weight in self.weights.items())
 
     def m_all(self, values: Any) -> Any:
         """Return M_all, from 10 to 100: of one score, or of columns of them. It is linear in the values."""
-        return m_all(self.points(values), sum(self.weights.values()))
+        return m_all(self.weighted_sum(values), sum(self.weights.values()))
 
 
-def shown(value: float) -> str:
-    """A value as people write it: "+1", "+0.5", "-1"."""
+def format_value(value: float) -> str:
+    """Return a value as people write it: "+1", "+0.5", "-1"."""
     return f"{value:+g}"
 
 
 def load_rubric(workspace: Workspace) -> Rubric:
-    """The rubric that a workspace scores by; a DataError if it can't be used."""
+    """Return the rubric that a workspace scores by; a DataError if it can't be used."""
     path = rubric_file(workspace)
     rubric = read_yaml(path, Rubric)
-    for problem in rubric_problems(path, rubric):
+    for problem in find_rubric_problems(path, rubric):
         raise problem
     return rubric
 
 
 @cache
 def shipped_rubric() -> Rubric:
-    """The paper's rubric, which ships."""
+    """Return the paper's rubric, which ships."""
     return read_yaml(shipped_folder("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
 def rubric_file(workspace: Workspace) -> Path:
-    """The file of the rubric that a workspace scores by; a DataError if there is none."""
-    name, files = _chosen(workspace), workspace.names("rubrics")
+    """Return the file of the rubric that a workspace scores by; a DataError if there is none."""
+    name, files = _read_rubric_name(workspace), workspace.names("rubrics")
     if name not in files:
         raise DataError(workspace.home / MARKER, f"there is no rubric '{name}'{nearest(name, files)}", "rubric")
     return files[name][1]
 
 
-def _chosen(workspace: Workspace) -> str:
+def _read_rubric_name(workspace: Workspace) -> str:
     path = workspace.home / MARKER
     if not path.is_file():
         return SHIPPED
     try:
         name = tomllib.loads(read_text(path)).get("rubric", SHIPPED)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise DataError(path, f"is no TOML: {error}.") from None
+        raise DataError(path, f"is not TOML: {error}.") from None
     if not isinstance(name, str):
-        raise DataError(path, "wants the name of a rubric.", "rubric")
+        raise DataError(path, "must be the name of a rubric.", "rubric")
     return name
 
 
-def rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
+def find_rubric_problems(path: Path, rubric: Rubric) -> Iterable[DataError]:
     """Check a rubric: its problems, entry by entry."""
     values = rubric.values
     if not 1 < len(values) <= _MOST_VALUES or list(values) != sorted(set(values), reverse=True):
-        yield DataError(path, f"wants two to {_MOST_VALUES} different numbers, from best to worst.", "values")
+        yield DataError(path, f"must be two to {_MOST_VALUES} different numbers, from best to worst.", "values")
     elif (values[0], values[-1]) != (1.0, -1.0):
-        yield DataError(path, "the best value has to be 1 and the worst -1, as in M_all and its bands.", "values")
+        yield DataError(path, "the best value must be 1 and the worst -1, as M_all and its bands assume.", "values")
     if not rubric.metrics:
-        yield DataError(path, "wants at least one metric.", "metrics")
+        yield DataError(path, "needs at least one metric.", "metrics")
     for name, metric in rubric.metrics.items():
         entry = f"metrics.{name}"
         if not name.isidentifier() or not name.islower():
-            yield DataError(path, "wants small letters, digits and _ as a key; its `name` may have others.", entry)
+            yield DataError(path, "a key has only small letters, digits and _; its `name` may have others.", entry)
         elif name in _RESERVED:
             yield DataError(path, "is the name of another column; choose another key, and give it this `name`.", entry)
         if len(metric.words) != len(values) or not all(metric.words):
-            yield DataError(path, f"wants words for each of the {len(values)} values.", f"{entry}.words")
+            yield DataError(path, f"needs words for each of the {len(values)} values.", f"{entry}.words")
         if not 0 < metric.weight < float("inf"):
-            yield DataError(path, "wants a number above 0.", f"{entry}.weight")
-        yield from _rule_problems(path, metric.points, len(values), f"{entry}.points")
+            yield DataError(path, "must be above 0.", f"{entry}.weight")
+        yield from _find_rule_problems(path, metric.points, len(values), f"{entry}.points")
     if len(ruled := [name for name, metric in rubric.metrics.items() if metric.points]) > 1:
-        yield DataError(path, f"one metric can follow from points, and {' and '.join(ruled)} do.", "metrics")
+        yield DataError(path, f"only one metric can follow from points, but {' and '.join(ruled)} do.", "metrics")
 
 
-def _rule_problems(path: Path, rule: tuple[Needed, ...], values: int, entry: str) -> Iterator[DataError]:
+def _find_rule_problems(path: Path, rule: tuple[PointShares, ...], values: int, entry: str) -> Iterator[DataError]:
     if rule and len(rule) != values - 1:
-        yield DataError(path, f"wants the needs of each value but the worst: {values - 1}.", entry)
+        yield DataError(path, f"needs an entry for each value but the worst: {values - 1}.", entry)
     if not all(0 <= share <= 1 for needed in rule for share in (needed.vital, needed.okay)):
-        yield DataError(path, "wants shares from 0 to 1.", entry)
+        yield DataError(path, "shares must be from 0 to 1.", entry)
     if any(worse.vital > better.vital or worse.okay > better.okay for better, worse in pairwise(rule)):
         yield DataError(path, "a worse value can't need more than a better one.", entry)
 
@@ -362,33 +363,33 @@ class Guidelines:
 
 
 def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
-    """The workspace's guidelines, None without a file; a DataError if it can't be used with this rubric."""
+    """Return the workspace's guidelines, None without a file; a DataError if it can't be used with this rubric."""
     path = workspace.home / GUIDELINES
     if not path.is_file():
         return None
     text = read_text(path)
-    found = [*_HEADING.finditer(text)]
+    headings = [*_HEADING.finditer(text)]
     sections: dict[str, str] = {}
-    for place, match in enumerate(found, 1):
-        end = found[place].start() if place < len(found) else len(text)
+    for index, match in enumerate(headings, 1):
+        end = headings[index].start() if index < len(headings) else len(text)
         metric = match[1]
         if metric not in rubric.metrics:
-            known = nearest(metric, rubric.metrics)
-            raise DataError(path, f"'{clip(metric)}' is no metric of the rubric{known}", f"## {clip(metric)}")
+            hint = nearest(metric, rubric.metrics)
+            raise DataError(path, f"'{clip(metric)}' is not a metric of the rubric{hint}", f"## {clip(metric)}")
         if metric in sections:
-            raise DataError(path, "there are two sections of that heading; make one of them.", f"## {metric}")
+            raise DataError(path, "there are two sections with this heading; merge them.", f"## {metric}")
         sections[metric] = text[match.end() : end].strip()
     return Guidelines(text.strip(), sections)
 
 
 def guidelines_digest(workspace: Workspace) -> str:
-    """The SHA-256 of the workspace's guidelines, empty where there are none."""
+    """Return the SHA-256 of the workspace's guidelines, empty where there are none."""
     path = workspace.home / GUIDELINES
     return digest(read_text(path).strip()) if path.is_file() else ""
 
 
-def guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[DataError]:
-    """The first error in the workspace's guidelines, if there is one."""
+def find_guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[DataError]:
+    """Yield the first error in the workspace's guidelines, if there is one."""
     try:
         load_guidelines(workspace, rubric)
     except DataError as error:

@@ -18,17 +18,17 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, OtherFormatError
 from genaipa.files.stamps import now
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.databases import (
     SCHEMA_STEPS,
     VARIABLE,
-    bring_forward,
     connect,
-    failure,
-    file_of,
+    convert_error,
+    find_lost_triggers,
     is_writable,
+    migrate_schema,
     schema_version,
-    unguarded,
+    sqlite_path,
 )
 from genaipa.scoring.events import (
     CHECKED_TAIL,
@@ -38,10 +38,10 @@ from genaipa.scoring.events import (
     LogRow,
     LogState,
     chain_digest,
-    complaint,
     event_decoder,
-    misfit,
-    tail_breaks,
+    find_event_problem,
+    find_reference_problem,
+    find_tail_breaks,
 )
 from genaipa.scoring.rubric import Rubric, load_rubric, shipped_rubric
 
@@ -74,27 +74,29 @@ _decode_draft = msgspec.json.Decoder(Draft).decode
 
 
 def database_url(workspace: Workspace) -> str:
-    """The value of `GENAIPA_DATABASE_URL`, else the file scores.db of the workspace."""
+    """Return the value of `GENAIPA_DATABASE_URL`, else the file scores.db of the workspace."""
     return os.environ.get(VARIABLE, "").strip() or f"sqlite:///{workspace.home / 'scores.db'}"
 
 
 @contextlib.contextmanager
-def existing_store(workspace: Workspace, *, damaged: bool = False) -> Iterator[Store | None]:
-    """The workspace's scores, for reading; None, and no file is made, where there are none yet.
+def open_existing_store(workspace: Workspace, *, allow_damaged: bool = False) -> Iterator[Store | None]:
+    """Open the workspace's scores for reading; None, and no file is made, where there are none yet.
 
-    A `damaged` one, whose events were changed, is a DataError unless asked for.
+    A log whose events were changed is a DataError, unless `allow_damaged`.
     """
     url = database_url(workspace)
-    file = file_of(url)
+    file = sqlite_path(url)
     if file is not None and not file.exists():
         yield None
         return
-    with contextlib.closing(Store.open(url, load_rubric(workspace), reading=True, damaged=damaged)) as store:
+    with contextlib.closing(
+        Store.open(url, load_rubric(workspace), read_only=True, allow_damaged=allow_damaged)
+    ) as store:
         yield store
 
 
 def open_store(workspace: Workspace) -> Store:
-    """The workspace's scores, by its rubric, for writing; made where there are none yet."""
+    """Open the workspace's scores, by its rubric, for writing; made where there are none yet."""
     return Store.open(database_url(workspace), load_rubric(workspace))
 
 
@@ -106,10 +108,10 @@ class Store:
     Every method raises a GenaipaError, and leaves everything as it was, if the database can't be reached or written.
     """
 
-    def __init__(self, engine: Engine, name: str, rubric: Rubric, *, damaged: bool = False) -> None:
+    def __init__(self, engine: Engine, name: str, rubric: Rubric, *, allow_damaged: bool = False) -> None:
         self.name, self.rubric = name, rubric
         self._decoder = event_decoder(rubric)
-        self._damaged = damaged
+        self._allow_damaged = allow_damaged
         self._engine = engine
         # The first statement of a transaction that writes: it waits for its turn, and readers don't wait for it.
         sqlite = engine.dialect.name == "sqlite"
@@ -118,86 +120,89 @@ class Store:
         self._turn = threading.Lock()
 
     @classmethod
-    def open(cls, url: str, rubric: Rubric | None = None, *, reading: bool = False, damaged: bool = False) -> Self:
-        """The database at a URL (`sqlite:///FILE`, `postgresql://…`), made or brought forward where needed.
+    def open(
+        cls, url: str, rubric: Rubric | None = None, *, read_only: bool = False, allow_damaged: bool = False
+    ) -> Self:
+        """Open the database at a URL (`sqlite:///FILE`, `postgresql://…`), made or migrated where needed.
 
         Its scores are by `rubric`, the shipped one if none is given.
 
-        With `reading`, it waits for no writer and is not brought forward, so that an older genaipa goes on with it; a
-        file that can't be written is opened all the same, and every method that writes fails then. A
-        GenaipaError says why a database can't be used, without the password in the URL; that its last
-        events were changed is one too, unless a `damaged` one is wanted.
+        With `read_only`, it waits for no writer and is not migrated, so that an older genaipa goes on with it; a file
+        that can't be written is opened all the same, and every method that writes fails then. A GenaipaError says why
+        a database can't be used, without the password in the URL; that its last events were changed is one too,
+        unless `allow_damaged`.
         """
-        engine, name = connect(url, reading=reading)
-        store = cls(engine, name, rubric or shipped_rubric(), damaged=damaged)
+        engine, name = connect(url, read_only=read_only)
+        store = cls(engine, name, rubric or shipped_rubric(), allow_damaged=allow_damaged)
         try:
-            store._prepare(reading=reading)
+            store._prepare_database(read_only=read_only)
         except BaseException:
             store.close()
             raise
         return store
 
-    def _prepare(self, *, reading: bool) -> None:
-        writable = is_writable(self._engine) and not (reading and self._is_made())
-        with self._writing() if writable else self._reading() as connection:
-            taken, known = schema_version(connection), len(SCHEMA_STEPS)
-            if not writable and not taken:
+    def _prepare_database(self, *, read_only: bool) -> None:
+        writable = is_writable(self._engine) and not (read_only and self._has_schema())
+        with self._open_transaction() if writable else self._open_connection() as connection:
+            version, newest = schema_version(connection), len(SCHEMA_STEPS)
+            if not writable and not version:
                 raise DataError(self.name, "holds no scores and can't be written; put a file with scores there.")
-            if taken > known:
-                raise OtherFormatError(self.name, taken, known)
+            if version > newest:
+                raise OtherFormatError(self.name, version, newest)
             if writable:
-                bring_forward(connection)
+                migrate_schema(connection)
             latest = _run(connection, _LATEST, {"most": CHECKED_TAIL + 1})
-            if not self._damaged and (wrong := next(tail_breaks(latest.all()), "")):
+            if not self._allow_damaged and (log_break := next(find_tail_breaks(latest.all()), "")):
                 raise DataError(
                     self.name,
-                    f"the log of scores was changed by something else than genaipa: {wrong} For all of it: "
+                    f"the log of scores was changed by something else than genaipa: {log_break} For all of it: "
                     "genaipa scores verify",
                 )
 
-    def _is_made(self) -> bool:
-        with self._reading() as connection:
+    def _has_schema(self) -> bool:
+        with self._open_connection() as connection:
             return schema_version(connection) > 0
 
     def append(self, events: Sequence[Event]) -> int:
-        """Keep events, all or none; how many were new.
+        """Append events, all or none; return how many were new.
 
         An event whose id is there already is left alone, even if it had become later and longer when it was sent
         again; a DataError if anything else in it differs, or if an event makes no sense. A score and an adjudication
         also end that analyst's draft and reservation of the answer, a skip the reservation.
         """
-        with self._writing() as connection:
+        with self._open_transaction() as connection:
             # In batches, so that a large import is neither one statement for each event nor one that is too long.
             return sum(
-                self._keep(connection, events[start : start + _BATCH]) for start in range(0, len(events), _BATCH)
+                self._append_batch(connection, events[start : start + _BATCH])
+                for start in range(0, len(events), _BATCH)
             )
 
-    def _keep(self, connection: Connection, events: Sequence[Event]) -> int:
-        kept = self._by_id(connection, [event.id for event in events])
+    def _append_batch(self, connection: Connection, events: Sequence[Event]) -> int:
+        stored = self._select_events(connection, [event.id for event in events])
         new: dict[str, Event] = {}
         for event in events:
-            there = kept.get(event.id) or new.get(event.id)
-            if there is None:
-                self._check(event, connection, new)
+            existing = stored.get(event.id) or new.get(event.id)
+            if existing is None:
+                self._check_event(event, connection, new)
                 new[event.id] = event
-            elif msgspec.structs.replace(event, time=there.time, seconds=there.seconds) != there:
+            elif msgspec.structs.replace(event, time=existing.time, seconds=existing.seconds) != existing:
                 raise DataError(self.name, "holds another event with this id already.", f"event {event.id}")
         if new:
-            self._chain_on(connection, list(new.values()))
+            self._write_chained(connection, list(new.values()))
         drafts = [(event.analyst, event.answer, event.kind) for event in new.values() if event.kind in VALUED]
         if drafts:
-            _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts)
+            _run_with_list(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", drafts)
         reserved = [(event.analyst, event.answer) for event in new.values() if event.kind in (*VALUED, "skip")]
         if reserved:
-            _run_on(connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved)
+            _run_with_list(connection, "DELETE FROM score_reservations WHERE (analyst, answer) IN :these", reserved)
         return len(new)
 
-    def _chain_on(self, connection: Connection, events: Sequence[Event]) -> None:
+    def _write_chained(self, connection: Connection, events: Sequence[Event]) -> None:
         """Write events at the end of the log, each with its digest."""
         head = connection.exec_driver_sql("SELECT head FROM score_chain").scalar_one()
         rows = []
         for event in events:
-            text = _text(event)
+            text = _encode_json(event)
             head = chain_digest(head, text)
             rows.append({"id": event.id, "answer": event.answer, "event": text, "digest": head})
         insert = "INSERT INTO score_events (id, answer, event, digest) VALUES (:id, :answer, :event, :digest)"
@@ -205,52 +210,54 @@ class Store:
         grown = {"new": len(rows), "head": head}
         _run(connection, "UPDATE score_chain SET events = events + :new, head = :head", grown)
 
-    def chained(self) -> LogState:
-        """The state of the event log; a GenaipaError if the database has lost it."""
-        with self._reading() as connection:
-            return _state(connection)
+    def log_state(self) -> LogState:
+        """Return the state of the event log; a GenaipaError if the database has lost it."""
+        with self._open_connection() as connection:
+            return _select_log_state(connection)
 
-    def unguarded(self) -> list[str]:
-        """Names of the triggers that the database has lost, by which it refused to change an event."""
-        with self._reading() as connection:
-            return unguarded(connection)
+    def list_lost_triggers(self) -> list[str]:
+        """Return the names of triggers that protect the log and that the database has lost."""
+        with self._open_connection() as connection:
+            return find_lost_triggers(connection)
 
-    def links(self) -> Iterator[LogRow]:
-        """Every event as its row holds it, in order."""
-        return map(LogRow._make, self._pages(_LINKS, _BEFORE_ALL))
+    def log_rows(self) -> Iterator[LogRow]:
+        """Yield every event as its row holds it, in order."""
+        return map(LogRow._make, self._read_pages(_LINKS, _BEFORE_ALL))
 
-    def _pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
-        """The rows of a statement, read page by page; its first column is the event's number."""
+    def _read_pages(self, statement: str, after: int) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a statement, read page by page; its first column is the event's number."""
         while True:
-            with self._reading() as connection:
+            with self._open_connection() as connection:
                 rows = _run(connection, statement, {"after": after, "page": _PAGE}).all()
             yield from rows
             if len(rows) < _PAGE:
                 return
             after = rows[-1][0]
 
-    def _check(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
-        problem = complaint(event, self.rubric)
+    def _check_event(self, event: Event, connection: Connection, new: Mapping[str, Event]) -> None:
+        problem = find_event_problem(event, self.rubric)
         if not problem and event.refers_to:
-            earlier = new.get(event.refers_to) or self._by_id(connection, [event.refers_to]).get(event.refers_to)
-            problem = misfit(event, earlier)
+            earlier = new.get(event.refers_to) or self._select_events(connection, [event.refers_to]).get(
+                event.refers_to
+            )
+            problem = find_reference_problem(event, earlier)
         if problem:
             raise DataError(self.name, problem, f"event {event.id}")
 
     def events(self, after: int = 0) -> Iterator[tuple[int, Event]]:
-        """(number, event) of everything after a number, in order. Numbers grow from 1 and may have gaps."""
-        return ((number, self._decode(text)) for number, text in self._pages(_EVENTS, after))
+        """Yield (number, event) of everything after a number, in order. Numbers grow from 1 and may have gaps."""
+        return ((number, self._decode_event(text)) for number, text in self._read_pages(_EVENTS, after))
 
-    def events_of(self, answer: str) -> list[Event]:
-        """Everything that happened to one answer, in order."""
-        with self._reading() as connection:
-            return self._events_of(connection, answer)
+    def load_answer_events(self, answer: str) -> list[Event]:
+        """Load the events of one answer, in order."""
+        with self._open_connection() as connection:
+            return self._select_answer_events(connection, answer)
 
     def save_draft(self, draft: Draft) -> None:
         """Keep an unfinished score in place of the one before; `updated` and `after` become this moment's."""
-        with self._writing() as connection:
+        with self._open_transaction() as connection:
             last = connection.exec_driver_sql("SELECT MAX(seq) FROM score_events").scalar()
-            text = _text(msgspec.structs.replace(draft, updated=now(), after=last or 0))
+            text = _encode_json(msgspec.structs.replace(draft, updated=now(), after=last or 0))
             _run(
                 connection,
                 "INSERT INTO score_drafts VALUES (:analyst, :answer, :kind, :draft) "
@@ -259,24 +266,24 @@ class Store:
             )
 
     def draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> Draft | None:
-        """This analyst's unfinished score of this answer."""
+        """Return this analyst's unfinished score of this answer."""
         only = {"analyst": analyst, "answer": answer, "kind": kind}
-        with self._reading() as connection:
+        with self._open_connection() as connection:
             text = _run(connection, _DRAFT, only).scalar()
         return None if text is None else _decode_draft(text)
 
     def drafts(self, analyst: str) -> list[Draft]:
-        """Everything that an analyst left unfinished, the newest first."""
-        with self._reading() as connection:
+        """Return an analyst's drafts, the newest first."""
+        with self._open_connection() as connection:
             rows = _run(connection, "SELECT draft FROM score_drafts WHERE analyst = :analyst", {"analyst": analyst})
             drafts = map(_decode_draft, rows.scalars())
             return sorted(drafts, key=lambda draft: (draft.after, draft.updated), reverse=True)
 
     def discard_draft(self, analyst: str, answer: str, kind: Literal["score", "adjudication"] = "score") -> None:
         """Delete this analyst's unfinished score of this answer."""
-        with self._writing() as connection:
+        with self._open_transaction() as connection:
             draft = [(analyst, answer, kind)]
-            _run_on(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft)
+            _run_with_list(connection, "DELETE FROM score_drafts WHERE (analyst, answer, kind) IN :these", draft)
 
     def reserve(
         self, answer: str, analyst: str, *, wanted: int, apart: Collection[str] = (), minutes: float = 15
@@ -287,11 +294,13 @@ class Store:
         `minutes`; those `apart` don't count among them. An analyst has one reservation: the one before is given back.
         Where the reply is no, nothing changes.
         """
-        with self._writing() as connection:
-            events = [event for event in self._events_of(connection, answer) if event.scorer == "human"]
-            taken = {event.analyst for event in in_effect(events) if event.kind == "score"}
-            taken.update(_live(connection).get(answer, ()), _begun(connection, answer, minutes))
-            if len(taken.difference(apart, [analyst])) >= wanted:
+        with self._open_transaction() as connection:
+            events = [event for event in self._select_answer_events(connection, answer) if event.scorer == "human"]
+            scorers = {event.analyst for event in select_effective_events(events) if event.kind == "score"}
+            scorers.update(
+                _select_reservations(connection).get(answer, ()), _select_recent_drafters(connection, answer, minutes)
+            )
+            if len(scorers.difference(apart, [analyst])) >= wanted:
                 return False
             _run(
                 connection,
@@ -303,28 +312,28 @@ class Store:
 
     def release(self, analyst: str) -> None:
         """Release an analyst's reservation."""
-        with self._writing() as connection:
+        with self._open_transaction() as connection:
             _run(connection, "DELETE FROM score_reservations WHERE analyst = :analyst", {"analyst": analyst})
 
     def reservations(self) -> dict[str, list[str]]:
         """Answer → the analysts who have it reserved now."""
-        with self._reading() as connection:
-            return _live(connection)
+        with self._open_connection() as connection:
+            return _select_reservations(connection)
 
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()
 
-    def _by_id(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
-        """The events with these ids that are there."""
-        rows = _run_on(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
-        return {event.id: event for event in map(self._decode, rows.scalars())}
+    def _select_events(self, connection: Connection, ids: Sequence[str]) -> dict[str, Event]:
+        """Return those of the events with these ids that the log has."""
+        rows = _run_with_list(connection, "SELECT event FROM score_events WHERE id IN :these", ids)
+        return {event.id: event for event in map(self._decode_event, rows.scalars())}
 
-    def _events_of(self, connection: Connection, answer: str) -> list[Event]:
+    def _select_answer_events(self, connection: Connection, answer: str) -> list[Event]:
         by_answer = "SELECT event FROM score_events WHERE answer = :answer ORDER BY seq"
-        return [self._decode(text) for text in _run(connection, by_answer, {"answer": answer}).scalars()]
+        return [self._decode_event(text) for text in _run(connection, by_answer, {"answer": answer}).scalars()]
 
-    def _decode(self, text: str) -> Event:
+    def _decode_event(self, text: str) -> Event:
         try:
             return self._decoder.decode(text)
         except msgspec.DecodeError:
@@ -332,34 +341,34 @@ class Store:
         try:
             event = event_decoder().decode(text)
         except msgspec.DecodeError:
-            told = "the log of scores has an event that can't be read; which one it is says: genaipa scores verify"
-            raise GenaipaError(told) from None
-        if self._damaged:
+            message = "the log of scores has an event that can't be read; to find it: genaipa scores verify"
+            raise GenaipaError(message) from None
+        if self._allow_damaged:
             return event
         raise DataError(
             self.name,
-            f"{complaint(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep scores by "
-            f"another one in a database of their own ({VARIABLE}).",
+            f"{find_event_problem(event, self.rubric)} Name the rubric of these scores in genaipa.toml, or keep scores "
+            f"by another one in a database of their own ({VARIABLE}).",
             f"event {event.id}",
         )
 
     @contextlib.contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        """One transaction, while nobody else writes; it is rolled back where an error ends it."""
-        with self._turn, self._reading() as connection:
+    def _open_transaction(self) -> Iterator[Connection]:
+        """Open a transaction while nobody else writes; an error rolls it back."""
+        with self._turn, self._open_connection() as connection:
             connection.exec_driver_sql(self._begin)
             yield connection
             connection.commit()
 
     @contextlib.contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def _open_connection(self) -> Iterator[Connection]:
         import sqlalchemy.exc
 
         try:
             with self._engine.connect() as connection:
                 yield connection
         except sqlalchemy.exc.SQLAlchemyError as error:
-            raise failure(error, self._engine, self.name) from None
+            raise convert_error(error, self._engine, self.name) from None
 
 
 def _run(
@@ -370,15 +379,15 @@ def _run(
     return connection.execute(sqlalchemy.text(statement), parameters)
 
 
-def _run_on(connection: Connection, statement: str, these: Sequence[Any]) -> CursorResult[*tuple[Any, ...]]:
+def _run_with_list(connection: Connection, statement: str, values: Sequence[Any]) -> CursorResult[*tuple[Any, ...]]:
     """Run a statement with a list in it: `IN :these`."""
     import sqlalchemy
 
     listed = sqlalchemy.text(statement).bindparams(sqlalchemy.bindparam("these", expanding=True))
-    return connection.execute(listed, {"these": these})
+    return connection.execute(listed, {"these": values})
 
 
-def _state(connection: Connection) -> LogState:
+def _select_log_state(connection: Connection) -> LogState:
     rows = connection.exec_driver_sql("SELECT events, head FROM score_chain").all()
     if len(rows) != 1:
         raise GenaipaError(
@@ -388,11 +397,11 @@ def _state(connection: Connection) -> LogState:
     return LogState(*rows[0])
 
 
-def _text(record: Event | Draft) -> str:
+def _encode_json(record: Event | Draft) -> str:
     return msgspec.json.encode(record).decode()
 
 
-def _live(connection: Connection) -> dict[str, list[str]]:
+def _select_reservations(connection: Connection) -> dict[str, list[str]]:
     """Answer → the analysts whose reservation of it has not run out."""
     statement = "SELECT answer, analyst FROM score_reservations WHERE until > :now ORDER BY until"
     live: dict[str, list[str]] = {}
@@ -401,8 +410,8 @@ def _live(connection: Connection) -> dict[str, list[str]]:
     return live
 
 
-def _begun(connection: Connection, answer: str, minutes: float) -> list[str]:
-    """The analysts whose draft of an answer was kept in the last minutes.
+def _select_recent_drafters(connection: Connection, answer: str, minutes: float) -> list[str]:
+    """Return the analysts whose draft of an answer was kept in the last minutes.
 
     Whoever withdraws scores, one after the other, has several under way and only one reserved.
     """

@@ -33,10 +33,10 @@ from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import occurring
-from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import ORDERS, Event, Scorer, Shown, new_id
-from genaipa.scoring.rubric import Rubric, shown
+from genaipa.scoring.answers import pair_with_occurrences
+from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.events import ORDERS, Event, Scorer, ScreenContents, new_id
+from genaipa.scoring.rubric import Rubric, format_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -48,28 +48,28 @@ if TYPE_CHECKING:
 
 IN_PART = "random part"
 """The column that says whether a row is in the random part (`waves`); it is there where a part was drawn."""
-SHOWN = ("asked", "answer", "annotated answer", IN_PART)
+SHEET_COLUMNS = ("asked", "answer", "annotated answer", IN_PART)
 """The columns that a sheet has for the analyst to read; they are not read back."""
-_READ = ("digest", "document", *SHOWN)
+_READ = ("digest", "document", *SHEET_COLUMNS)
 _WIDTHS = {"asked": 40, "answer": 80, "annotated answer": 50, "note": 40}
 _PARAGRAPH = 2000
 """Characters of a document's line that are shown in one cell: a row of a spreadsheet can't be higher than a screen."""
 _HOW = (
     "On the sheet 'scores', give each answer one of the values on each metric.",
-    "Add a note if you like. Leave a row empty that you have not scored. Your name belongs into the column 'analyst'.",
+    "Add a note if you like. Leave a row empty that you have not scored. Your name goes into the column 'analyst'.",
     "A text that a spreadsheet would take for a formula has an apostrophe in front of it, which is not part of it.",
     "Then save the file and give it back: genaipa scores import FILE",
 )
 
 
-def blind_order(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
-    """The digests of these answers, shuffled for this analyst; answers to one question about one document in a row."""
+def shuffle_answers(answers: Iterable[PooledAnswer], analyst: str) -> list[str]:
+    """Shuffle these answers' digests for an analyst, answers to one question about one document in a row."""
 
-    def place(answer: PooledAnswer) -> list[str]:
+    def sort_key(answer: PooledAnswer) -> list[str]:
         document, question = answer.document_digest, f"{answer.document_digest}\0{answer.question}"
         return [digest(f"{analyst}\0{text}") for text in (document, question, answer.digest)]
 
-    return [answer.digest for answer in sorted(answers, key=place)]
+    return [answer.digest for answer in sorted(answers, key=sort_key)]
 
 
 def write_sheet(
@@ -80,22 +80,22 @@ def write_sheet(
     *,
     in_part: Callable[[str], bool] | None = None,
 ) -> int:
-    """Write a spreadsheet to fill, with these answers in this order and the analyst's name; how many they are.
+    """Write a spreadsheet to fill, with these answers in this order and the analyst's name; return their number.
 
     `in_part` says whether the answer with a digest is in the random part; None where none was drawn.
     """
     workbook = openpyxl("desk").Workbook()
-    scores, explained = workbook.active, workbook.create_sheet("rubric")
+    scores, rubric_sheet = workbook.active, workbook.create_sheet("rubric")
     scores.title = "scores"
     read = _READ if in_part else tuple(name for name in _READ if name != IN_PART)
     columns = (*read, *rubric.metrics, "note", "analyst")
-    _append(scores, columns, bold=True)
+    _append_row(scores, columns, bold=True)
     documents: dict[str, Document] = {}
     for case in cases:
         documents[case.document.digest] = case.document
-        part = [_word(in_part(case.answer.digest))] if in_part else []
-        _append(scores, [*_row(case), *part, *[None] * (len(rubric.metrics) + 1), analyst])
-    _append_rubric(explained, rubric)
+        part = [_format_flag(in_part(case.answer.digest))] if in_part else []
+        _append_row(scores, [*_make_sheet_row(case), *part, *[None] * (len(rubric.metrics) + 1), analyst])
+    _append_rubric(rubric_sheet, rubric)
     for document in documents.values():
         _append_document(workbook, document)
     _make_fillable(scores, columns, rubric, len(read))
@@ -103,27 +103,27 @@ def write_sheet(
     return int(scores.max_row) - 1
 
 
-def _row(case: Case) -> list[str | None]:
-    asked = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
+def _make_sheet_row(case: Case) -> list[str | None]:
+    question_text = f"{case.asked}\n\n(original: {case.original})" if case.original else case.asked
     annotated = ""
     if case.annotated is not None:
         rests_on = f"\n\n({', '.join(case.annotated.sections)})" if case.annotated.sections else ""
-        said = SAID[case.annotated.silent]
-        silent = f"\n\n({said[0].upper()}{said[1:]}.)" if said else ""
+        silence_text = SAID[case.annotated.silent]
+        silent = f"\n\n({silence_text[0].upper()}{silence_text[1:]}.)" if silence_text else ""
         doubt = f"[{case.doubt}]\n\n" if case.doubt else ""
         annotated = doubt + case.annotated.answer + rests_on + silent
-    shown = [asked, case.masked_reply(), annotated]
-    return [case.answer.digest, case.answer.document, *map(_fitting, shown)]
+    texts = [question_text, case.mask_reply(), annotated]
+    return [case.answer.digest, case.answer.document, *map(_fit_cell, texts)]
 
 
-def _fitting(text: str) -> str:
-    """The text, cut with a mark where a cell of a spreadsheet can't hold it."""
-    mark = f"\n\n[cut here: the whole text has {len(text):,} characters, and a cell can't hold them]"
+def _fit_cell(text: str) -> str:
+    """Cut the text, with a mark, where a cell of a spreadsheet can't hold it."""
+    mark = f"\n\n[cut here: the whole text has {len(text):,} characters, more than a cell can hold]"
     # One character of room for the apostrophe of a text that looks like a formula.
     return text if len(text) < MOST_CHARACTERS else text[: MOST_CHARACTERS - len(mark) - 1] + mark
 
 
-def _append(sheet: Any, values: Sequence[str | float | None], *, bold: bool = False) -> None:
+def _append_row(sheet: Any, values: Sequence[str | float | None], *, bold: bool = False) -> None:
     from openpyxl.cell import Cell
 
     styles = openpyxl("desk").styles
@@ -136,12 +136,12 @@ def _append(sheet: Any, values: Sequence[str | float | None], *, bold: bool = Fa
 
 
 def _append_rubric(sheet: Any, rubric: Rubric) -> None:
-    _append(sheet, ["metric", *rubric.values], bold=True)
+    _append_row(sheet, ["metric", *rubric.values], bold=True)
     for name, metric in rubric.metrics.items():
-        _append(sheet, [name, *metric.words])
+        _append_row(sheet, [name, *metric.words])
     wide = 1 + len(rubric.values)
     for line in ("", rubric.silent_rule, *_HOW):
-        _append(sheet, [line])
+        _append_row(sheet, [line])
         sheet.merge_cells(start_row=sheet.max_row, end_row=sheet.max_row, start_column=1, end_column=wide)
         sheet.row_dimensions[sheet.max_row].height = 32
     for column in "ABCDEFGHIJ"[:wide]:
@@ -155,7 +155,7 @@ def _append_document(workbook: Any, document: Document) -> None:
     sheet.column_dimensions["A"].width = 120
     for line in document.text.split("\n"):
         for piece in textwrap.wrap(line, _PARAGRAPH) or [""]:
-            _append(sheet, [piece])
+            _append_row(sheet, [piece])
 
 
 def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric, read: int) -> None:
@@ -163,10 +163,10 @@ def _make_fillable(sheet: Any, columns: Sequence[str], rubric: Rubric, read: int
     from openpyxl.utils import get_column_letter as letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
-    places = {name: letter(place) for place, name in enumerate(columns, start=1)}
+    column_letters = {name: letter(column_letter) for column_letter, name in enumerate(columns, start=1)}
     sheet.freeze_panes = "A2"
-    for name, place in places.items():
-        sheet.column_dimensions[place].width = _WIDTHS.get(name, 14)
+    for name, column_letter in column_letters.items():
+        sheet.column_dimensions[column_letter].width = _WIDTHS.get(name, 14)
     # The values are cells and not a list in words, so that they are numbers where 0.5 is written 0,5.
     cells = f"rubric!$B$1:${letter(1 + len(rubric.values))}$1"
     allowed = DataValidation(
@@ -224,41 +224,41 @@ def write_csv(
 
 
 def write_xlsx(file: BinaryIO, title: str, names: Sequence[str], rows: Iterable[Sequence[TableCell]]) -> None:
-    """The rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
+    """Write rows as the only sheet of a spreadsheet, the names of the columns always in sight."""
     library = openpyxl("desk")
     # All of them before the first is written: a workbook that is left half-written can't be closed.
     checked = [[spreadsheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     if len(checked) >= MOST_ROWS:
-        raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows, and these are more; write .csv or .jsonl.")
-    made = library.Workbook(write_only=True)
-    sheet = made.create_sheet(title)
+        raise UsageError(f"a spreadsheet holds {MOST_ROWS:,} rows at most; write .csv or .jsonl.")
+    book = library.Workbook(write_only=True)
+    sheet = book.create_sheet(title)
     sheet.freeze_panes = "A2"
     for row in (names, *checked):
         sheet.append(row)
-    made.save(file)
+    book.save(file)
 
 
 def spreadsheet_text(text: str) -> str:
-    """A text as a cell can hold it: harmless, and without the control characters that the format forbids.
+    """Return a text as a cell can hold it: harmless, and without the control characters that the format forbids.
 
     A UsageError where it is more than fits.
     """
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-    shown = escape_formula(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
-    if len(shown) > MOST_CHARACTERS:
+    cell_text = escape_formula(ILLEGAL_CHARACTERS_RE.sub("�", text), csv=False)
+    if len(cell_text) > MOST_CHARACTERS:
         raise UsageError(
             f"a cell of a spreadsheet holds {MOST_CHARACTERS:,} characters, and the text that begins "
             f"'{text[:40]}' has {len(text):,}; write .csv or .jsonl."
         )
-    return shown
+    return cell_text
 
 
 # -- reading --
 
 
-def read_table(path: Path, wanted: str) -> ReadTable:
-    """The table in a .csv or .xlsx file; a DataError if there is none that has the column `wanted`.
+def read_table(path: Path, required_column: str) -> ReadTable:
+    """Read the table in a .csv or .xlsx file; a DataError if there is none that has `required_column`.
 
     A spreadsheet may have several sheets, under any name: the first with that column is taken.
     """
@@ -267,18 +267,18 @@ def read_table(path: Path, wanted: str) -> ReadTable:
         sheets = [[tuple(unescape_formula(cell, csv=True) for cell in row) for row in read_csv_rows(path, ",;\t")]]
     else:
         sheets = _xlsx_sheets(path)
-    found = False
+    has_names = False
     for sheet in sheets:
         rows = ((number, row) for number, row in enumerate(sheet, start=1) if any(map(str.strip, row)))
         _, names = next(rows, (0, ()))
-        found = found or bool(names)
-        if wanted in map(simplified, names):
+        has_names = has_names or bool(names)
+        if required_column in map(simplify_column_name, names):
             return ReadTable(path, names, list(rows))
-    raise DataError(path, f"has no column '{wanted}' in its first row." if found else "is empty.")
+    raise DataError(path, f"has no column '{required_column}' in its first row." if has_names else "is empty.")
 
 
-def simplified(name: str) -> str:
-    """The name of a column without capitals, blanks and underscores, which people change."""
+def simplify_column_name(name: str) -> str:
+    """Drop capitals, blanks and underscores from a column's name, which people change."""
     return " ".join(name.casefold().replace("_", " ").split())
 
 
@@ -295,17 +295,17 @@ def _xlsx_sheets(path: Path) -> Iterator[Iterable[tuple[str, ...]]]:
 SUFFIXES = (".csv", ".jsonl", ".xlsx")
 
 
-def suffix_of(path: Path) -> str:
-    """The format that a file's name asks for; a UsageError for one that scores can't be written in."""
+def parse_suffix(path: Path) -> str:
+    """Return the format that a file's name asks for; a UsageError for one that scores can't be written in."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UsageError(f"{path}: scores can be written as {', '.join(SUFFIXES)}.")
     return suffix
 
 
-def given(events: Iterable[Event], *, machines: bool) -> list[Event]:
-    """The scores and adjudications in effect; machines' only where they are wanted."""
-    return [event for event in in_effect(events) if machines or event.scorer == "human"]
+def select_effective_scores(events: Iterable[Event], *, machines: bool) -> list[Event]:
+    """Return the scores and adjudications in effect; machines' only where they are wanted."""
+    return [event for event in select_effective_events(events) if machines or event.scorer == "human"]
 
 
 def write_scores(
@@ -329,19 +329,23 @@ def write_scores(
     events = list(events)
     ticked = any(event.ticks for event in events)
     if per_run:
-        placed = ((event, [place] if place else []) for place, event in occurring(events, answers))
+        events_with_occurrences = (
+            (event, [occurrence] if occurrence else []) for occurrence, event in pair_with_occurrences(events, answers)
+        )
     else:
-        placed = ((event, answers[event.answer].occurrences if event.answer in answers else []) for event in events)
-    rows = (row_of(event, places, rubric, ticked=ticked) for event, places in placed)
+        events_with_occurrences = (
+            (event, answers[event.answer].occurrences if event.answer in answers else []) for event in events
+        )
+    rows = (make_score_row(event, places, rubric, ticked=ticked) for event, places in events_with_occurrences)
     if suffix == ".csv":
-        write_csv(file, columns(rubric, ticked=ticked), rows, marked=marked)
+        write_csv(file, score_columns(rubric, ticked=ticked), rows, marked=marked)
     else:
-        write_xlsx(file, "scores", columns(rubric, ticked=ticked), rows)
+        write_xlsx(file, "scores", score_columns(rubric, ticked=ticked), rows)
 
 
 DIGEST = "digest"
 """The column with the answer's digest: a table without it is none of ours."""
-ABOUT = ("run", "system", "document", "question", "wording", "initialization", "repetition", "m_all")
+ANSWER_COLUMNS = ("run", "system", "document", "question", "wording", "initialization", "repetition", "m_all")
 """The columns that say which answer it was, for people and statistics; they are not read back."""
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
@@ -350,66 +354,70 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 # -- out --
 
 
-def columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
-    """The columns of a table of scores: the ones read back, and `ABOUT`; `ticked` is whether points were ticked."""
+def score_columns(rubric: Rubric, *, ticked: bool = False) -> tuple[str, ...]:
+    """Return the columns of a table of scores: those read back, and `ANSWER_COLUMNS`; `ticked` adds the ticks'."""
     return (
         *(DIGEST, "analyst", "time", *rubric.metrics, "note"),
         *("seconds", "kind", "scorer", "blind", "independent", "calibration", "suggested", "preselected", "pinned"),
         "shown",
         *("order", "rubric", "id", *(["ticks"] if ticked else [])),
-        *ABOUT,
+        *ANSWER_COLUMNS,
     )
 
 
-def row_of(event: Event, places: Sequence[Occurrence], rubric: Rubric, *, ticked: bool) -> tuple[TableCell, ...]:
-    """A score or adjudication as a row of `columns`; there are no `places` where the answer's run is not here.
+def make_score_row(
+    event: Event, occurrences: Sequence[Occurrence], rubric: Rubric, *, ticked: bool
+) -> tuple[TableCell, ...]:
+    """Make a row of `score_columns` of a score or adjudication; without `occurrences` if the answer's run is not here.
 
     Of an answer that was given in several places, each run, system, … is named once.
     """
     values = event.values
     assert values is not None, "scores and adjudications have values"
-    suggested = " ".join(f"{metric}={shown(value)}" for metric, value in event.suggested.items())
-    given = (values[metric] for metric in rubric.metrics)
-    metrics: list[TableCell] = [int(value) if value.is_integer() else value for value in given]
+    suggested = " ".join(f"{metric}={format_value(value)}" for metric, value in event.suggested.items())
+    ordered = (values[metric] for metric in rubric.metrics)
+    metrics: list[TableCell] = [int(value) if value.is_integer() else value for value in ordered]
     return (
         *(event.answer, event.analyst, event.time, *metrics, event.note),
-        *(event.seconds, event.kind, event.scorer, _word(event.blind), _word(event.independent)),
-        *(_word(event.calibration), suggested, _word(event.preselected), _word(event.pinned)),
-        _describe_shown(event.shown),
-        *(event.order, event.rubric, event.id, *([_ticks(event.ticks)] if ticked else [])),
-        *_about(places),
+        *(event.seconds, event.kind, event.scorer, _format_flag(event.blind), _format_flag(event.independent)),
+        *(_format_flag(event.calibration), suggested, _format_flag(event.preselected), _format_flag(event.pinned)),
+        _format_screen_contents(event.shown),
+        *(event.order, event.rubric, event.id, *([_format_ticks(event.ticks)] if ticked else [])),
+        *_list_answer_cells(occurrences),
         round(rubric.m_all(values), 2),
     )
 
 
-def _about(places: Sequence[Occurrence]) -> Iterator[TableCell]:
-    for column in ABOUT[:-1]:  # all but M_all
-        named = list(dict.fromkeys(getattr(place, column) for place in places))
-        yield named[0] if len(named) == 1 else "; ".join(map(str, named)) or None
+def _list_answer_cells(occurrences: Sequence[Occurrence]) -> Iterator[TableCell]:
+    for column in ANSWER_COLUMNS[:-1]:  # all but M_all
+        distinct = list(dict.fromkeys(getattr(occurrence, column) for occurrence in occurrences))
+        yield distinct[0] if len(distinct) == 1 else "; ".join(map(str, distinct)) or None
 
 
-def _ticks(ticks: Ticks | None) -> str:
-    """Ticks as `points=DIGEST said=ID,ID contradicted=ID`; empty without any."""
+def _format_ticks(ticks: Ticks | None) -> str:
+    """Format ticks as `points=DIGEST said=ID,ID contradicted=ID`; empty without any."""
     if ticks is None:
         return ""
     lists = {"said": ticks.said, "contradicted": ticks.contradicted}
     return " ".join([f"points={ticks.digest}", *(f"{name}={','.join(ids)}" for name, ids in lists.items() if ids)])
 
 
-def _describe_shown(on_screen: Shown | None) -> str:
+def _format_screen_contents(on_screen: ScreenContents | None) -> str:
     """Describe what was on screen as `nearest grey evidence=METRIC,… suggestion=METRIC,… withheld=METRIC:VALUE,…`."""
     if on_screen is None:
         return ""
     lists = {
         "evidence": on_screen.evidence,
         "suggestion": on_screen.suggestion,
-        "withheld": [f"{metric}:{shown(value)}" for metric, value in on_screen.withheld.items()],
+        "withheld": [f"{metric}:{format_value(value)}" for metric, value in on_screen.withheld.items()],
     }
     flags = [name for name in ("nearest", "grey") if getattr(on_screen, name)]
-    return " ".join([*flags, *(f"{name}={','.join(some)}" for name, some in lists.items() if some)]) or "nothing"
+    return (
+        " ".join([*flags, *(f"{name}={','.join(entries)}" for name, entries in lists.items() if entries)]) or "nothing"
+    )
 
 
-def _word(flag: bool) -> str:
+def _format_flag(flag: bool) -> str:
     # Not TRUE and FALSE, which spreadsheets translate.
     return "yes" if flag else "no"
 
@@ -417,8 +425,8 @@ def _word(flag: bool) -> str:
 # -- in --
 
 
-def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Event | None, list[tuple[str, str]]]:
-    """The event in a row (column → text), given by `analyst`, and its problems (column, problem).
+def parse_event(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Event | None, list[tuple[str, str]]]:
+    """Parse the event in a row (column → text), given by `analyst`; return it and its problems (column, problem).
 
     A row without an id or a time is a new event of this moment, by this rubric. There is no event where anything is
     wrong.
@@ -428,8 +436,8 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
     if not cells.get("id", "").strip():
         fields["rubric"] = rubric.digest
     named: dict[str, Callable[[str], Any]] = {
-        "suggested": partial(_suggested, rubric=rubric),
-        "shown": partial(_read_shown, rubric=rubric),
+        "suggested": partial(_parse_suggestions, rubric=rubric),
+        "shown": partial(_parse_screen_contents, rubric=rubric),
     }
     for column, read in (_READERS | named).items():
         text = cells.get(column, "").strip()
@@ -440,71 +448,71 @@ def event_of(cells: Mapping[str, str], analyst: str, rubric: Rubric) -> tuple[Ev
                 problems.append((column, f"{error}."))
     digest = cells[DIGEST].strip()
     if not digest:
-        problems.append((DIGEST, "is empty, so that nobody can say which answer this is."))
+        problems.append((DIGEST, "is empty, so the answer is unknown."))
     values = {}
     for metric in rubric.metrics:
         try:
-            values[metric] = _value(cells[metric].strip(), rubric)
+            values[metric] = _parse_value(cells[metric].strip(), rubric)
         except ValueError as error:
             problems.append((metric, f"{error}."))
     if problems:
         return None, problems
-    given = rubric.given(values)
-    return Event(**fields, analyst=analyst, answer=digest, values=given, note=cells.get("note", "")), []
+    checked = rubric.make_values(values)
+    return Event(**fields, analyst=analyst, answer=digest, values=checked, note=cells.get("note", "")), []
 
 
-def is_scored(cells: Mapping[str, str], rubric: Rubric) -> bool:
+def has_values(cells: Mapping[str, str], rubric: Rubric) -> bool:
     """Whether any of the values is there."""
     return any(cells[metric].strip() for metric in rubric.metrics)
 
 
-def _value(text: str, rubric: Rubric) -> float:
+def _parse_value(text: str, rubric: Rubric) -> float:
     if not text:
-        raise ValueError("has no value, and other metrics of the row have")
+        raise ValueError("has no value, while other metrics of the row have one")
     with contextlib.suppress(ValueError):
         if (value := parse_number(text)) in rubric.values:
             return value
-    raise ValueError(f"'{text}' is not one of {', '.join(map(shown, rubric.values))}")
+    raise ValueError(f"'{text}' is not one of {', '.join(map(format_value, rubric.values))}")
 
 
-def time_of(text: str) -> str:
-    """The text if it is a time in UTC as events have it; a ValueError otherwise."""
+def check_time(text: str) -> str:
+    """Return the text if it is a time in UTC as events have it; a ValueError otherwise."""
     if not _TIME.fullmatch(text):
         raise ValueError(f"'{text}' is not a time in UTC such as 2026-05-04T12:30:00.000Z")
     return text
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     seconds = parse_number(text)
     if seconds < 0:
-        raise ValueError(f"'{text}' is less than no time")
+        raise ValueError(f"'{text}' is a negative time")
     return seconds
 
 
-def _flag(text: str) -> bool:
-    return _choice("yes", "no")(text) == "yes"
+def _parse_flag(text: str) -> bool:
+    return _make_choice_parser("yes", "no")(text) == "yes"
 
 
-def _choice(*words: str) -> Callable[[str], str]:
-    def read(text: str) -> str:
+def _make_choice_parser(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
         if text.casefold() not in words:
             raise ValueError(f"'{text}' is not one of {', '.join(words)}")
         return text.casefold()
 
-    return read
+    return parse
 
 
-def _suggested(text: str, rubric: Rubric) -> dict[str, float]:
-    found: dict[str, float] = {}
+def _parse_suggestions(text: str, rubric: Rubric) -> dict[str, float]:
+    suggestions: dict[str, float] = {}
     for part in text.split():
         metric, _, value = part.partition("=")
         if metric not in rubric.metrics or parse_number(value) not in rubric.values:
             raise ValueError(f"'{part}' is not a metric and its value, such as reference=-1")
-        found[metric] = parse_number(value)
-    return found
+        suggestions[metric] = parse_number(value)
+    return suggestions
 
 
-def _read_shown(text: str, rubric: Rubric) -> Shown:
+def _parse_screen_contents(text: str, rubric: Rubric) -> ScreenContents:
     fields: dict[str, Any] = {}
     for part in text.split() if text != "nothing" else ():
         name, _, listed = part.partition("=")
@@ -513,34 +521,34 @@ def _read_shown(text: str, rubric: Rubric) -> Shown:
         elif name in ("evidence", "suggestion") and listed and set(listed.split(",")) <= set(rubric.metrics):
             fields[name] = tuple(listed.split(","))
         elif name == "withheld" and listed:
-            fields[name] = _suggested(listed.replace(",", " ").replace(":", "="), rubric)
+            fields[name] = _parse_suggestions(listed.replace(",", " ").replace(":", "="), rubric)
         else:
             raise ValueError(f"'{part}' is none of nearest, grey, evidence=, suggestion= and withheld=")
-    return Shown(**fields)
+    return ScreenContents(**fields)
 
 
-def _read_ticks(text: str) -> Ticks:
-    found = dict(part.partition("=")[::2] for part in text.split())
-    if not found.get("points") or not found.keys() <= {"points", "said", "contradicted"}:
+def _parse_ticks(text: str) -> Ticks:
+    fields = dict(part.partition("=")[::2] for part in text.split())
+    if not fields.get("points") or not fields.keys() <= {"points", "said", "contradicted"}:
         raise ValueError(f"'{text}' is not of the form points=DIGEST said=ID,ID contradicted=ID")
-    said, contradicted = (tuple(filter(None, found.get(name, "").split(","))) for name in ("said", "contradicted"))
-    if both := set(said).intersection(contradicted):
-        raise ValueError(f"the point '{min(both)}' can't be both said and contradicted")
-    return Ticks(found["points"], said, contradicted)
+    stated, contradicted = (tuple(filter(None, fields.get(name, "").split(","))) for name in ("said", "contradicted"))
+    if in_both := set(stated).intersection(contradicted):
+        raise ValueError(f"the point '{min(in_both)}' can't be both said and contradicted")
+    return Ticks(fields["points"], stated, contradicted)
 
 
 _READERS: dict[str, Callable[[str], Any]] = {
     "id": str,
-    "time": time_of,
-    "seconds": _seconds,
-    "kind": _choice("score", "adjudication"),
-    "scorer": _choice(*get_args(Scorer)),
-    "blind": _flag,
-    "independent": _flag,
-    "calibration": _flag,
-    "preselected": _flag,
-    "pinned": _flag,
-    "order": _choice(*ORDERS),
+    "time": check_time,
+    "seconds": _parse_seconds,
+    "kind": _make_choice_parser("score", "adjudication"),
+    "scorer": _make_choice_parser(*get_args(Scorer)),
+    "blind": _parse_flag,
+    "independent": _parse_flag,
+    "calibration": _parse_flag,
+    "preselected": _parse_flag,
+    "pinned": _parse_flag,
+    "order": _make_choice_parser(*ORDERS),
     "rubric": str,
-    "ticks": _read_ticks,
+    "ticks": _parse_ticks,
 }

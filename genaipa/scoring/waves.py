@@ -55,12 +55,12 @@ _DIGITS = 16
 
 Group: TypeAlias = tuple[str, str]
 """A system, and an experiment (`runs.experiments`)."""
-Ordered: TypeAlias = dict[str, dict[str, list[str]]]
+AnswerOrder: TypeAlias = dict[str, dict[str, list[str]]]
 """Question → document → answers, each in the order in which their turn comes."""
 
 
 def short_digest(digest: str) -> str:
-    """The beginning of an answer's digest, by which waves know it."""
+    """Return the beginning of an answer's digest, by which waves know it."""
     return digest[:_DIGITS]
 
 
@@ -78,8 +78,8 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """One draw of a group: the order of its answers by then; the first `size` are in the wave.
 
     `wanted` is the size of the group's whole wave, as it was asked for, and `sizes` are the ones that its part in this
-    draw has had, each larger than the one before. `back` is how many of them a view goes back (`Waves.finished`).
-    `stratum` names the documents that it was drawn from; empty for all.
+    draw has had, each larger than the one before. `back` is how many of them a view goes back
+    (`Waves.select_finished`). `stratum` names the documents that it was drawn from; empty for all.
     """
 
     system: str
@@ -88,7 +88,7 @@ class Draw(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     sizes: tuple[int, ...]
     seed: int
     time: str
-    questions: Ordered
+    questions: AnswerOrder
     back: int = 0
     stratum: str = ""
 
@@ -121,34 +121,36 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
     draws: tuple[Draw, ...] = ()
 
     def __repr__(self) -> str:
-        return short_repr("Waves", f"{len(self.draws):,} draws", f"{len(self.asked):,} answers to be scored by people")
+        return short_repr(
+            "Waves", f"{len(self.draws):,} draws", f"{len(self.all_answers_in_wave):,} answers to be scored by people"
+        )
 
     def __bool__(self) -> bool:
         """Whether anything was drawn."""
         return bool(self.draws)
 
     @cached_property
-    def taken(self) -> dict[Group, set[str]]:
+    def answers_in_wave(self) -> dict[Group, set[str]]:
         """Group → its answers that are in the wave, by the beginnings of their digests (`short_digest`)."""
-        found: defaultdict[Group, set[str]] = defaultdict(set)
+        answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
             for cell in draw.cells():
-                found[draw.group].update(cell.answers[: cell.taken])
-        return dict(found)
+                answers[draw.group].update(cell.answers[: cell.taken])
+        return dict(answers)
 
     @cached_property
-    def asked(self) -> frozenset[str]:
+    def all_answers_in_wave(self) -> frozenset[str]:
         """The answers that people are asked to score: those in the wave of any group."""
-        return frozenset(chain.from_iterable(self.taken.values()))
+        return frozenset(chain.from_iterable(self.answers_in_wave.values()))
 
     @cached_property
-    def known(self) -> dict[Group, set[str]]:
+    def source_answers(self) -> dict[Group, set[str]]:
         """Group → the answers that it was drawn from."""
-        found: defaultdict[Group, set[str]] = defaultdict(set)
+        answers: defaultdict[Group, set[str]] = defaultdict(set)
         for draw in self.draws:
             for documents in draw.questions.values():
-                found[draw.group].update(chain.from_iterable(documents.values()))
-        return dict(found)
+                answers[draw.group].update(chain.from_iterable(documents.values()))
+        return dict(answers)
 
     @property
     def plans(self) -> tuple[Waves, Waves]:
@@ -159,11 +161,11 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         )
         return Waves(first), Waves(last)
 
-    def wanted(self, group: Group) -> int:
-        """The size of a group's wave, as it was asked for; 0 where nothing was drawn."""
+    def target_size(self, group: Group) -> int:
+        """Return the size of a group's wave, as it was asked for; 0 where nothing was drawn."""
         return max((draw.wanted for draw in self.draws if draw.group == group), default=0)
 
-    def drawn(
+    def extend(
         self,
         answers: Iterable[PooledAnswer],
         *,
@@ -174,7 +176,7 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         strata: Mapping[str, str] | None = None,
         days: Mapping[str, str] | None = None,
     ) -> Waves:
-        """These waves, larger where `size` is, and with draws from the answers that are in none yet.
+        """Extend these waves to `size`, with draws from the answers that are in none yet.
 
         `size` is that of each group; None leaves groups theirs, and gives new ones `SIZE`. Where a group has several
         draws, each has its share of it. None ever gets smaller, so that answers that came later may make a group's
@@ -184,49 +186,52 @@ class Waves(msgspec.Struct, frozen=True, dict=True):
         one for each of the `days` (run → day).
         """
         answers = list(answers)
-        population = _population(answers)
-        on = {one.digest: min((days or {}).get(at.run, "") for at in one.occurrences) for one in answers}
+        population = _group_answers(answers)
+        answer_days = {
+            answer.digest: min((days or {}).get(occurrence.run, "") for occurrence in answer.occurrences)
+            for answer in answers
+        }
         draws = list(self.draws)
         seed = draws[0].seed if draws else seed
         for group, questions in population.items():
-            known = self.known.get(group, set())
+            previous = self.source_answers.get(group, set())
             every = {question for question, _ in questions.values()}
             turns = enumerate(sorted(set(strata.values())) if strata else [""])
-            for (turn, stratum), day in product(turns, sorted({on[one] for one in questions})):
-                among = {
-                    one: at
-                    for one, at in questions.items()
-                    if on[one] == day and (not strata or strata[at[1]] == stratum)
+            for (turn, stratum), day in product(turns, sorted({answer_days[answer] for answer in questions})):
+                candidates = {
+                    answer: at
+                    for answer, at in questions.items()
+                    if answer_days[answer] == day and (not strata or strata[at[1]] == stratum)
                 }
-                new = _ordered(among, known, scored, f"{seed}\0{0}", every, turn)
+                new = _order_new_answers(candidates, previous, scored, f"{seed}\0{0}", every, turn)
                 if new:
                     draws.append(Draw(*group, 0, (), seed, time, new, stratum=stratum))
-        return Waves(tuple(_grown(draws, dict.fromkeys(population, size or 0))))
+        return Waves(tuple(_grow_draws(draws, dict.fromkeys(population, size or 0))))
 
-    def finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
-        """These waves; one that is not finished as it was when it was smaller, if people finished that.
+    def select_finished(self, answers: Collection[str], scored: Collection[str]) -> Waves:
+        """Return these waves; one that is not finished as it was when it was smaller, if people finished that.
 
         `answers` are the digests there are, and `scored` the ones people have scored. Whoever lets a
         finished wave grow keeps a random part that way, and what is scored of the rest is beside it.
         """
         if not self.draws:
             return self
-        there = frozenset(map(short_digest, answers))
-        lacking = there.difference(map(short_digest, scored))
-        return Waves(tuple(_as_finished(draw, there, lacking) for draw in self.draws))
+        present = frozenset(map(short_digest, answers))
+        lacking = present.difference(map(short_digest, scored))
+        return Waves(tuple(_shrink_to_finished(draw, present, lacking) for draw in self.draws))
 
 
-def _as_finished(draw: Draw, there: Collection[str], lacking: Collection[str]) -> Draw:
+def _shrink_to_finished(draw: Draw, present: Collection[str], lacking: Collection[str]) -> Draw:
     for back in range(len(draw.sizes)):
-        before = msgspec.structs.replace(draw, back=back)
-        taken = [answer for cell in before.cells() for answer in cell.answers[: cell.taken] if answer in there]
-        if sum(answer in lacking for answer in taken) <= UNFINISHED * len(taken):
-            return before
+        earlier = msgspec.structs.replace(draw, back=back)
+        members = [answer for cell in earlier.cells() for answer in cell.answers[: cell.taken] if answer in present]
+        if sum(answer in lacking for answer in members) <= UNFINISHED * len(members):
+            return earlier
     return msgspec.structs.replace(draw, back=0)
 
 
-def _grown(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
-    """The draws, each with its share of its group's size, and never less than it has."""
+def _grow_draws(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
+    """Grow each draw to its share of its group's size; none gets smaller."""
     wanted: defaultdict[Group, int] = defaultdict(int, sizes)
     whole: defaultdict[Group, int] = defaultdict(int)
     for draw in draws:
@@ -239,59 +244,64 @@ def _grown(draws: Sequence[Draw], sizes: dict[Group, int]) -> Iterator[Draw]:
         yield msgspec.structs.replace(draw, wanted=size, sizes=(*draw.sizes, *larger))
 
 
-Found: TypeAlias = dict[str, tuple[str, str]]
+AnswerPlaces: TypeAlias = dict[str, tuple[str, str]]
 """Answer → its question and document."""
 
 
-def _population(answers: Iterable[PooledAnswer]) -> dict[Group, Found]:
+def _group_answers(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]:
     """Group → its answers; one that occurs at several questions or documents is at the first by name."""
-    found: defaultdict[Group, Found] = defaultdict(dict)
+    groups: defaultdict[Group, AnswerPlaces] = defaultdict(dict)
     for answer in answers:
         for at in answer.occurrences:
-            group = found[at.system, classify_experiment(answer.kind, at.initialization, at.wording)]
-            place = (at.question, at.document)
-            before = group.get(answer.digest)
-            group[answer.digest] = place if before is None else min(before, place)
-    return {group: found[group] for group in sorted(found)}
+            places = groups[at.system, classify_experiment(answer.kind, at.initialization, at.wording)]
+            position = (at.question, at.document)
+            earlier = places.get(answer.digest)
+            places[answer.digest] = position if earlier is None else min(earlier, position)
+    return {places: groups[places] for places in sorted(groups)}
 
 
-def largest(answers: Iterable[PooledAnswer]) -> int:
-    """The number of answers of the largest group; 0 without an answer."""
-    return max(map(len, _population(answers).values()), default=0)
+def largest_group_size(answers: Iterable[PooledAnswer]) -> int:
+    """Return the number of answers of the largest group; 0 without an answer."""
+    return max(map(len, _group_answers(answers).values()), default=0)
 
 
-def _ordered(
-    answers: Found, known: Collection[str], scored: Collection[str], seed: str, every: Iterable[str], turn: int
-) -> Ordered:
-    """The answers that are new, in an order that the seed decides, whatever their order was.
+def _order_new_answers(
+    answers: AnswerPlaces,
+    previous: Collection[str],
+    scored: Collection[str],
+    seed: str,
+    questions: Iterable[str],
+    turn: int,
+) -> AnswerOrder:
+    """Put the answers that are new into an order that the seed decides, whatever their order was.
 
-    The order of `every` question begins elsewhere at each turn, evenly spread; a random order stays one by that.
+    The order of `questions` begins elsewhere at each turn, evenly spread; a random order stays one by that.
     """
-    begun = hashlib.blake2b(f"{seed}\0".encode(), digest_size=8)
+    seed_hash = hashlib.blake2b(f"{seed}\0".encode(), digest_size=8)
 
-    def place(*named: str) -> bytes:
-        drawn = begun.copy()
-        drawn.update("\0".join(named).encode())
-        return drawn.digest()
+    def sort_key(*named: str) -> bytes:
+        name_hash = seed_hash.copy()
+        name_hash.update("\0".join(named).encode())
+        return name_hash.digest()
 
     cells: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for digest, (question, document) in answers.items():
-        if digest not in scored and short_digest(digest) not in known:
+        if digest not in scored and short_digest(digest) not in previous:
             cells[question][document].append(digest)
-    order = sorted(every, key=place)
+    order = sorted(questions, key=sort_key)
     begins = int(turn * _GOLDEN % 1 * len(order))
     return {
         question: {
-            document: list(map(short_digest, sorted(cells[question][document], key=place)))
-            for document in sorted(cells[question], key=lambda document: place(question, document))
+            document: list(map(short_digest, sorted(cells[question][document], key=sort_key)))
+            for document in sorted(cells[question], key=lambda document: sort_key(question, document))
         }
         for question in (*order[begins:], *order[:begins])
         if question in cells
     }
 
 
-def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
-    """Whether each row's answer is in the wave of its group (`in_wave`), and by what chance it came into it (`pi`).
+def compute_inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
+    """Compute whether each row's answer is in its group's wave (`in_wave`), and by what chance it came there (`pi`).
 
     `answers` has the columns `system`, `experiment` and `answer` (a digest, or empty) of the tidy table; the result
     has its index. `pi`, above 0 to 1, is the chance by which an answer's turn comes within the wave (`Draw.cells`). It
@@ -307,20 +317,25 @@ def inclusion(answers: pd.DataFrame, waves: Waves) -> pd.DataFrame:
     groups: defaultdict[Group, list[WaveCell]] = defaultdict(list)
     for draw in waves.draws:
         groups[draw.group] += draw.cells()
-    found = pd.DataFrame({"in_wave": False, "pi": np.nan}, index=answers.index)
+    result = pd.DataFrame({"in_wave": False, "pi": np.nan}, index=answers.index)
     for (system, experiment), cells in groups.items():
         rows = np.flatnonzero((answers["system"] == system) & (answers["experiment"] == experiment))
-        each = [len(cell.answers) for cell in cells]
-        taken = np.concatenate([np.arange(len(cell.answers)) < cell.taken for cell in cells])
-        pi = np.repeat([cell.pi for cell in cells], each)
-        at = pd.Index(list(chain.from_iterable(cell.answers for cell in cells))).get_indexer(pd.Index(texts[rows]))
-        found.iloc[rows[at >= 0], 0], found.iloc[rows[at >= 0], 1] = taken[at[at >= 0]], pi[at[at >= 0]]
-    return found
+        cell_sizes = [len(cell.answers) for cell in cells]
+        in_wave = np.concatenate([np.arange(len(cell.answers)) < cell.taken for cell in cells])
+        pi = np.repeat([cell.pi for cell in cells], cell_sizes)
+        positions = pd.Index(list(chain.from_iterable(cell.answers for cell in cells))).get_indexer(
+            pd.Index(texts[rows])
+        )
+        result.iloc[rows[positions >= 0], 0], result.iloc[rows[positions >= 0], 1] = (
+            in_wave[positions[positions >= 0]],
+            pi[positions[positions >= 0]],
+        )
+    return result
 
 
-def gone(waves: Waves, digests: Iterable[str]) -> int:
-    """The number of answers that were drawn from and are not among these any more."""
-    return len(set().union(*waves.known.values()).difference(map(short_digest, digests)))
+def count_missing(waves: Waves, digests: Iterable[str]) -> int:
+    """Count the answers of the draws that are not among these any more."""
+    return len(set().union(*waves.source_answers.values()).difference(map(short_digest, digests)))
 
 
 class WaveStanding(NamedTuple):
@@ -338,34 +353,40 @@ class WaveStanding(NamedTuple):
     late: int
 
 
-def standings(waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[str]) -> list[WaveStanding]:
-    """Each group's standing, of these answers; `scored` are the digests that people have scored."""
+def measure_standings(waves: Waves, answers: Iterable[PooledAnswer], scored: Collection[str]) -> list[WaveStanding]:
+    """Measure each group's standing; `scored` are the digests of answers that people have scored."""
     return [
-        _standing(group, found.keys(), scored, waves.taken.get(group, set()), waves.known.get(group, set()))
-        for group, found in _population(answers).items()
+        _measure_standing(
+            group,
+            places.keys(),
+            scored,
+            waves.answers_in_wave.get(group, set()),
+            waves.source_answers.get(group, set()),
+        )
+        for group, places in _group_answers(answers).items()
     ]
 
 
-def _standing(
-    group: Group, digests: Collection[str], scored: Collection[str], taken: Collection[str], known: Collection[str]
+def _measure_standing(
+    group: Group, digests: Collection[str], scored: Collection[str], members: Collection[str], previous: Collection[str]
 ) -> WaveStanding:
-    wave = [digest for digest in digests if short_digest(digest) in taken]
+    wave = [digest for digest in digests if short_digest(digest) in members]
     inside = sum(digest in scored for digest in wave)
-    late = sum(digest not in scored and short_digest(digest) not in known for digest in digests)
+    late = sum(digest not in scored and short_digest(digest) not in previous for digest in digests)
     return WaveStanding(
         *group, len(digests), len(wave), inside, sum(digest in scored for digest in digests) - inside, late
     )
 
 
-def in_words(found: Sequence[WaveStanding]) -> str:
-    """The part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
-    each = {(group.wave, group.answers) for group in found}
-    if len(each) == 1:
-        wave, answers = each.pop()
+def describe_waves(groups: Sequence[WaveStanding]) -> str:
+    """Describe the part of their answers that waves ask for: `64 of 160 answers of each system and experiment`."""
+    sizes = {(group.wave, group.answers) for group in groups}
+    if len(sizes) == 1:
+        wave, answers = sizes.pop()
         return f"{wave:,} of {answers:,} answers of each system and experiment"
-    most, wave = max(group.wave for group in found), sum(group.wave for group in found)
-    answers = sum(group.answers for group in found)
-    return f"up to {most:,} answers of each system and experiment, {wave:,} of {answers:,} in all"
+    largest, wave = max(group.wave for group in groups), sum(group.wave for group in groups)
+    answers = sum(group.answers for group in groups)
+    return f"up to {largest:,} answers of each system and experiment, {wave:,} of {answers:,} in all"
 
 
 WAVES = "waves.jsonl"
@@ -381,7 +402,7 @@ class _WavesHead(msgspec.Struct):
 
 
 def load_waves(workspace: Workspace) -> Waves:
-    """The workspace's waves; none without the file. A DataError if anything but genaipa changed it."""
+    """Return the workspace's waves; none without the file. A DataError if anything but genaipa changed it."""
     path = workspace.home / WAVES
     try:
         return read_waves(path, path.read_bytes())
@@ -392,24 +413,24 @@ def load_waves(workspace: Workspace) -> Waves:
 
 
 def read_waves(path: Path, content: bytes) -> Waves:
-    """The waves in a file's content; a DataError if anything but genaipa changed it."""
-    first, _, rest = content.partition(b"\n")
+    """Return the waves in a file's content; a DataError if anything but genaipa changed it."""
+    first, _, body = content.partition(b"\n")
     try:
         head = msgspec.json.decode(first, type=_WavesHead)
         if head.format > _FORMAT:
             raise OtherFormatError(path, head.format, _FORMAT)
-        if head.sha256 == hashlib.sha256(rest).hexdigest():
+        if head.sha256 == hashlib.sha256(body).hexdigest():
             decode = msgspec.json.Decoder(Draw).decode
-            return Waves(tuple(map(decode, rest.splitlines())))
+            return Waves(tuple(map(decode, body.splitlines())))
     except DAMAGE:
         pass
     raise DataError(path, f"is not as genaipa wrote it, so it no longer says what was drawn at random; {_REMEDY}")
 
 
-def written(waves: Waves) -> bytes:
-    """The content of the file of these waves."""
-    rest = b"".join(msgspec.json.encode(msgspec.structs.replace(draw, back=0)) + b"\n" for draw in waves.draws)
-    return msgspec.json.encode(_WavesHead(_FORMAT, hashlib.sha256(rest).hexdigest())) + b"\n" + rest
+def encode_waves(waves: Waves) -> bytes:
+    """Return the content of the file of these waves."""
+    body = b"".join(msgspec.json.encode(msgspec.structs.replace(draw, back=0)) + b"\n" for draw in waves.draws)
+    return msgspec.json.encode(_WavesHead(_FORMAT, hashlib.sha256(body).hexdigest())) + b"\n" + body
 
 
 def save_waves(workspace: Workspace, waves: Waves) -> None:
@@ -417,7 +438,7 @@ def save_waves(workspace: Workspace, waves: Waves) -> None:
     path = workspace.home / WAVES
     try:
         with replacing(path, durable=True) as file:
-            file.write(written(waves))
+            file.write(encode_waves(waves))
     except OSError as error:
         raise DataError(path, f"can't be written ({error.strerror}).") from None
 
@@ -432,7 +453,7 @@ def draw_waves(
     strata: Mapping[str, str] | None = None,
     days: Mapping[str, str] | None = None,
 ) -> Waves:
-    """Draw from the answers that are in no draw yet, let waves grow to `size`, and keep the result (`Waves.drawn`).
+    """Draw from the answers that are in no draw yet, let waves grow to `size`, and save the result (`Waves.extend`).
 
     Without a `size` nothing is drawn as long as no group has more than `SIZE` answers: all of them are asked for.
     `scored` are the digests of answers that people have scored. A DataError for a file that can't be used, or that is
@@ -441,19 +462,19 @@ def draw_waves(
     waves = load_waves(workspace)
     if waves:
         _check_origin(workspace, waves, answers)
-    elif size is None and largest(answers) <= SIZE:
+    elif size is None and largest_group_size(answers) <= SIZE:
         return waves
-    found = waves.drawn(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
-    if found != waves:
-        save_waves(workspace, found)
-    return found
+    extended = waves.extend(answers, size=size, seed=seed, time=now(), scored=scored, strata=strata, days=days)
+    if extended != waves:
+        save_waves(workspace, extended)
+    return extended
 
 
 def _check_origin(workspace: Workspace, waves: Waves, answers: Iterable[PooledAnswer]) -> None:
-    """A DataError where none of what was drawn from is here: neither among these answers, nor in any other run."""
-    known = set().union(*waves.known.values())
-    if not known.isdisjoint(short_digest(answer.digest) for answer in answers):
+    """Raise a DataError where no answer of the draws is here: neither among these answers, nor in any other run."""
+    source_answers = set().union(*waves.source_answers.values())
+    if not source_answers.isdisjoint(short_digest(answer.digest) for answer in answers):
         return
-    if known.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):
-        problem = f"is of another workspace: none of the {len(known):,} answers that it was drawn from is here"
+    if source_answers.isdisjoint(map(short_digest, Pool(workspace, run_folders(workspace)).answers)):
+        problem = f"belongs to another workspace: none of the {len(source_answers):,} answers it was drawn from is here"
         raise DataError(workspace.home / WAVES, f"{problem}; {_REMEDY}")

@@ -96,17 +96,17 @@ def measure_agreement(counts: Any, scale: Floats, clusters: Any = None) -> Scale
     table = as_counts(counts)
     if len(table) and table.sum(axis=1).min() < 2:  # noqa: PLR2004 - agreement is of two
         raise ValueError("a unit was rated by fewer than two raters")
-    return _measure_patterns(table, scale, clusters, _pair_within)
+    return _measure_patterns(table, scale, clusters, _count_inner_pairs)
 
 
-def measure_agreement_between(first: Any, second: Any, scale: Floats, clusters: Any = None) -> ScaleAgreement:
+def measure_side_agreement(first: Any, second: Any, scale: Floats, clusters: Any = None) -> ScaleAgreement:
     """Measure the agreement of two sides on units that both rated; how far a side agrees with itself doesn't matter.
 
     Where several of a side rated a unit, each of them counts alike. With one rater on either side, it is what
     `measure_agreement` finds. `clusters` are as there.
     """
     ours, theirs = _as_sides(first, second)
-    return _measure_patterns(np.hstack([ours, theirs]), scale, clusters, _pair_between)
+    return _measure_patterns(np.hstack([ours, theirs]), scale, clusters, _count_cross_pairs)
 
 
 def compare_alphas(side: Any, people: Any) -> AlphaDifference:
@@ -117,7 +117,7 @@ def compare_alphas(side: Any, people: Any) -> AlphaDifference:
     """
     ours, theirs = _as_sides(side, people)
     n = len(ours)
-    pairs = (_pair_between(np.hstack([ours, theirs])), _pair_within(theirs))
+    pairs = (_count_cross_pairs(np.hstack([ours, theirs])), _count_inner_pairs(theirs))
     every = [part.sum(axis=0) for part in pairs]
     alphas = AlphaDifference(float(measure_alpha(every[0])), float(measure_alpha(every[1])))
     without = np.subtract(*(measure_alpha(whole - part) for whole, part in zip(every, pairs, strict=True)))
@@ -246,14 +246,16 @@ def _find_patterns(counts: Counts) -> tuple[Counts, Counts]:
     return counts[where], often
 
 
-def _pair_within(counts: Counts) -> Floats:
+def _count_inner_pairs(counts: Counts) -> Floats:
     """Count the coincidences of each unit's ratings with one another."""
-    same = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
-    coincidences: Floats = (counts[:, :, None] * counts[:, None, :] - same) / (counts.sum(axis=1) - 1)[:, None, None]
+    own_pairs = counts[:, :, None] * np.eye(counts.shape[1], dtype=np.int64)
+    coincidences: Floats = (counts[:, :, None] * counts[:, None, :] - own_pairs) / (counts.sum(axis=1) - 1)[
+        :, None, None
+    ]
     return coincidences
 
 
-def _pair_between(counts: Counts) -> Floats:
+def _count_cross_pairs(counts: Counts) -> Floats:
     """Count the coincidences of each unit's ratings of one side (the former half of the columns) with the other's."""
     ours, theirs = (side / side.sum(axis=1, keepdims=True) for side in np.hsplit(counts, 2))
     crossed = ours[:, :, None] * theirs[:, None, :]

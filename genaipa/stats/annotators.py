@@ -33,7 +33,7 @@ class Alternative(NamedTuple):
     advantage: float = np.nan
 
 
-def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, least: int = 2) -> Alternative:
+def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, least_answers: int = 2) -> Alternative:
     """Compare a judge with each person of `people` (people, units), by the values that they gave; NaN for none.
 
     Near is the root of the mean squared difference. `epsilon` is the advantage that the judge is granted in the t test,
@@ -45,7 +45,7 @@ def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, 
         raise ValueError(f"people's values have the shape {ratings.shape}, and the judge gave {len(values)}")
     units = ~np.isnan(values) & ((~np.isnan(ratings)).sum(axis=0) >= FEWEST_PEOPLE)
     values, ratings = values[units], ratings[:, units]
-    compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least).tolist()
+    compared = np.flatnonzero((~np.isnan(ratings)).sum(axis=1) >= least_answers).tolist()
     if len(compared) < FEWEST_PEOPLE:
         return Alternative(len(compared))
     results = [_compare_with_person(values, ratings, person, epsilon) for person in compared]
@@ -56,10 +56,10 @@ def compare_annotators(judge: Any, people: Any, *, epsilon: float, rate: float, 
 def _compare_with_person(values: Floats, ratings: Floats, person: int, epsilon: float) -> tuple[float, float]:
     """Return in how many units the judge is as near to the other people as a person is, and p of the test."""
     rated = ~np.isnan(ratings[person])
-    others = np.delete(ratings, person, axis=0)[:, rated]
+    other_ratings = np.delete(ratings, person, axis=0)[:, rated]
     # Differences that are equal in theory may differ in their last digit.
     sides = values[rated], ratings[person, rated]
-    judge, human = (np.sqrt(np.nanmean((others - side) ** 2, axis=0)).round(9) for side in sides)
+    judge, human = (np.sqrt(np.nanmean((other_ratings - side) ** 2, axis=0)).round(9) for side in sides)
     wins, losses = judge <= human, human <= judge
     lost = losses.astype(np.float64) - wins
     if np.ptp(lost) == 0:

@@ -31,14 +31,14 @@ def as_weights(weights: Any, size: int) -> Floats:
     return array
 
 
-def as_labels(labels: Any, size: int, least: int = 0) -> Labels:
+def as_labels(labels: Any, size: int, minimum: int = 0) -> Labels:
     """Return the labels of `size` values; a `ValueError` unless they are whole numbers from `least`."""
     array = np.asarray(labels)
     if array.size and not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"labels are whole numbers, not {array.dtype}")
     _check_length("labels", array, size)
-    if array.size and array.min() < least:
-        raise ValueError(f"label {array.min()} is below {least}")
+    if array.size and array.min() < minimum:
+        raise ValueError(f"label {array.min()} is below {minimum}")
     return array.astype(np.int64)
 
 

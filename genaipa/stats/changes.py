@@ -63,22 +63,22 @@ def estimate_change(
     value, late, cell = value[order], late[order], rank_labels(cell[order])
     begins = np.flatnonzero(np.diff(cell, prepend=-1))
     question, document = rank_labels(question[order][begins]), document[order][begins]
-    before, after = (_average(value[side], cell[side]) for side in (~late, late))
-    first, now = _average(before, question), _average(after, question)
-    change = Change(len(first), float(first.mean()), float(now.mean()))
+    before, after = (_average_questions(value[side], cell[side]) for side in (~late, late))
+    first, second = _average_questions(before, question), _average_questions(after, question)
+    change = Change(len(first), float(first.mean()), float(second.mean()))
     if share:
         # As in the test, it is the replies that vary, cell by cell.
-        ones = np.ones(len(before))
-        low, high = difference_interval((after, ones), (before, ones))
+        unit_weights = np.ones(len(before))
+        low, high = difference_interval((after, unit_weights), (before, unit_weights))
         p = exact_p(_deal_cells(value, late, begins, None if words is None else np.asarray(words)[order]))
-        return change._replace(difference=float((now - first).mean()), low=low, high=high, p=p)
+        return change._replace(difference=float((second - first).mean()), low=low, high=high, p=p)
     mean = estimate_mean(after - before, question, document)
     # Where all questions moved alike there is no spread for a t test.
-    p = wilcoxon(now - first).p if isnan(mean.p) else mean.p
+    p = wilcoxon(second - first).p if isnan(mean.p) else mean.p
     return change._replace(difference=mean.mean, low=mean.low, high=mean.high, p=p)
 
 
-def _average(values: Floats, groups: Labels) -> Floats:
+def _average_questions(values: Floats, groups: Labels) -> Floats:
     means: Floats = np.bincount(groups, values) / np.bincount(groups)
     return means
 
@@ -86,6 +86,6 @@ def _average(values: Floats, groups: Labels) -> Floats:
 def _deal_cells(values: Floats, late: Flags, begins: Labels, words: Any) -> Iterator[Deals]:
     """Deal each cell's replies to the days, but for those that are all alike."""
     replies, deal = (values, deal_values) if words is None else (words, deal_words)
-    for own, after in zip(*(np.split(column, begins[1:]) for column in (replies, late)), strict=True):
-        if (own != own[0]).any():
-            yield deal(list(own[~after]), list(own[after]))
+    for replies_before, after in zip(*(np.split(column, begins[1:]) for column in (replies, late)), strict=True):
+        if (replies_before != replies_before[0]).any():
+            yield deal(list(replies_before[~after]), list(replies_before[after]))

@@ -41,14 +41,14 @@ def correlate(first: Any, second: Any, clusters: Any) -> Correlation:
     x, y = as_values(first), as_values(second)
     if len(x) != len(y):
         raise ValueError(f"the columns have {len(x)} and {len(y)} values")
-    place = as_labels(clusters, len(x))
+    cluster_numbers = as_labels(clusters, len(x))
     present = ~np.isnan(x + y)
-    x, y, place = x[present], y[present], rank_labels(place[present])
+    x, y, cluster_numbers = x[present], y[present], rank_labels(cluster_numbers[present])
     if not len(x):
         return Correlation(np.nan, reason=Reason.NO_VALUE)
     x, y = x - x.mean(), y - y.mean()
     parts = (np.ones_like(x), x, y, x**2, y**2, x * y)
-    sums = np.array([np.bincount(place, part) for part in parts])
+    sums = np.array([np.bincount(cluster_numbers, part) for part in parts])
     every = sums.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = float(_correlate_sums(every)[0])

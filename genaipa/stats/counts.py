@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from genaipa.stats.arrays import as_weights
-from genaipa.stats.shares import Clusters, bounded_interval, difference_interval, find_reach, share_interval
+from genaipa.stats.shares import Clusters, difference_interval, find_bounded_interval, find_reach, share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +67,9 @@ def estimate_figure(
     each. A figure that is `part` of a whole is a share as long as its counts are whole numbers.
     """
     number = _check_counts(counts, items)
-    each = find(counts.sum(axis=0))
-    value = float(np.mean(each))
-    spread = float(np.std(each)) if len(each) > 1 else nan
+    overall = find(counts.sum(axis=0))
+    value = float(np.mean(overall))
+    spread = float(np.std(overall)) if len(overall) > 1 else nan
     share = _find_share(counts, part)
     if share is not None:
         enough = (share.items > 0).sum() >= LEAST_CLUSTERS
@@ -77,8 +77,8 @@ def estimate_figure(
     else:
         without = _leave_out_each(counts, find)
         enough = (~np.isnan(without[number > 0])).sum() >= LEAST_CLUSTERS
-        asked = number / counts.shape[1]
-        ends = bounded_interval(value, find_reach(number, without), asked) if enough else (nan, nan)
+        per_cluster = number / counts.shape[1]
+        ends = find_bounded_interval(value, find_reach(number, without), per_cluster) if enough else (nan, nan)
     if not enough:
         return Figure(value, spread=spread)
     # Of a share it is the mean over repetitions, which may differ in how many items they have.
@@ -107,27 +107,27 @@ def subtract_figures(
 
 def divide(counts: Floats, part: Part) -> Floats:
     """Return the share of each row of counts."""
-    return _divide(counts[..., part.held], counts[..., part.all], part.over_none)
+    return _divide_safely(counts[..., part.held], counts[..., part.all], part.over_none)
 
 
 def f1(counts: Floats) -> Floats:
     """Return F1 of each row of (true positives, predicted, gold); 0 where nothing is predicted or nothing is gold."""
-    return _divide(2 * counts[..., 0], counts[..., 1] + counts[..., 2], 0.0)
+    return _divide_safely(2 * counts[..., 0], counts[..., 1] + counts[..., 2], 0.0)
 
 
 def micro_f1(counts: Floats) -> Floats:
     """Return F1 over all labels together, of each row."""
-    return f1(np.stack([counts[..., place::3].sum(axis=-1) for place in range(3)], axis=-1))
+    return f1(np.stack([counts[..., index::3].sum(axis=-1) for index in range(3)], axis=-1))
 
 
 def macro_f1(counts: Floats) -> Floats:
     """Return the mean of the labels' F1, of each row; a label that no item has is in no mean."""
-    each = np.stack([f1(counts[..., place : place + 3]) for place in range(0, counts.shape[-1], 3)])
+    f1_by_class = np.stack([f1(counts[..., index : index + 3]) for index in range(0, counts.shape[-1], 3)])
     is_gold = np.moveaxis(counts[..., 2::3], -1, 0) > 0
-    return _divide((each * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan)
+    return _divide_safely((f1_by_class * is_gold).sum(axis=0), is_gold.sum(axis=0).astype(np.float64), nan)
 
 
-def _divide(numerator: Floats, denominator: Floats, over_none: float) -> Floats:
+def _divide_safely(numerator: Floats, denominator: Floats, over_none: float) -> Floats:
     none = denominator == 0
     return np.where(none, over_none, numerator / np.where(none, 1.0, denominator))
 
@@ -142,8 +142,8 @@ def _check_counts(counts: Floats, items: Floats) -> Floats:
 
 def _leave_out_each(counts: Floats, find: Callable[[Floats], Floats]) -> Floats:
     """Return the figure without each cluster in turn: the mean over repetitions."""
-    others = counts.sum(axis=0) - counts
-    return np.asarray(np.mean([find(others[:, place]) for place in range(counts.shape[1])], axis=0))
+    other_counts = counts.sum(axis=0) - counts
+    return np.asarray(np.mean([find(other_counts[:, index]) for index in range(counts.shape[1])], axis=0))
 
 
 def _find_share(counts: Floats, part: Part | None) -> Clusters | None:

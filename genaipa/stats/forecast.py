@@ -63,9 +63,12 @@ class Forecast(NamedTuple):
         return -float(stdtrit(n - 1, (1 - LEVEL) / 2)) * (1 + 1 / (n * (n - 1)))
 
     def _find_needed(self, target: float, between: Floats, within: Floats) -> Floats:
-        left = self.questions * (target / self._find_quantile()) ** 2 - between
-        divisor = np.divide(left, within, out=np.full_like(left, np.inf), where=within > 0) + 1 / self.each
-        needed: Floats = np.where(left > 0, self.questions / divisor, np.inf)
+        within_variance = self.questions * (target / self._find_quantile()) ** 2 - between
+        divisor = (
+            np.divide(within_variance, within, out=np.full_like(within_variance, np.inf), where=within > 0)
+            + 1 / self.each
+        )
+        needed: Floats = np.where(within_variance > 0, self.questions / divisor, np.inf)
         return needed
 
 
@@ -77,7 +80,7 @@ def forecast_scores(means: Any, answers: int, scored: int, within: float, half: 
     """
     values = as_values(means)
     number = len(values)
-    each = answers / number
-    noise = within * max(number / scored - 1 / each, 0.0)
+    answers_per_question = answers / number
+    noise = within * max(number / scored - 1 / answers_per_question, 0.0)
     between = max(float(values.var(ddof=1)) - noise, 0.0)
-    return Forecast(number, each, scored, between, within, half)
+    return Forecast(number, answers_per_question, scored, between, within, half)

@@ -67,11 +67,11 @@ _ENDLESS = (-np.inf, np.inf)
 _SHARE = (0.0, 1.0)
 _TWO = 2
 _MOST_BENT = 0.97
-"""The skewness that bends an interval is at most this over the reach of the interval of 95 % (as `_bend` has it).
+"""The skewness that bends an interval is at most this over the reach of the interval of 95 % (as `_transform` has it).
 
-About there the cube root of `_bend` is of 0, where it is steepest: a little more skewness would move the end by several
-standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the same
-skewness and a larger reach, so that they may go past that; their ends are finite all the same.
+About there the cube root of `_transform` is of 0, where it is steepest: a little more skewness would move the end by
+several standard errors (exactly at .961 for a reach of 2, at .982 for 3). Intervals of a higher confidence have the
+same skewness and a larger reach, so that they may go past that; their ends are finite all the same.
 """
 _LEAST_LEFT = 0.5
 """The share of the variance of the documents' means that is left to them at least.
@@ -141,7 +141,7 @@ def estimate_mean(
     weights: Any = None,
     limits: Limits | None = None,
     share: bool = False,
-    known: Any = None,
+    has_scores: Any = None,
     panel: Panel | None = None,
     confidence: float = LEVEL,
 ) -> CrossedMean:
@@ -164,8 +164,8 @@ def estimate_mean(
     (72.5, 3, 2, <Reason.FEW_DOCUMENTS: 'too few documents'>)
     """
     value, size = as_values(values), len(values)
-    question, document = as_labels(questions, size), as_labels(documents, size, least=-1)
-    scored_by_people = as_flags(known, size)
+    question, document = as_labels(questions, size), as_labels(documents, size, minimum=-1)
+    scored_by_people = as_flags(has_scores, size)
     cells = _group_cells(value, question, document, None if weights is None else as_weights(weights, size))
     number = len(cells.means)
     if not number:
@@ -175,25 +175,25 @@ def estimate_mean(
         return CrossedMean(np.nan, number, cells.documents, scored, reason=Reason.FEW_SCORED)
     share = share and bool(scored_by_people.all())  # Estimates lie beyond the ends of a share, too.
     limits = limits or (_SHARE if share else _ENDLESS)
-    made = _estimate_cells(cells, scored, limits, confidence, panel, share=share)
-    if known is None or isnan(made.low):
-        return made
+    estimate = _estimate_cells(cells, scored, limits, confidence, panel, share=share)
+    if has_scores is None or isnan(estimate.low):
+        return estimate
     # An estimate may lie a little beyond the scale, as its interval may.
-    return made._replace(mean=min(max(made.mean, limits[0]), limits[1]))
+    return estimate._replace(mean=min(max(estimate.mean, limits[0]), limits[1]))
 
 
-def join_targets(these: CrossedMean, named: CrossedMean) -> CrossedMean:
+def join_targets(these_documents: CrossedMean, named: CrossedMean) -> CrossedMean:
     """Join the estimate for these documents, of all cells, with that for policies, of those cells that have a document.
 
     The interval for policies is made to contain that for these documents, and its p is at least as large; where the two
     means have unlike signs, it is 1.
     """
-    agree = these.mean * named.mean > 0
+    agree = these_documents.mean * named.mean > 0
     p = named.policies_p if agree else np.minimum(named.policies_p + 1, 1)
-    return these._replace(
-        policies_low=float(np.minimum(these.low, named.policies_low)),
-        policies_high=float(np.maximum(these.high, named.policies_high)),
-        policies_p=float(np.maximum(these.p, p)),
+    return these_documents._replace(
+        policies_low=float(np.minimum(these_documents.low, named.policies_low)),
+        policies_high=float(np.maximum(these_documents.high, named.policies_high)),
+        policies_p=float(np.maximum(these_documents.p, p)),
     )
 
 
@@ -223,8 +223,8 @@ def estimate_document_mean(
     """
     value = as_values(values)
     group, document = as_labels(groups, len(value)), as_labels(documents, len(value))
-    known = ~np.isnan(value)
-    value, group, document = value[known], rank_labels(group[known]), rank_labels(document[known])
+    present = ~np.isnan(value)
+    value, group, document = value[present], rank_labels(group[present]), rank_labels(document[present])
     if not len(value):
         return DocumentMean(np.nan, 0)
     # Around one of them, so that values that are all equal give that value, exactly.
@@ -245,9 +245,9 @@ def estimate_median(values: Any, questions: Any, documents: Any) -> CrossedMedia
     questions, or documents, no two values enclose it in 95 of 100 studies.
     """
     value = as_values(values)
-    question, document = as_labels(questions, len(value)), as_labels(documents, len(value), least=-1)
-    known = ~np.isnan(value)
-    value, question, document = value[known], question[known], document[known]
+    question, document = as_labels(questions, len(value)), as_labels(documents, len(value), minimum=-1)
+    present = ~np.isnan(value)
+    value, question, document = value[present], question[present], document[present]
     if not len(value):
         return CrossedMedian(np.nan)
     median = float(np.median(value))
@@ -276,17 +276,17 @@ def estimate_difference(
     them. Each side's questions vary by themselves; nothing is said for policies like these.
     """
     ours, theirs = (_average_questions(*side) for side in (first, second))
-    least = min(len(ours), len(theirs))
-    if not least:
+    smaller_size = min(len(ours), len(theirs))
+    if not smaller_size:
         return CrossedMean(np.nan, 0, 0, 0, reason=Reason.NO_VALUE)
-    made = CrossedMean(float(ours.mean() - theirs.mean()), least, 0, least)
-    if least < _TWO:
-        return made._replace(reason=Reason.ONE_QUESTION)
+    estimate = CrossedMean(float(ours.mean() - theirs.mean()), smaller_size, 0, smaller_size)
+    if smaller_size < _TWO:
+        return estimate._replace(reason=Reason.ONE_QUESTION)
     components = [_estimate_component(ours - ours.mean()), _estimate_component(theirs.mean() - theirs)]
     if _is_rounding(sum(component.variance for component in components), np.append(ours, theirs)):
-        return made._replace(reason=Reason.ALL_EQUAL)
-    low, high, p = _find_mean_ends(made.mean, components, limits or _ENDLESS, confidence)
-    return made._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
+        return estimate._replace(reason=Reason.ALL_EQUAL)
+    low, high, p = _find_mean_ends(estimate.mean, components, limits or _ENDLESS, confidence)
+    return estimate._replace(low=low, high=high, p=p, reason=Reason.NO_PAIRS)
 
 
 # -- cells --
@@ -325,9 +325,9 @@ def _group_cells(value: Floats, question: Labels, document: Labels, weights: Flo
         value, weight, row, column, single = value[used], np.ones(used.sum()), row[used], column[used], single[used]
     means, total = _average_groups(value, weight, np.flatnonzero(np.diff(row, prepend=-1)))
     weight = (weight / total[row])[single]
-    place = rank_labels(column[single])
-    number = int(place.max(initial=-1)) + 1
-    return _Cells(value[single], weight, row[single], place, means, float(weight.sum()), number)
+    cell_numbers = rank_labels(column[single])
+    number = int(cell_numbers.max(initial=-1)) + 1
+    return _Cells(value[single], weight, row[single], cell_numbers, means, float(weight.sum()), number)
 
 
 def _estimate_cells(
@@ -336,27 +336,27 @@ def _estimate_cells(
     # Around one of them, so that values that are all equal give that value, exactly.
     around = cells.means - cells.means[0]
     mean = float(cells.means[0]) + float(around.mean())
-    made = CrossedMean(mean, len(around), cells.documents, scored)
+    estimate = CrossedMean(mean, len(around), cells.documents, scored)
     if len(around) < _TWO:
-        return made._replace(reason=Reason.ONE_QUESTION)
+        return estimate._replace(reason=Reason.ONE_QUESTION)
     by_question = _estimate_component(around - around.mean())._replace(n=scored)
     if not share and _is_rounding(by_question.variance, cells.means):
-        return made._replace(reason=Reason.ALL_EQUAL)
+        return estimate._replace(reason=Reason.ALL_EQUAL)
     low, high, p = _find_ends(mean, [by_question], limits, confidence, cells.means if share else None)
-    made = made._replace(low=low, high=high, p=p, reason=_find_reason(cells, share=share))
-    if made.reason is not Reason.NONE:
-        return made
+    estimate = estimate._replace(low=low, high=high, p=p, reason=_find_reason(cells, share=share))
+    if estimate.reason is not Reason.NONE:
+        return estimate
     by_document, alike = _estimate_documents(cells)
     components = [by_question, by_document]
     wider = _find_ends(mean, components, limits, confidence, cells if share else None)
     # The wider conclusion contains the other one: never the narrower of the two.
     low, high, p = min(low, wider[0]), max(high, wider[1]), max(p, wider[2])
-    made = made._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
+    estimate = estimate._replace(policies_low=low, policies_high=high, policies_p=p, documents_alike=alike)
     if panel is None or share or isnan(panel.variance):
-        return made
+        return estimate
     components.append(_Component(panel.number, panel.variance, 0.0))
     widest = _find_mean_ends(mean, components, limits, confidence)
-    return made._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
+    return estimate._replace(analysts_low=min(low, widest[0]), analysts_high=max(high, widest[1]))
 
 
 def _average_questions(values: Any, questions: Any) -> Floats:
@@ -446,9 +446,13 @@ def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
     sums = np.bincount(cells.document, share * deviation, minlength=cells.documents).astype(np.float64)
     component = _estimate_component(sums * cells.documents)
     residual = float((share**2).sum()) * _residual_variance(cells) * (1 - 1 / cells.documents)
-    each = np.bincount(cells.document, share, minlength=cells.documents)
+    weight_by_document = np.bincount(cells.document, share, minlength=cells.documents)
     n = _count_equal_documents(cells)
-    factor = float((each**2 * (1 - 2 * each + 1 / n)).sum()) * cells.documents / (cells.documents - 1)
+    factor = (
+        float((weight_by_document**2 * (1 - 2 * weight_by_document + 1 / n)).sum())
+        * cells.documents
+        / (cells.documents - 1)
+    )
     variance = max(component.variance - residual, component.variance * _LEAST_LEFT) / n / factor
     # Of few documents skewness can't be told from chance; of 30 intervals cover skewed values without it.
     return _Component(n, variance, 0.0), component.variance <= residual
@@ -457,17 +461,17 @@ def _estimate_documents(cells: _Cells) -> tuple[_Component, bool]:
 def _residual_variance(cells: _Cells) -> float:
     """Return the mean square of what questions and documents don't explain together (two-way analysis of variance)."""
     question = rank_labels(cells.question)
-    many, few = (question, cells.document) if cells.documents <= question.max() + 1 else (cells.document, question)
+    wide, narrow = (question, cells.document) if cells.documents <= question.max() + 1 else (cells.document, question)
     # The means of the larger factor are taken out, and the effects of the smaller one found in what is left.
-    each, size = np.bincount(many), int(few.max()) + 1
-    own = cells.value - (np.bincount(many, cells.value) / each)[many]
-    filled = np.zeros((len(each), size))
-    filled[many, few] = 1.0
-    within = np.diag(filled.sum(axis=0)) - filled.T @ (filled / each[:, None])
-    sums = np.bincount(few, own, minlength=size)
+    row_sizes, size = np.bincount(wide), int(narrow.max()) + 1
+    centred = cells.value - (np.bincount(wide, cells.value) / row_sizes)[wide]
+    filled = np.zeros((len(row_sizes), size))
+    filled[wide, narrow] = 1.0
+    within = np.diag(filled.sum(axis=0)) - filled.T @ (filled / row_sizes[:, None])
+    sums = np.bincount(narrow, centred, minlength=size)
     effects, _, rank, _ = np.linalg.lstsq(within, sums, rcond=1e-9)
-    free = len(own) - len(each) - int(rank)
-    return max(float((own**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
+    free = len(centred) - len(row_sizes) - int(rank)
+    return max(float((centred**2).sum() - effects @ sums), 0.0) / free if free > 0 else 0.0
 
 
 def _half_width(components: list[_Component], probability: float) -> float:
@@ -478,12 +482,12 @@ def _half_width(components: list[_Component], probability: float) -> float:
 
 
 def _find_ends(
-    mean: float, components: list[_Component], limits: Limits, confidence: float, drawn: Floats | _Cells | None
+    mean: float, components: list[_Component], limits: Limits, confidence: float, draws: Floats | _Cells | None
 ) -> _Ends:
     """Return the interval of a share, of which these were `drawn`; without them that of any other mean."""
-    if drawn is None:
+    if draws is None:
         return _find_mean_ends(mean, components, limits, confidence)
-    return _find_share_ends(mean, components, limits, confidence, drawn)
+    return _find_share_ends(mean, components, limits, confidence, draws)
 
 
 def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, confidence: float) -> _Ends:
@@ -495,16 +499,20 @@ def _find_mean_ends(mean: float, components: list[_Component], limits: Limits, c
         return _half_width(components, probability) / error
 
     # Alike at every confidence, so that p belongs to the intervals of all of them.
-    most = _MOST_BENT / (6 * half((1 - LEVEL) / 2))
+    largest_bend = _MOST_BENT / (6 * half((1 - LEVEL) / 2))
     reach = half((1 - confidence) / 2)
-    skew = min(max(sum(component.third for component in components) / (6 * error**3), -most), most)
-    low, high = mean - _bend(reach, skew) * error, mean - _bend(-reach, skew) * error
+    skew = min(max(sum(component.third for component in components) / (6 * error**3), -largest_bend), largest_bend)
+    low, high = mean - _transform(reach, skew) * error, mean - _transform(-reach, skew) * error
     low, high = (min(max(end, limits[0]), limits[1]) for end in (low, high))
-    return low, high, _find_p(abs(_unbend(mean / error, skew)), half, components[0] if len(components) == 1 else None)
+    return (
+        low,
+        high,
+        _find_p(abs(_transform_back(mean / error, skew)), half, components[0] if len(components) == 1 else None),
+    )
 
 
 def _find_share_ends(
-    mean: float, components: list[_Component], limits: Limits, confidence: float, drawn: Floats | _Cells
+    mean: float, components: list[_Component], limits: Limits, confidence: float, draws: Floats | _Cells
 ) -> _Ends:
     """Return the interval of Clopper and Pearson of a share, for as many single answers as would be as sure as these.
 
@@ -512,43 +520,43 @@ def _find_share_ends(
     `_LEAST_UNUSUAL` of the questions, or documents, are not at the same end as the others, nothing shows how they
     differ, and they are also no more than were `drawn` independently.
     """
-    n, unusual = _count_draws(drawn, limits)
+    n, unusual = _count_draws(draws, limits)
     # Rounded, because what is at an end may be a hair beside it.
     share, tail = round(mean / limits[1], 12), (1 - confidence) / 2
     half = _half_width(components, tail) / limits[1]
     if half > _ROUNDING:
-        known = share * (1 - share) * (float(ndtri(tail)) / half) ** 2
-        n = known if unusual >= _LEAST_UNUSUAL else min(n, known)
+        effective_size = share * (1 - share) * (float(ndtri(tail)) / half) ** 2
+        n = effective_size if unusual >= _LEAST_UNUSUAL else min(n, effective_size)
     low = float(betaincinv(share * n, n - share * n + 1, tail)) if share > 0 else 0.0
     high = float(betaincinv(share * n + 1, n - share * n, 1 - tail)) if share < 1 else 1.0
     return low * limits[1], high * limits[1], np.nan
 
 
-def _count_draws(drawn: Floats | _Cells, limits: Limits) -> tuple[float, int]:
+def _count_draws(draws: Floats | _Cells, limits: Limits) -> tuple[float, int]:
     """Return the number of independent draws, and of questions (or documents) that are not wholly at the usual end."""
-    if isinstance(drawn, _Cells):
+    if isinstance(draws, _Cells):
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching
 
         # Only cells that share neither a question nor a document are independent of each other.
-        places = drawn.question.astype(np.int32), drawn.document.astype(np.int32)  # all that SciPy before 1.15 matches
-        pairs = csr_array((np.ones(len(drawn.value)), places))
+        places = draws.question.astype(np.int32), draws.document.astype(np.int32)  # all that SciPy before 1.15 matches
+        pairs = csr_array((np.ones(len(draws.value)), places))
         n = int((maximum_bipartite_matching(pairs) >= 0).sum())
-        unusual = [len(np.unique(drawn.document[~np.isclose(drawn.value, end)])) for end in limits]
+        unusual = [len(np.unique(draws.document[~np.isclose(draws.value, end)])) for end in limits]
     else:
-        n, unusual = len(drawn), [int((~np.isclose(drawn, end)).sum()) for end in limits]
+        n, unusual = len(draws), [int((~np.isclose(draws, end)).sum()) for end in limits]
     return n, min(unusual)
 
 
-def _bend(reach: float, skew: float) -> float:
+def _transform(reach: float, skew: float) -> float:
     """Transform a t quantile as Willink does, finite for each `reach`; `skew` is a sixth of the mean's skewness."""
     if abs(skew) < _ROUNDING:
         return reach
     return (cbrt(1 + 6 * skew * (reach - skew)) - 1) / (2 * skew)
 
 
-def _unbend(reach: float, skew: float) -> float:
-    """Invert `_bend`."""
+def _transform_back(reach: float, skew: float) -> float:
+    """Invert `_transform`."""
     return reach + skew + 2 * skew * reach**2 + 4 / 3 * skew**2 * reach**3
 
 
@@ -556,8 +564,8 @@ def _find_p(reach: float, half: Callable[[float], float], only: _Component | Non
     """Return twice the probability of an end whose interval reaches so far."""
     if only is not None:
         return 2 * float(stdtr(only.n - 1, -reach / (1 + 1 / (only.n * (only.n - 1)))))
-    least = 1e-100  # Below it, the quantile is not to be had for all degrees of freedom.
-    if half(least) <= reach:
+    smallest_p = 1e-100  # Below it, the quantile is not to be had for all degrees of freedom.
+    if half(smallest_p) <= reach:
         return 0.0
     if reach == 0:
         return 1.0

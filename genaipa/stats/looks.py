@@ -38,9 +38,18 @@ def find_level(planned: Sequence[int], scored: Sequence[int], enlarged: Sequence
     0.001
     """
     sides = list(zip(planned, scored, strict=True))
-    if any(few < 0 or few > most for most, few in sides) or len(enlarged) != len(sides):
+    if any(scored_answers < 0 or scored_answers > planned_answers for planned_answers, scored_answers in sides) or len(
+        enlarged
+    ) != len(sides):
         raise ValueError("of each side, 0 to all planned answers are scored, and its plan was enlarged or not")
-    lack = max(((most - few) / most for most, few in sides if most), default=0.0)
+    lack = max(
+        (
+            (planned_answers - scored_answers) / planned_answers
+            for planned_answers, scored_answers in sides
+            if planned_answers
+        ),
+        default=0.0,
+    )
     if lack > UNFINISHED:
         return EARLY
     if any(enlarged):

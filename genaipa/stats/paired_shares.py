@@ -51,20 +51,22 @@ def subtract_paired_shares(first: Any, second: Any, questions: Any, documents: A
         return crossed
 
     def ends(quantile: float) -> Ends:
-        first_share, second_share = (_wilson(side, quantile, len(ours)) for side in (first_means, second_means))
-        return join_intervals(first_share, second_share, _correlation(first_means, second_means))
+        first_share, second_share = (
+            _wilson_interval(side, quantile, len(ours)) for side in (first_means, second_means)
+        )
+        return join_intervals(first_share, second_share, _correlate_pairs(first_means, second_means))
 
     low, high = ends(float(stdtrit(number - 1, (1 + LEVEL) / 2)))
     p = 2 * float(stdtr(number - 1, -_quantile_at_zero(ends)))
     wider = min(low, crossed.policies_low), max(high, crossed.policies_high)
-    told = not isnan(crossed.policies_low) and wider[1] - wider[0] <= WIDEST
+    is_informative = not isnan(crossed.policies_low) and wider[1] - wider[0] <= WIDEST
     return crossed._replace(
         low=low,
         high=high,
         p=p,
-        policies_low=wider[0] if told else np.nan,
-        policies_high=wider[1] if told else np.nan,
-        policies_p=max(p, crossed.policies_p) if told else np.nan,
+        policies_low=wider[0] if is_informative else np.nan,
+        policies_high=wider[1] if is_informative else np.nan,
+        policies_p=max(p, crossed.policies_p) if is_informative else np.nan,
     )
 
 
@@ -86,7 +88,7 @@ def _average_questions(values: Floats, questions: Labels) -> Floats:
     return means
 
 
-def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
+def _wilson_interval(values: Floats, quantile: float, cells: int) -> tuple[float, float, float]:
     """Return a share of questions' shares, and its score interval, for as many single answers as are as sure."""
     share, spread = float(values.mean()), float(values.var())
     n = min(len(values) * share * (1 - share) / spread, cells) if spread > 0 else len(values)
@@ -96,7 +98,7 @@ def _wilson(values: Floats, quantile: float, cells: int) -> tuple[float, float, 
     return share, middle - half, middle + half
 
 
-def _correlation(first: Floats, second: Floats) -> float:
+def _correlate_pairs(first: Floats, second: Floats) -> float:
     """Correlate two shares over questions, less Newcombe's correction where it is positive; 0 without any."""
     spread = float(first.std() * second.std())
     if spread <= 0:

@@ -61,12 +61,12 @@ def estimate_panel(
         return Panel(0, np.nan, reason=Reason.FEW_ANALYSTS)
     value, analyst = value[present], rank_labels(analyst[present])
     question, document, experiment = question[present], document[present], experiment[present]
-    asked, about = _combine(experiment, question), _combine(experiment, document)
-    cell = _combine(asked, document)
+    question_cells, about = _combine_labels(experiment, question), _combine_labels(experiment, document)
+    cell = _combine_labels(question_cells, document)
     answer = cell if answer is None else answer[present]
-    weight = _weigh_scores(cell, asked, document, experiment, rank_labels(question))
+    weight = _weigh_scores(cell, question_cells, document, experiment, rank_labels(question))
     number = int(analyst.max()) + 1
-    leniencies = _fit_leniencies(value, analyst, asked, about) if number > 1 else None
+    leniencies = _fit_leniencies(value, analyst, question_cells, about) if number > 1 else None
     effects = leniencies.effects if leniencies else np.full(number, np.nan)
     extra = _find_extra(value, weight, analyst, rank_labels(answer), effects)
     without = np.asarray(float(weight @ value) - np.bincount(analyst, extra, number), np.float64)
@@ -78,21 +78,23 @@ def estimate_panel(
     return Panel(number, leniencies.variance * float((share**2).sum()), without)
 
 
-def _combine(first: Labels, second: Labels) -> Labels:
+def _combine_labels(first: Labels, second: Labels) -> Labels:
     """Return a label for each pair of labels that is there."""
     return rank_labels(first * (int(second.max()) + 1) + second)
 
 
 def _count_parts(parts: Labels, wholes: Labels) -> Labels:
     """Return how many different parts the whole of each score has."""
-    _, first = np.unique(_combine(wholes, parts), return_index=True)
+    _, first = np.unique(_combine_labels(wholes, parts), return_index=True)
     return np.bincount(wholes[first])[wholes]
 
 
-def _weigh_scores(cell: Labels, asked: Labels, document: Labels, experiment: Labels, question: Labels) -> Floats:
+def _weigh_scores(
+    cell: Labels, question_cells: Labels, document: Labels, experiment: Labels, question: Labels
+) -> Floats:
     """Return each score's weight in the mean; they add up to 1."""
     weight: Floats = 1 / np.bincount(cell)[cell]
-    weight /= _count_parts(document, asked)
+    weight /= _count_parts(document, question_cells)
     weight /= _count_parts(experiment, question)
     weight /= int(question.max()) + 1
     return weight
@@ -104,7 +106,7 @@ def _find_extra(value: Floats, weight: Floats, analyst: Labels, answer: Labels, 
     Where others scored the answer too, that is known. Where they did not, it is what its analyst gave beyond others on
     the answers that they share, and else their leniency beside questions and documents (`effects`).
     """
-    pair = _combine(answer, analyst)
+    pair = _combine_labels(answer, analyst)
     number, total = np.bincount(answer)[answer], np.bincount(answer, value)[answer]
     repeats, own_total = np.bincount(pair)[pair], np.bincount(pair, value)[pair]
     shared = number > repeats
@@ -115,8 +117,8 @@ def _find_extra(value: Floats, weight: Floats, analyst: Labels, answer: Labels, 
         if (mine & shared).any():
             alone = np.average(beyond[mine & shared], weights=weight[mine & shared])
         else:
-            others = np.arange(len(share)) != n
-            alone = effects[n] - np.average(effects[others], weights=share[others]) if others.any() else np.nan
+            is_other = np.arange(len(share)) != n
+            alone = effects[n] - np.average(effects[is_other], weights=share[is_other]) if is_other.any() else np.nan
         beyond[mine & ~shared] = alone
     return weight * beyond
 
@@ -128,38 +130,38 @@ class _Leniencies(NamedTuple):
     variance: float
 
 
-def _fit_leniencies(value: Floats, analyst: Labels, asked: Labels, about: Labels) -> _Leniencies | None:
+def _fit_leniencies(value: Floats, analyst: Labels, question_cells: Labels, about: Labels) -> _Leniencies | None:
     """Fit the analysts' leniencies; None where documents or questions tell who scored, or little is known."""
     number = int(analyst.max()) + 1
     dealt = np.zeros((len(analyst), number))
     dealt[np.arange(len(analyst)), analyst] = 1.0
-    free = _remove_effects(np.column_stack([value, dealt]), asked, about)
-    left, own = free[:, 1:], free[:, 1:].T @ free[:, 1:]
+    free = _remove_effects(np.column_stack([value, dealt]), question_cells, about)
+    predictors, gram = free[:, 1:], free[:, 1:].T @ free[:, 1:]
     counts = dealt.sum(axis=0)
     # All leniencies together are the mean's level: one direction is never known.
-    if np.sort(np.linalg.eigvalsh(own / np.sqrt(np.outer(counts, counts))))[1] < _TOLD:
+    if np.sort(np.linalg.eigvalsh(gram / np.sqrt(np.outer(counts, counts))))[1] < _TOLD:
         return None
-    solved, _, rank, _ = np.linalg.lstsq(own, left.T @ free[:, 0], rcond=1e-9)
+    solved, _, rank, _ = np.linalg.lstsq(gram, predictors.T @ free[:, 0], rcond=1e-9)
     effects: Floats = np.asarray(solved, dtype=np.float64)
-    residual = float(((free[:, 0] - left @ effects) ** 2).sum())
-    degrees = len(value) - len(np.unique(asked)) - len(np.unique(about)) + 1 - int(rank)
+    residual = float(((free[:, 0] - predictors @ effects) ** 2).sum())
+    degrees = len(value) - len(np.unique(question_cells)) - len(np.unique(about)) + 1 - int(rank)
     if degrees <= 0:
         return None
     deviations = effects - effects.mean()
     centred = np.eye(number) - 1 / number
-    noise = residual / degrees * float(np.trace(centred @ np.linalg.pinv(own) @ centred))
+    noise = residual / degrees * float(np.trace(centred @ np.linalg.pinv(gram) @ centred))
     return _Leniencies(effects, max(float((deviations**2).sum()) - noise, 0.0) / (number - 1))
 
 
-def _remove_effects(columns: Floats, asked: Labels, about: Labels) -> Floats:
+def _remove_effects(columns: Floats, question_cells: Labels, about: Labels) -> Floats:
     """Take questions and documents out of each column, by turns until it no longer changes."""
-    left: Floats = columns - columns.mean(axis=0)
+    residuals: Floats = columns - columns.mean(axis=0)
     for _ in range(_ROUNDS):
-        before = left.copy()
-        for groups in (asked, about):
+        before = residuals.copy()
+        for groups in (question_cells, about):
             size = np.bincount(groups)
-            sums = np.column_stack([np.bincount(groups, column) for column in left.T])
-            left -= (sums / size[:, None])[groups]
-        if np.abs(left - before).max() < _SETTLED:
+            sums = np.column_stack([np.bincount(groups, column) for column in residuals.T])
+            residuals -= (sums / size[:, None])[groups]
+        if np.abs(residuals - before).max() < _SETTLED:
             break
-    return left
+    return residuals

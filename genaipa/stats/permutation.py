@@ -39,9 +39,9 @@ def deal_values(before: Sequence[float], after: Sequence[float]) -> Deals:
     return deal_steps(*([round(weight * value) for value in values] for values in (after, before)))
 
 
-def deal_steps(chosen: Sequence[int], others: Sequence[int]) -> Deals:
+def deal_steps(chosen: Sequence[int], other_steps: Sequence[int]) -> Deals:
     """Deal whole numbers from 0 to two sides; the value of a deal is the sum of the `chosen` side."""
-    values = [*chosen, *others]
+    values = [*chosen, *other_steps]
     # The ways to a sum, by how many of the values are in it.
     ways = np.zeros((len(chosen) + 1, sum(values) + 1))
     ways[0, 0] = 1
@@ -64,21 +64,21 @@ def deal_words(before: Sequence[Any], after: Sequence[Any]) -> Deals:
 
     # The ways to (replies of the first day, equal pairs across, equal pairs of the first day), text by text.
     ways: dict[tuple[int, int, int], int] = {(0, 0, 0): 1}
-    seen = 0, 0
+    observed = 0, 0
     for reply in dict.fromkeys((*before, *after)):
-        own, total = before.count(reply), before.count(reply) + after.count(reply)
-        seen = seen[0] + own * (total - own), seen[1] + comb(own, 2)
+        before_count, total = before.count(reply), before.count(reply) + after.count(reply)
+        observed = observed[0] + before_count * (total - before_count), observed[1] + comb(before_count, 2)
         longer: defaultdict[tuple[int, int, int], int] = defaultdict(int)
         for (dealt, across, inside), number in ways.items():
             for chosen in range(min(total, first - dealt) + 1):
-                place = dealt + chosen, across + chosen * (total - chosen), inside + comb(chosen, 2)
-                longer[place] += number * comb(total, chosen)
+                state = dealt + chosen, across + chosen * (total - chosen), inside + comb(chosen, 2)
+                longer[state] += number * comb(total, chosen)
         ways = longer
     whole, chances = comb(first + second, first), defaultdict[int, float](float)
     for (dealt, across, inside), number in ways.items():
         if dealt == first:
             chances[steps(across, inside)] += number / whole
-    return Deals(dict(chances), steps(*seen))
+    return Deals(dict(chances), steps(*observed))
 
 
 def exact_p(questions: Iterable[Deals]) -> float:
@@ -92,18 +92,18 @@ def exact_p(questions: Iterable[Deals]) -> float:
         return 1.0
     # Steps that all of them share are counted as one: most shares are halves, or whole.
     step = int(np.gcd.reduce([total - min(deals.chances) for deals in moving for total in deals.chances]))
-    chances, seen = np.ones(1), 0
+    chances, observed = np.ones(1), 0
     for deals in moving:
-        least = min(deals.chances)
-        longer = np.zeros(len(chances) + (max(deals.chances) - least) // step)
+        smallest = min(deals.chances)
+        longer = np.zeros(len(chances) + (max(deals.chances) - smallest) // step)
         for total, chance in deals.chances.items():
-            place = (total - least) // step
-            longer[place : place + len(chances)] += chance * chances
+            position = (total - smallest) // step
+            longer[position : position + len(chances)] += chance * chances
         chances = longer
-        seen += (deals.seen - least) // step
-    return _double_smaller_tail(chances, seen)
+        observed += (deals.seen - smallest) // step
+    return _double_smaller_tail(chances, observed)
 
 
-def _double_smaller_tail(chances: NDArray[np.float64], seen: int) -> float:
+def _double_smaller_tail(chances: NDArray[np.float64], observed: int) -> float:
     # The smaller tail is summed from its own end, since 1 less the other has lost its digits.
-    return float(min(1.0, 2 * min(chances[: seen + 1].sum(), chances[seen:].sum())))
+    return float(min(1.0, 2 * min(chances[: observed + 1].sum(), chances[observed:].sum())))

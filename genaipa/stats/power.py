@@ -58,13 +58,17 @@ def estimate_components(values: Floats) -> VarianceComponents:
     design = np.hstack([np.eye(shape[0])[row], np.eye(shape[1])[column]])
     effects, _, rank, _ = np.linalg.lstsq(design, value, rcond=None)
     free = len(value) - int(rank)
-    rest = float(((value - design @ effects) ** 2).sum()) / free if free else 0.0
+    residual = float(((value - design @ effects) ** 2).sum()) / free if free else 0.0
     components = []
-    for places, own in ((row, effects[: shape[0]]), (column, effects[shape[0] :])):
-        each = np.bincount(places, minlength=len(own))
-        known = each > 0
-        components.append(float(own[known].var(ddof=1) - rest * (1 / each[known]).mean()) if known.sum() > 1 else 0.0)
-    return VarianceComponents(components[0], components[1], rest)
+    for places, level_effects in ((row, effects[: shape[0]]), (column, effects[shape[0] :])):
+        level_counts = np.bincount(places, minlength=len(level_effects))
+        has_values = level_counts > 0
+        components.append(
+            float(level_effects[has_values].var(ddof=1) - residual * (1 / level_counts[has_values]).mean())
+            if has_values.sum() > 1
+            else 0.0
+        )
+    return VarianceComponents(components[0], components[1], residual)
 
 
 def find_detectable(
@@ -76,16 +80,18 @@ def find_detectable(
     """
     if questions < 2 or not documents or max(variance) <= 0:  # noqa: PLR2004 - one question does not vary
         return Detectable(nan, nan)
-    of_questions, of_documents, rest = (max(component, 0.0) for component in variance)
+    of_questions, of_documents, residual = (max(component, 0.0) for component in variance)
     random = np.random.default_rng(0)
-    asked, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
+    question_numbers, about = np.repeat(np.arange(questions), documents), np.tile(np.arange(documents), questions)
     reaches = []
-    for _ in range(max(10, min(studies, _LARGEST // len(asked)))):
-        drawn = random.normal(0, sqrt(of_questions), questions)[asked] + random.normal(0, sqrt(rest), len(asked))
-        values = drawn + random.normal(0, sqrt(of_documents), documents)[about]
-        made = estimate_mean(values, asked, about, confidence=1 - level)
-        reaches.append((made.mean - made.low, made.mean - made.policies_low))
-    fixed = of_questions / questions + rest / len(asked)
+    for _ in range(max(10, min(studies, _LARGEST // len(question_numbers)))):
+        draws = random.normal(0, sqrt(of_questions), questions)[question_numbers] + random.normal(
+            0, sqrt(residual), len(question_numbers)
+        )
+        values = draws + random.normal(0, sqrt(of_documents), documents)[about]
+        estimate = estimate_mean(values, question_numbers, about, confidence=1 - level)
+        reaches.append((estimate.mean - estimate.low, estimate.mean - estimate.policies_low))
+    fixed = of_questions / questions + residual / len(question_numbers)
     errors = sqrt(fixed), sqrt(fixed + of_documents / documents)
     sizes = (_find_size(reach, error) for reach, error in zip(np.array(reaches).T, errors, strict=True))
     return Detectable(*sizes)

@@ -21,8 +21,8 @@ FEW_RANKED = 4
 
 def rank_values(values: Any) -> Floats:
     """Return the rank of each value, from 1, ties at their average: `scipy.stats` takes a second to import."""
-    _, place, often = np.unique(as_values(values), return_inverse=True, return_counts=True)
-    ranks: Floats = (often.cumsum() - (often - 1) / 2)[place]
+    _, positions, often = np.unique(as_values(values), return_inverse=True, return_counts=True)
+    ranks: Floats = (often.cumsum() - (often - 1) / 2)[positions]
     return ranks
 
 
@@ -50,7 +50,7 @@ def correlate_ranks(first: Any, second: Any, level: float = 0.95) -> tuple[float
     return rho, min(low, rho), max(high, rho)
 
 
-def bound_ranks(higher: Any, lower: Any, number: int) -> tuple[Labels, Labels]:
+def find_rank_bounds(higher: Any, lower: Any, number: int) -> tuple[Labels, Labels]:
     """Return the least and the greatest rank that each of `number` things may have, from 1 for the highest.
 
     `higher` and `lower` are the labels of both sides of each difference that holds. The differences are between all
@@ -63,6 +63,6 @@ def bound_ranks(higher: Any, lower: Any, number: int) -> tuple[Labels, Labels]:
     above, below = as_labels(higher, len(higher)), as_labels(lower, len(higher))
     if max(above.max(initial=-1), below.max(initial=-1)) >= number:
         raise ValueError(f"a label is not below {number}")
-    least = 1 + np.bincount(below, minlength=number)
+    lowest = 1 + np.bincount(below, minlength=number)
     greatest = number - np.bincount(above, minlength=number)
-    return least, greatest
+    return lowest, greatest

@@ -84,7 +84,7 @@ class Sample:
         return _count_parts(self.question, self.group, self.scored)
 
     @cached_property
-    def known(self) -> Flags:
+    def has_scores(self) -> Flags:
         """Return whether an answer's question has an answer that was drawn and scored."""
         scored: Flags = np.bincount(self.question, self.scored)[self.question] > 0
         return scored
@@ -114,7 +114,7 @@ class Sample:
         weight = self.weight * self.inverse
         whole, sums = np.bincount(self.group, weight), np.bincount(self.group, weight * differences)
         average = np.divide(sums, whole, out=np.zeros_like(whole), where=whole > 0)[self.group]
-        correction = self._stretch[self.group] * self.inverse * np.where(self.scored, differences - average, 0.0)
+        correction = self._stretch_factor[self.group] * self.inverse * np.where(self.scored, differences - average, 0.0)
         return np.where(~self.eligible & ~np.isnan(people), people, predicted + average + correction)
 
     def check_judge(self, people: Floats, judge: Floats, slope: float, group: Flags) -> Reason:
@@ -130,13 +130,13 @@ class Sample:
 
         Where too few questions have two such answers to tell, that around the group's mean, which is rather too large.
         """
-        drawn = self.scored & group
-        values, question = residual[drawn], self.question[drawn]
+        in_sample = self.scored & group
+        values, question = residual[in_sample], self.question[in_sample]
         free = len(values) - len(np.unique(question))
         if free < _LEAST_FREE:
             return float(values.var(ddof=1)) if len(values) > 1 else 0.0
-        _, place = np.unique(question, return_inverse=True)
-        return float((_subtract_means(values, place) ** 2).sum()) / free
+        _, question_numbers = np.unique(question, return_inverse=True)
+        return float((_subtract_means(values, question_numbers) ** 2).sum()) / free
 
     def half_width(self, residual: Floats, group: Flags) -> float:
         """Return half the interval of a group's mean for these very answers, if people had scored all of them.
@@ -144,31 +144,33 @@ class Sample:
         Nothing but the draw is chance then: the answers' residuals vary within questions (strata) where each has a
         scored answer, and the share that was drawn is known (Cochran, 1977, Sampling Techniques, section 5.3).
         """
-        drawn = self.scored & group
-        values = residual[drawn]
-        strata = (self.question if self.known[group & self.eligible].all() else self.group)[drawn]
+        in_sample = self.scored & group
+        values = residual[in_sample]
+        strata = (self.question if self.has_scores[group & self.eligible].all() else self.group)[in_sample]
         if len(values) - len(np.unique(strata)) < _LEAST_FREE:
-            strata = self.group[drawn]
+            strata = self.group[in_sample]
         free = len(values) - len(np.unique(strata))
         if free < 1:
             return float("nan")
-        _, place = np.unique(strata, return_inverse=True)
-        variance = float((_subtract_means(values, place) ** 2).sum()) / free
-        inverse = self.inverse[drawn]
-        parts = (self.weight[drawn] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
+        _, stratum_numbers = np.unique(strata, return_inverse=True)
+        variance = float((_subtract_means(values, stratum_numbers) ** 2).sum()) / free
+        inverse = self.inverse[in_sample]
+        parts = (self.weight[in_sample] * inverse) ** 2 * np.maximum(1 - 1 / inverse, 0.0)
         return _find_quantile(free) * float(np.sqrt(parts.sum() * variance))
 
     @cached_property
-    def _stretch(self) -> Floats:
+    def _stretch_factor(self) -> Floats:
         """Return the factor by which scored questions are drawn out from their mean where others have no score.
 
         With it, the variance over all questions is that over the scored ones, as if they alone were there: a few
         questions' deviations from their own mean are too small by (s - 1)/s.
         """
         every, scored = _count_parts(self.question, self.group, self.eligible), self.questions
-        few = (scored > 1) & (scored < every)
+        is_partial = (scored > 1) & (scored < every)
         factor = np.ones(len(scored))
-        factor[few] = np.sqrt(scored[few] * (every[few] - 1) / ((scored[few] - 1) * every[few]))
+        factor[is_partial] = np.sqrt(
+            scored[is_partial] * (every[is_partial] - 1) / ((scored[is_partial] - 1) * every[is_partial])
+        )
         return factor
 
 
@@ -185,13 +187,13 @@ def fill_judge(judge: Any, group: Any) -> Floats:
     return np.where(present, values, means[groups])
 
 
-def count_effective_scores(scored: int, alone: Any, both: Any) -> float:
+def count_effective_scores(scored: int, alone: Any, combined: Any) -> float:
     """Count how many scores of people alone would be as sure as those that they gave and a judge's.
 
     `alone` and `both` are the widths of the same intervals without a judge and with one. It is as many as for the
     target that gains least, and no less than what people `scored`; NaN without a width.
     """
-    people, judged = as_values(alone), as_values(both)
+    people, judged = as_values(alone), as_values(combined)
     present = (judged > 0) & ~np.isnan(people)
     ratios = (people[present] / judged[present]) ** 2
     return scored * max(float(ratios.min()), 1.0) if len(ratios) else np.nan
@@ -204,8 +206,8 @@ def _find_quantile(free: int) -> float:
 
 def _subtract_means(values: Floats, group: Labels) -> Floats:
     """Return the deviations from the groups' means."""
-    each = np.maximum(np.bincount(group), 1)
-    deviations: Floats = values - (np.bincount(group, values) / each)[group]
+    group_sizes = np.maximum(np.bincount(group), 1)
+    deviations: Floats = values - (np.bincount(group, values) / group_sizes)[group]
     return deviations
 
 

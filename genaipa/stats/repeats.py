@@ -54,8 +54,8 @@ def compare_repeats(values: Any, bands: Any, groups: Any) -> Repeats:
     pairs = sums.size * (sums.size - 1) // 2
     off = value - (sums.total / np.maximum(sums.size, 1))[group]
     squares = np.bincount(group, off**2, number)
-    spread = np.sqrt(_divide(squares, sums.size - 1))
-    return Repeats(pairs, _divide(sums.change, pairs), _divide(sums.bands, pairs), spread)
+    spread = np.sqrt(_divide_safely(squares, sums.size - 1))
+    return Repeats(pairs, _divide_safely(sums.change, pairs), _divide_safely(sums.bands, pairs), spread)
 
 
 def compare_sides(values: Any, bands: Any, groups: Any, second: Any) -> Sides:
@@ -63,13 +63,13 @@ def compare_sides(values: Any, bands: Any, groups: Any, second: Any) -> Sides:
     value, band, group = _as_columns(values, bands, groups)
     flags = as_flags(second, len(value))
     number = int(group.max(initial=-1)) + 1
-    both, ours, theirs = (
+    has_both, ours, theirs = (
         _sum_pairs(value[side], band[side], group[side], number) for side in (flags | True, ~flags, flags)
     )
     pairs = ours.size * theirs.size
-    drop = _divide(ours.total, ours.size) - _divide(theirs.total, theirs.size)
-    change, apart = both.change - (ours.change + theirs.change), both.bands - (ours.bands + theirs.bands)
-    return Sides(pairs, np.where(pairs > 0, drop, np.nan), _divide(change, pairs), _divide(apart, pairs))
+    drop = _divide_safely(ours.total, ours.size) - _divide_safely(theirs.total, theirs.size)
+    change, apart = has_both.change - (ours.change + theirs.change), has_both.bands - (ours.bands + theirs.bands)
+    return Sides(pairs, np.where(pairs > 0, drop, np.nan), _divide_safely(change, pairs), _divide_safely(apart, pairs))
 
 
 class _Sums(NamedTuple):
@@ -100,6 +100,6 @@ def _sum_pairs(value: Floats, band: Labels, group: Labels, number: int) -> _Sums
     return _Sums(size, total, change, (size**2 - alike.sum(axis=1)) / 2)
 
 
-def _divide(sums: Any, number: Labels) -> Floats:
+def _divide_safely(sums: Any, number: Labels) -> Floats:
     quotient: Floats = np.divide(sums, number, out=np.full(len(sums), np.nan), where=number > 0)
     return quotient

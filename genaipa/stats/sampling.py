@@ -36,13 +36,13 @@ def sample_cells(answers: Sequence[Sequence[int]], size: int) -> list[list[CellS
     some_without = any(total and not turn for total, turn in zip(totals, turns, strict=True))
     cells = []
     for documents, turn, mean in zip(answers, turns, means, strict=True):
-        taken, _ = deal_turns(documents, turn)
-        _, each = deal_turns(documents, 1 if some_without else turn)
+        turns_taken, _ = deal_turns(documents, turn)
+        _, mean_turns = deal_turns(documents, 1 if some_without else turn)
         factor = mean if some_without else 1.0
         cells.append(
             [
-                CellSample(number, given / many * factor if many else 0.0)
-                for number, given, many in zip(taken, each, documents, strict=True)
+                CellSample(number, mean_taken / available * factor if available else 0.0)
+                for number, mean_taken, available in zip(turns_taken, mean_turns, documents, strict=True)
             ]
         )
     return cells
@@ -59,11 +59,11 @@ def deal_turns(sizes: Sequence[int], turns: int) -> tuple[list[int], list[float]
     turns = min(turns, sum(sizes))
     after = range(max(sizes, default=0) + 1)
     whole = bisect_right(after, turns, key=lambda rounds: sum(min(row, rounds) for row in sizes)) - 1
-    left = turns - sum(min(row, whole) for row in sizes)
+    remaining = turns - sum(min(row, whole) for row in sizes)
     longer = [number for number, row in enumerate(sizes) if row > whole]
-    given = [min(row, whole) for row in sizes]
-    means: list[float] = [float(number) for number in given]
-    for place, number in enumerate(longer):
-        given[number] += place < left
-        means[number] += left / len(longer)
-    return given, means
+    turns_by_row = [min(row, whole) for row in sizes]
+    means: list[float] = [float(number) for number in turns_by_row]
+    for position, number in enumerate(longer):
+        turns_by_row[number] += position < remaining
+        means[number] += remaining / len(longer)
+    return turns_by_row, means

@@ -46,9 +46,9 @@ class Clusters(NamedTuple):
 
     def leave_out_each(self) -> Floats:
         """Return the shares without each cluster; NaN for one without items, or with all of them."""
-        left = self.items.sum() - self.items
-        present = (self.items > 0) & (left > 0)
-        return np.where(present, (self.hits.sum() - self.hits) / np.where(present, left, 1), np.nan)
+        remaining = self.items.sum() - self.items
+        present = (self.items > 0) & (remaining > 0)
+        return np.where(present, (self.hits.sum() - self.hits) / np.where(present, remaining, 1), np.nan)
 
 
 def share_interval(hits: Any, items: Any, level: float = LEVEL) -> Ends:
@@ -102,23 +102,23 @@ def _degrees_of_freedom(items: Floats) -> float:
     return max(1.0, float(items.sum() ** 2 / np.square(items).sum()) - 1)
 
 
-def _newcombe_interval(one: Clusters, other: Clusters, level: float) -> Ends:
+def _newcombe_interval(clusters_a: Clusters, clusters_b: Clusters, level: float) -> Ends:
     """Put both shares' intervals together by their correlation: nothing is sure because all agree."""
-    first, second = ((side.share, *_clopper_pearson(side, level)) for side in (one, other))
-    return join_intervals(first, second, _correlate_shares(one, other))
+    first, second = ((side.share, *_clopper_pearson(side, level)) for side in (clusters_a, clusters_b))
+    return join_intervals(first, second, _correlate_shares(clusters_a, clusters_b))
 
 
 def join_intervals(first: tuple[float, float, float], second: tuple[float, float, float], alike: float) -> Ends:
     """Return the ends of the interval of one share less another, of both (share, low, high) and their correlation."""
     (ours, low, high), (theirs, other_low, other_high) = first, second
     down, up = (
-        sqrt(max(reach**2 - 2 * alike * reach * other + other**2, 0.0))
-        for reach, other in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
+        sqrt(max(reach**2 - 2 * alike * reach * opposite_reach + opposite_reach**2, 0.0))
+        for reach, opposite_reach in ((ours - low, other_high - theirs), (high - ours, theirs - other_low))
     )
     return ours - theirs - down, ours - theirs + up
 
 
-def bounded_interval(value: float, reach: float, items: Any, level: float = LEVEL) -> Ends:
+def find_bounded_interval(value: float, reach: float, items: Any, level: float = LEVEL) -> Ends:
     """Return the ends of the interval of a figure from 0 to 1 that is no share of items, such as F1.
 
     `reach` is its standard error times a quantile. It is laid off on the logarithm of the odds, where no end is beyond
@@ -142,43 +142,43 @@ def _as_clusters(hits: Any, items: Any) -> Clusters:
     return Clusters(np.where(present, held, 0.0), np.where(present, number, 0.0))
 
 
-def _clopper_pearson(given: Clusters, level: float) -> Ends:
-    if (given.items > 0).sum() < 2:  # noqa: PLR2004 - one cluster says nothing of others
+def _clopper_pearson(clusters: Clusters, level: float) -> Ends:
+    if (clusters.items > 0).sum() < 2:  # noqa: PLR2004 - one cluster says nothing of others
         return np.nan, np.nan
     # Rounded, because sums of fractions may miss an end by a hair.
-    share, worth, tail = round(given.share, 12), _effective_size(given, level), (1 - level) / 2
+    share, worth, tail = round(clusters.share, 12), _effective_size(clusters, level), (1 - level) / 2
     low = float(betaincinv(share * worth, worth - share * worth + 1, tail)) if share > 0 else 0.0
     high = float(betaincinv(share * worth + 1, worth - share * worth, 1 - tail)) if share < 1 else 1.0
     return low, high
 
 
-def _effective_size(given: Clusters, level: float) -> float:
+def _effective_size(clusters: Clusters, level: float) -> float:
     """Return the number of independent items that are as sure as these."""
-    number, share = float(given.items.sum()), given.share
-    worth, reach = number, find_reach(given.items, given.leave_out_each(), level)
+    number, share = float(clusters.items.sum()), clusters.share
+    worth, reach = number, find_reach(clusters.items, clusters.leave_out_each(), level)
     if reach > _ROUNDING:
         worth = min(number, share * (1 - share) * (float(ndtri((1 + level) / 2)) / reach) ** 2)
-    holding, missing = given.hits > 0, given.hits < given.items
+    holding, missing = clusters.hits > 0, clusters.hits < clusters.items
     if min(int(holding.sum()), int(missing.sum())) < FEW_DIFFER:
-        size = float(np.square(given.items).sum()) / number
+        size = float(np.square(clusters.items).sum()) / number
         worth = min(worth, number / (1 + ALIKE * (size - 1)))
     return worth
 
 
-def _correlate_shares(one: Clusters, other: Clusters) -> float:
+def _correlate_shares(clusters_a: Clusters, clusters_b: Clusters) -> float:
     """Correlate two shares over clusters, by the jackknife: less Newcombe's correction where it is positive.
 
     It is 0 if a share does not vary.
     """
-    without = [side.leave_out_each() for side in (one, other)]
-    both = ~np.isnan(without).any(axis=0)
-    first, second = (shares[both] - shares[both].mean() if both.any() else [] for shares in without)
+    without = [side.leave_out_each() for side in (clusters_a, clusters_b)]
+    defined = ~np.isnan(without).any(axis=0)
+    first, second = (shares[defined] - shares[defined].mean() if defined.any() else [] for shares in without)
     spread = float(np.sqrt(np.square(first).sum() * np.square(second).sum()))
     if spread < _ROUNDING**2:
         return 0.0
     alike = float(np.dot(first, second)) / spread
     if alike <= 0:
         return alike
-    units = min(int((side.items > 0).sum()) for side in (one, other))
-    vary = float(np.sqrt(np.prod([side.share * (1 - side.share) for side in (one, other)])))
+    units = min(int((side.items > 0).sum()) for side in (clusters_a, clusters_b))
+    vary = float(np.sqrt(np.prod([side.share * (1 - side.share) for side in (clusters_a, clusters_b)])))
     return max(0.0, alike - 1 / (2 * units * vary)) if vary > 0 else 0.0

@@ -77,22 +77,22 @@ def mann_whitney(first: Any, second: Any) -> RankTest:
     """
     ours, theirs = (_leave_out_nan(side).round(_DIGITS) for side in (first, second))
     effect = float(np.sign(ours[:, None] - theirs).mean()) if len(ours) and len(theirs) else nan
-    both = np.concatenate([ours, theirs])
-    if comb(len(both), len(ours)) < _LEAST_WAYS:
+    pooled = np.concatenate([ours, theirs])
+    if comb(len(pooled), len(ours)) < _LEAST_WAYS:
         return RankTest("none", nan, effect)
-    if np.ptp(both) == 0:
+    if np.ptp(pooled) == 0:
         return RankTest("Mann-Whitney", 1.0, effect)
-    if len(both) > _EXACT:
+    if len(pooled) > _EXACT:
         from scipy import stats
 
         return RankTest("Mann-Whitney", float(stats.mannwhitneyu(ours, theirs, method="asymptotic").pvalue), effect)
-    twice = (2 * rank_values(both)).astype(int).tolist()
+    twice = (2 * rank_values(pooled)).astype(int).tolist()
     return RankTest("Mann-Whitney", exact_p([deal_steps(twice[: len(ours)], twice[len(ours) :])]), effect)
 
 
 def adjust_holm(p: Sequence[float]) -> list[float]:
     """Return the p values adjusted for their number (Holm, 1979); NaN is no test, and stays."""
-    return [value if isnan(value) else min(1.0, value) for value in _step_down(p)]
+    return [value if isnan(value) else min(1.0, value) for value in _adjust_stepwise(p)]
 
 
 def find_holm_factors(p: Sequence[float]) -> list[float]:
@@ -101,7 +101,7 @@ def find_holm_factors(p: Sequence[float]) -> list[float]:
     The interval that belongs to an adjusted p is that of 1 - level / factor: it excludes 0 exactly where the adjusted p
     is below the level. By itself it holds the truth at least as often as that of 1 - level.
     """
-    return [more / value if value > 0 else 1.0 for value, more in zip(p, _step_down(p), strict=True)]
+    return [adjusted / value if value > 0 else 1.0 for value, adjusted in zip(p, _adjust_stepwise(p), strict=True)]
 
 
 def count_discoveries(p: Any, rate: float) -> int:
@@ -112,13 +112,13 @@ def count_discoveries(p: Any, rate: float) -> int:
     return int(places[below].max(initial=0))
 
 
-def _step_down(p: Sequence[float]) -> list[float]:
+def _adjust_stepwise(p: Sequence[float]) -> list[float]:
     """Multiply each p by the number of those that are not below it, and at least as one before it."""
-    tests = sorted((value, place) for place, value in enumerate(p) if not isnan(value))
-    adjusted, least = [nan] * len(p), 0.0
-    for before, (value, place) in enumerate(tests):
-        least = max(least, value * (len(tests) - before))
-        adjusted[place] = least
+    tests = sorted((value, index) for index, value in enumerate(p) if not isnan(value))
+    adjusted, running_maximum = [nan] * len(p), 0.0
+    for before, (value, index) in enumerate(tests):
+        running_maximum = max(running_maximum, value * (len(tests) - before))
+        adjusted[index] = running_maximum
     return adjusted
 
 

@@ -21,10 +21,14 @@ def estimate_slope(values: Any, places: Any, questions: Any, documents: Any) -> 
     >>> slope.mean, round(slope.low, 2), round(slope.high, 2)
     (2.0, -0.9, 4.9)
     """
-    value, place = as_values(values), as_values(places)
-    if len(value) != len(place):
-        raise ValueError(f"there are {len(value)} values and {len(place)} places")
-    moved = estimate_mean(place**2, questions, documents).mean
-    slope = estimate_mean(place * value, questions, documents).mean / moved if moved else np.nan
-    residual = value - slope * place
-    return estimate_mean(slope + place * residual / moved, questions, documents) if moved else estimate_mean([], [], [])
+    value, positions = as_values(values), as_values(places)
+    if len(value) != len(positions):
+        raise ValueError(f"there are {len(value)} values and {len(positions)} places")
+    moved = estimate_mean(positions**2, questions, documents).mean
+    slope = estimate_mean(positions * value, questions, documents).mean / moved if moved else np.nan
+    residual = value - slope * positions
+    return (
+        estimate_mean(slope + positions * residual / moved, questions, documents)
+        if moved
+        else estimate_mean([], [], [])
+    )

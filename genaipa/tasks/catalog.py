@@ -9,7 +9,7 @@ from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import figure_frame
 from genaipa.kinds import DEFAULT, PLAIN, find_kind, kinds, names
 from genaipa.plugins import is_ours, plugins
-from genaipa.systems.plugins import make, source_file
+from genaipa.systems.plugins import find_source_file, make_instance
 from genaipa.tasks.base import Task
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def make_own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
     """Return the task by a class that may be anybody's, as `module:Class`."""
     if ":" not in target:
         raise UnknownNameError("task", spec.task, task_names())
-    task: object = make(target, spec, workspace)
+    task: object = make_instance(target, spec, workspace)
     if not isinstance(task, Task):
         raise UsageError(f"{target}: it is no Task; see genaipa/tasks/base.py for what a task is.")
     return task
@@ -81,5 +81,5 @@ def list_plain_tasks() -> list[str]:
 def task_file_digest(task: Task) -> dict[str, str]:
     """Return name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
     module = type(task).__module__
-    path = None if is_ours(module) else source_file(module)
+    path = None if is_ours(module) else find_source_file(module)
     return {} if path is None else {task.name: hashlib.sha256(path.read_bytes()).hexdigest()}

@@ -27,7 +27,7 @@ from genaipa.runs.records import CorpusFacts, RunSpec
 from genaipa.runs.selection import run_folders
 from genaipa.runs.slices import check_slice, place_documents
 from genaipa.systems.provider import find_provider
-from genaipa.systems.published import is_recorded, read_recording, recorded_questions
+from genaipa.systems.published import find_question_sets, is_recorded, read_recording
 from genaipa.tasks.prompts import load_prompts, set_names
 from genaipa.tasks.request import make_spec, parse_limit
 from genaipa.words import join_names, some
@@ -300,7 +300,7 @@ def _fill_recorded_options(
         )
     resources.say(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
     if not options.get("questions"):
-        options["questions"] = sets = recorded_questions(recorded[0])
+        options["questions"] = sets = find_question_sets(recorded[0])
         resources.say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
     if not options.get("initializations") and not named:
         ways = [set(read_recording(name).initializations) for name in recorded]

@@ -16,11 +16,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.overall import board as leaderboard
+from genaipa.reports.chapters.overall import leaderboard_table as leaderboard
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.table import Table, table
+from genaipa.reports.judged.estimate import estimate_averages
+from genaipa.reports.table import Table, make_table
 from genaipa.stats.ranks import FEW_RANKED, correlate_ranks
 from genaipa.words import number
 from genaipa_suites.data import load_crosswalk
@@ -117,7 +117,7 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
     figure_names = [*names, *(["m_all"] if quality else [])]
     ends = [f"{name}_{end}" for name in figure_names for end in ("low", "high")]
     columns = f"{'; '.join(f'{scored.board.title}: {scored.measures[0].heading}' for scored in boards)}"
-    return table(
+    return make_table(
         NAME,
         "All suites, and what people say",
         f"Each suite's main measure in per cent ({columns}) in the plainest way in which a system was asked (fewest "
@@ -205,7 +205,7 @@ def rank_correlations(card: Table, boards: Sequence[ScoredBoard]) -> Table:
             rows.append(
                 {**row, "rho": rho, "low": low, "high": high, "meaning": _describe_correlation(len(ranked), low, high)}
             )
-    return table(
+    return make_table(
         "card-ranks",
         "Do suites predict what people say?",
         "Spearman's rank correlation between a suite's main measure and M_all, over the systems that have both: 1 "
@@ -247,7 +247,7 @@ def category_table(study: Study, boards: Sequence[ScoredBoard]) -> Table:
         rows += _quality_by_category(study, names)
     order = {code: index for index, code in enumerate(names)}
     rows.sort(key=lambda row: order[row["category"]])
-    return table(
+    return make_table(
         BY_CATEGORY,
         "All suites by category",
         f"Each suite's main measure in per cent, and M_all, by category of the paper's questions; n is the "
@@ -307,7 +307,7 @@ def _quality_by_category(study: Study, names: Mapping[str, str]) -> list[dict[st
     """Return M_all by category of questions, of each system that people scored."""
     if study.table.empty:
         return []
-    averages_by_policy = averages.policy_questions(estimated(study.table).frame).dropna(subset="m_all")
+    averages_by_policy = averages.policy_questions(estimate_averages(study.table).frame).dropna(subset="m_all")
     return [
         {
             "category": category,
@@ -338,13 +338,13 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
     names = dict(zip(data["category"], data["name"], strict=True))
     systems = list(dict.fromkeys(data["system"]))
     across = min(len(suites), 4)
-    down, across = style.panels(len(suites), across)
-    canvas = style.canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
+    down, across = style.panel_grid(len(suites), across)
+    canvas = style.make_canvas(style.WIDTH, down * (0.24 * len(codes) + 0.7) + 0.4)
     panels = canvas.subplots(down, across, sharey=True, squeeze=False)
     for axes, suite in zip(panels.flat, suites, strict=False):
         rows = data[data["suite"] == suite]
-        axes.set_title(style.short(suite, 20), fontsize=style.SMALL)
-        axes.set_xlabel(style.short(rows["measure"].iloc[0], 24), fontsize=style.TINY)
+        axes.set_title(style.shorten(suite, 20), fontsize=style.SMALL)
+        axes.set_xlabel(style.shorten(rows["measure"].iloc[0], 24), fontsize=style.TINY)
         for index, system in enumerate(systems):
             shift = (index - (len(systems) - 1) / 2) * min(0.16, 0.7 / len(systems))
             for row in rows[rows["system"] == system].to_dict("records"):
@@ -356,9 +356,9 @@ def _draw_categories(data: pd.DataFrame, suites: Sequence[str], marks: Marks) ->
         axes.grid(axis="y", color="#e4e4e4", linewidth=0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
-        axes.set_yticks(range(len(codes)), [f"{style.short(names[code], 30)} ({code})" for code in codes])
+        axes.set_yticks(range(len(codes)), [f"{style.shorten(names[code], 30)} ({code})" for code in codes])
         axes.set_ylim(len(codes) - 0.5, -0.5)
-    style.bottom(panels, len(suites))
-    labels = style.labels(systems)
-    style.legend(canvas, [style.mark(labels[system], **marks[system]) for system in systems])
+    style.bottom_axes(panels, len(suites))
+    labels = style.unique_labels(systems)
+    style.draw_legend(canvas, [style.legend_mark(labels[system], **marks[system]) for system in systems])
     return canvas

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.reports.chapters.chapter import Against, Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Against, Chapter, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.selection import resolve_name
 from genaipa.words import some
 from genaipa_suites.encoders import encoder
@@ -114,8 +114,8 @@ def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: dr
         "suites",
         "All suites",
         "The scores of all suites beside each other and, where there are any, beside people's scores of answers.",
-        present(card_table, card.rank_correlations(card_table, side_by_side), *categories),
-        drawn(
+        nonempty_tables(card_table, card.rank_correlations(card_table, side_by_side), *categories),
+        nonempty_figures(
             drawings.score_figure(side_by_side, "suites-scores", "Scores by suite", marks),
             *(card.category_figure(categories_table, marks) for categories_table in categories),
         ),
@@ -126,7 +126,7 @@ def _joint_chapter(study: Study, scored_boards: Sequence[ScoredBoard], marks: dr
 
 def _list_systems(scored_boards: Sequence[ScoredBoard], study: Study) -> list[str]:
     """List every system of a figure: the procedure's as its figures have them, then the suites'."""
-    ordered_systems = list(map(str, style.ordered(study.table["system"]))) if len(study.table) else []
+    ordered_systems = list(map(str, style.distinct_values(study.table["system"]))) if len(study.table) else []
     asked_systems = [name for scored in scored_boards for row in scored.system_rows for name in (row.system, row.label)]
     references = [row.system for scored in scored_boards for row in scored.reference_rows]
     return list(dict.fromkeys([*ordered_systems, *asked_systems, *references]))
@@ -154,8 +154,8 @@ def _suite_chapter(suite_boards: Sequence[ScoredBoard], marks: drawings.Marks, *
         f"suite-{name}",
         suite.title,
         f"{suite.about[:1].upper()}{suite.about[1:].rstrip('.')}.",
-        present(*suite_tables),
-        drawn(*figures),
+        nonempty_tables(*suite_tables),
+        nonempty_figures(*figures),
         references={f"reference-{name}": escape(suite.citation)} if suite.citation else {},
         first=() if any(figures) and suite.paired_measures else tuple(scored.board.stem for scored in suite_boards),
         is_key=True,
@@ -241,7 +241,7 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
         "some are apart by chance."
     )
     columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
-    comparison = table(
+    comparison = make_table(
         "comparison-suites",
         f"{first} against {second}: suites",
         note,

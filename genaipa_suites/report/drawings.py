@@ -12,7 +12,7 @@ import pandas as pd
 
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa_suites.report.merit import LEVEL
 from genaipa_suites.report.tables import measure_headings, number_formats, percent_columns
 
@@ -55,7 +55,7 @@ def score_figure(boards: Sequence[ScoredBoard], name: str, title: str, marks: Ma
         f"{'; '.join(_describe_basis(scored) for scored in boards)}."
     )
     columns = ["board", "measure", "system", "kind", "value", "low", "high"]
-    numbers = table(
+    numbers = make_table(
         name,
         title,
         about,
@@ -97,14 +97,14 @@ def _panel_rows(scored: ScoredBoard) -> pd.DataFrame | None:
 
 def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
     boards = list(dict.fromkeys(data["board"]))
-    down, across = style.panels(len(boards), _ACROSS)
+    down, across = style.panel_grid(len(boards), _ACROSS)
     systems = [list(rows["system"]) for rows in (_select_points(data, board) for board in boards)]
     max_systems = max(map(len, systems))
-    canvas = style.canvas(style.WIDTH, down * (_ROW * max_systems + 0.75) + 0.35)
+    canvas = style.make_canvas(style.WIDTH, down * (_ROW * max_systems + 0.75) + 0.35)
     panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     for axes, board in zip(panels.flat, boards, strict=False):
         rows = _select_points(data, board)
-        axes.set_title(style.short(board, 42 if across > 1 else 80), fontsize=style.SMALL)
+        axes.set_title(style.shorten(board, 42 if across > 1 else 80), fontsize=style.SMALL)
         for row in data[(data["board"] == board) & data["kind"].isin(list(_LINES))].to_dict("records"):
             axes.axvline(row["value"], linewidth=0.9, zorder=1, **_LINES[str(row["kind"])])
         for index, row in enumerate(rows.to_dict("records")):
@@ -115,19 +115,19 @@ def _draw_scores(data: pd.DataFrame, marks: Marks) -> Canvas:
             )
             label = f"{row['value']:.1f}"
             axes.annotate(label, (1.01, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center")
-        axes.set_yticks(range(len(rows)), [style.short(name, 26) for name in rows["system"]])
+        axes.set_yticks(range(len(rows)), [style.shorten(name, 26) for name in rows["system"]])
         axes.set_ylim(max(len(rows), max_systems) - 0.4, -0.6)
         axes.set_xlim(-2, 102)
         axes.tick_params(axis="y", length=0)
     for axes, board in zip(panels.flat, boards, strict=False):
         measure = data.loc[data["board"] == board, "measure"].iloc[0]
-        axes.set_xlabel(f"{style.short(measure, 40)} (%)", fontsize=style.SMALL)
+        axes.set_xlabel(f"{style.shorten(measure, 40)} (%)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
-    style.bottom(panels, len(boards))
+    style.bottom_axes(panels, len(boards))
     kinds = {str(kind) for kind in data["kind"]}
     names = {"floor": "best floor", "ceiling": "ceiling", "people": "people"}
-    lines = [style.mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in kinds]
-    style.legend(canvas, lines)
+    lines = [style.legend_mark(names[kind], **{**look, "marker": ""}) for kind, look in _LINES.items() if kind in kinds]
+    style.draw_legend(canvas, lines)
     return canvas
 
 
@@ -157,7 +157,7 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
     groups = list(dict.fromkeys(data["group"]))
     sizes = {group: int(data.loc[data["group"] == group, "items"].max()) for group in groups}
     systems = list(dict.fromkeys(data["system"]))
-    canvas = style.canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
+    canvas = style.make_canvas(style.WIDTH, 2.7 + 0.12 * len(systems))
     panels = canvas.subplots(1, len(measures), sharey=True, squeeze=False)[0]
     for axes, (name, heading) in zip(panels, measures.items(), strict=True):
         axes.set_title(heading)
@@ -173,16 +173,16 @@ def _draw_ordered_groups(data: pd.DataFrame, measures: Mapping[str, str], groupi
         axes.set_xticks(range(len(groups)), [f"{_wrap_name(group)}\nn={sizes[group]:,}" for group in groups])
         axes.tick_params(axis="x", labelsize=style.TINY)
         axes.set_ylim(-2, 102)
-        axes.set_xlabel(style.plain(grouping))
+        axes.set_xlabel(style.drawable_name(grouping))
     panels[0].set_ylabel("per cent")
-    labels = style.labels(systems)
-    style.legend(canvas, [style.mark(labels[system], **marks[system]) for system in systems])
+    labels = style.unique_labels(systems)
+    style.draw_legend(canvas, [style.legend_mark(labels[system], **marks[system]) for system in systems])
     return canvas
 
 
 def _wrap_name(name: str) -> str:
     """Wrap a group's name onto two lines: where there are several, one is too long."""
-    words = style.short(name, 22).split()
+    words = style.shorten(name, 22).split()
     return " ".join(words[:-1]) + "\n" + words[-1] if len(words) > 1 else " ".join(words)
 
 
@@ -199,7 +199,7 @@ def error_figure(numbers: Table, scored: ScoredBoard) -> Figure | None:
 
 def _draw_errors(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
     """Draw a bar for each system; `kinds` are the present ones, with their places among all of the suite's."""
-    canvas = style.canvas(style.WIDTH, 1.1 + 0.28 * len(data))
+    canvas = style.make_canvas(style.WIDTH, 1.1 + 0.28 * len(data))
     axes = canvas.subplots()
     starts = [0.0] * len(data)
     entries = []
@@ -217,12 +217,12 @@ def _draw_errors(data: pd.DataFrame, kinds: Mapping[str, int]) -> Canvas:
                 text = axes.text(middle, bar.get_y() + 0.33, f"{count:,}", fontsize=style.TINY, color=ink)
                 text.set(ha="center", va="center")
         starts = [before + count for before, count in zip(starts, data[kind], strict=True)]
-        entries.append(style.patch(kind, **look))
-    axes.set_yticks(range(len(data)), list(style.labels(data["system"], 30).values()))
+        entries.append(style.legend_patch(kind, **look))
+    axes.set_yticks(range(len(data)), list(style.unique_labels(data["system"], 30).values()))
     axes.set_ylim(len(data) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlabel("errors")
-    style.legend(canvas, entries)
+    style.draw_legend(canvas, entries)
     return canvas
 
 
@@ -250,7 +250,7 @@ def system_pair_figure(scored: ScoredBoard, marks: Marks) -> Figure | None:
     if not measures or not rows:
         return None
     names = [measure.name for measure in measures]
-    numbers = table(
+    numbers = make_table(
         f"{scored.board.stem}-beside",
         f"{scored.board.title}: {' and '.join(measure.heading for measure in measures)}",
         f"Percentages. {scored.units.population}",
@@ -327,9 +327,9 @@ def _format_percent(value: float) -> str:
 
 
 def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
-    canvas = style.canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
+    canvas = style.make_canvas(style.WIDTH, _AROUND - 0.4 + _WIDE_ROW * len(data))
     panels = canvas.subplots(1, 2, sharey=True)
-    labels = style.labels(data["system"], 26)
+    labels = style.unique_labels(data["system"], 26)
     for axes, measure in zip(panels, measures, strict=True):
         for index, row in enumerate(data.to_dict("records")):
             _draw_point(axes, row, measure.name, index, marks[row["system"]])
@@ -344,7 +344,7 @@ def _draw_systems(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks)
 def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) -> Canvas:
     groups, systems = list(dict.fromkeys(data["group"])), list(dict.fromkeys(data["system"]))
     tall = max(_WIDE_ROW, _CLOSE * len(systems) + 0.08)
-    canvas = style.canvas(style.WIDTH, _AROUND + tall * len(groups))
+    canvas = style.make_canvas(style.WIDTH, _AROUND + tall * len(groups))
     panels = canvas.subplots(1, 2, sharey=True)
     for axes, measure in zip(panels, measures, strict=True):
         for number, system in enumerate(systems):
@@ -355,10 +355,10 @@ def _draw_groups(data: pd.DataFrame, measures: Sequence[Measure], marks: Marks) 
             axes.axhline(index - 0.5, color=style.FAINT, linewidth=0.3, zorder=0)
         _format_axes(axes, measure)
     sizes = {group: int(data.loc[data["group"] == group, "policies"].max()) for group in groups}
-    panels[0].set_yticks(range(len(groups)), [f"{style.short(group, 22)}  n={sizes[group]}" for group in groups])
+    panels[0].set_yticks(range(len(groups)), [f"{style.shorten(group, 22)}  n={sizes[group]}" for group in groups])
     panels[0].set_ylim(len(groups) - 0.5, -0.5)
-    names = style.labels(systems)
-    style.legend(canvas, [style.mark(names[system], **marks[system]) for system in systems])
+    names = style.unique_labels(systems)
+    style.draw_legend(canvas, [style.legend_mark(names[system], **marks[system]) for system in systems])
     return canvas
 
 
@@ -373,7 +373,7 @@ def _draw_point(axes: Axes, row: dict[Any, Any], name: str, position: float, loo
 
 
 def _format_axes(axes: Axes, measure: Measure) -> None:
-    axes.set_title(style.short(measure.heading, 40))
+    axes.set_title(style.shorten(measure.heading, 40))
     axes.set_xlim(-2, 102)
     axes.set_xlabel("per cent", fontsize=style.SMALL)
     axes.tick_params(axis="y", length=0)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa_suites.privacyglue import (
     METRICS,
     ROWS,
@@ -67,17 +67,17 @@ def make_chapter(sources: Sequence[Source], scored_boards: Sequence[ScoredBoard]
         first += [fourteen.name] if fourteen else []
         tables += [fourteen, means_table(view), significance_table(view), agreement, examples_table(compared, view)]
         figures.append(_agreement_figure(agreement))
-    if not present(*tables):
+    if not nonempty_tables(*tables):
         return None
     return Chapter(
         GLUE,
         PrivacyGLUE.title,
         PrivacyGLUE.about,
-        present(*tables),
-        drawn(*figures),
+        nonempty_tables(*tables),
+        nonempty_figures(*figures),
         method=_METHOD,
         references={f"reference-{GLUE}": escape(PrivacyGLUE.citation)},
-        first=tuple(first) or (present(*tables)[0].name,),
+        first=tuple(first) or (nonempty_tables(*tables)[0].name,),
     )
 
 
@@ -98,13 +98,13 @@ def _draw_agreement(agreement: Table) -> Canvas:
     data = agreement.data
     pairs = list(dict.fromkeys(zip(data["a"], data["b"], strict=True)))[:_PANELS]
     tasks = list(dict.fromkeys(data["task"]))
-    down, across = style.panels(len(pairs), 2)
-    canvas = style.canvas(style.WIDTH, down * (0.24 * len(tasks) + 0.8) + 0.3)
+    down, across = style.panel_grid(len(pairs), 2)
+    canvas = style.make_canvas(style.WIDTH, down * (0.24 * len(tasks) + 0.8) + 0.3)
     panels = canvas.subplots(down, across, sharex=True, squeeze=False)
     widest = max(1.0, float(data[["only_a", "only_b"]].max().max()))
     for axes, (first, second) in zip(panels.flat, pairs, strict=False):
         pair_data = data[(data["a"] == first) & (data["b"] == second)].set_index("task")
-        heads = (f"only {style.short(first, _NAME)} \u2192", f"\u2190 only {style.short(second, _NAME)}")
+        heads = (f"only {style.shorten(first, _NAME)} \u2192", f"\u2190 only {style.shorten(second, _NAME)}")
         axes.set_title("\n".join(heads), fontsize=style.SMALL)
         for index, task in enumerate(tasks):
             if task not in pair_data.index:
@@ -128,7 +128,7 @@ def _draw_agreement(agreement: Table) -> Canvas:
         axes.set_xlim(-1.4 * widest, 1.4 * widest)
         axes.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
         axes.tick_params(axis="y", length=0)
-    for axes in style.bottom(panels, len(pairs)):
+    for axes in style.bottom_axes(panels, len(pairs)):
         axes.set_xlabel("per cent of examples")
         axes.tick_params(axis="x", labelbottom=True)
     return canvas
@@ -169,7 +169,7 @@ def rows_table(view: View) -> Table:
     names = [standing.system for standing in standings]
     published = [_paper_name(encoder.system) for encoder in encoders()] if view.whole else []
     aside = [f"{name}_{statistic}" for name in names for statistic in ("mean", "sd", "sample_sd", "repetitions")]
-    return table(
+    return make_table(
         f"{view.stem}-rows",
         f"{view.title}: the rows",
         "Percentages: the mean over repetitions and, of several, ± the population's standard deviation, as in the "
@@ -232,7 +232,7 @@ def means_table(view: View) -> Table:
                 _means_row(_paper_name(encoder.system), "published", encoder.compute_means(row_set), deviations)
             )
     spread = [f"sd_{name}" for name in ("arithmetic", "geometric", "harmonic")]
-    return table(
+    return make_table(
         f"{view.stem}-means",
         f"{view.title}: means of rows",
         "Percentages, means of the rows above. Only that over all 14 rows is PrivacyGLUE's own figure. Systems that "
@@ -295,7 +295,7 @@ def significance_table(view: View) -> Table:
                 else _describe_test(hardest.smallest, stars(comparisons)),
             }
         )
-    return table(
+    return make_table(
         f"{view.stem}-tests",
         f"{view.title}: is the best system better than every other?",
         "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; shown is "
@@ -346,7 +346,7 @@ def agreement_table(
     for first, second, task, keys, categories in comparisons:
         line: dict[str, Any] = {"a": first.system, "b": second.system, "task": task.title, "examples": len(keys)}
         lines.append(line | {PAIRS[pair]: 100 * share for pair, share in category_shares(categories).items()})
-    return table(
+    return make_table(
         f"{view.stem}-agreement",
         f"{view.title}: pairs of systems",
         "Per cent of the examples that both systems have: both right, only A, only B, neither. Right means right in "
@@ -378,7 +378,7 @@ def examples_table(
                 }
                 for key in pair_keys[:_MAX_EXAMPLES]
             ]
-    return table(
+    return make_table(
         f"{view.stem}-examples",
         f"{view.title}: examples that one system alone has right",
         f"The first {_MAX_EXAMPLES} of each kind in the order of the data, by their items, which the desk shows. "

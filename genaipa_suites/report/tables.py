@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa_suites.material import FAULTS
 from genaipa_suites.plan import WORDINGS
 from genaipa_suites.probes import COMPANY_SWAP, NO_CONTEXT
@@ -84,7 +84,7 @@ def main_table(scored: ScoredBoard) -> Table:
         "tokens_out",
     ]
     spread = " `±` is the population's standard deviation over repetitions." if repeated else ""
-    return table(
+    return make_table(
         scored.board.stem,
         scored.board.title,
         "Percentages; the table on what the columns mean defines each measure. "
@@ -116,7 +116,7 @@ def further_table(scored: ScoredBoard) -> Table:
     names = [measure.name for measure in scored.measures[_MAX_COLUMNS:]]
     measured_rows = [row for row in scored.rows if row.counts or {*names} & {*row.figures}]
     rows = [_row_figures(row, scored) | {"system": row.label} for row in measured_rows]
-    return table(
+    return make_table(
         f"{scored.board.stem}-further",
         f"{scored.board.title}: further measures",
         "Percentages, of the same outcomes as above. Their intervals are in CSV and JSON.",
@@ -153,7 +153,7 @@ def definitions_table(scored_boards: Sequence[ScoredBoard]) -> Table:
         {"column": measure.heading, "measure": measure.name, "definition": measure.definition} for measure in measures
     ]
     board = scored_boards[0].board
-    return table(
+    return make_table(
         f"{board.name}-measures",
         f"What the columns of {board.suite.title} mean",
         "`measure` is the column's name in CSV and JSON. A fault is scored 0 under each of them. Prompts and scorer "
@@ -193,7 +193,7 @@ def differences_table(scored: ScoredBoard, chosen: Sequence[tuple[Row, Row]], me
         for measure in measures:
             merit = Merit() if not len(first.counts.ids) else first.counts.subtract(second.counts, measure)
             rows.append({"a": first.label, "b": second.label, **difference_columns(merit, measure)})
-    return table(
+    return make_table(
         f"{scored.board.stem}-pairs",
         f"{scored.board.title}: systems against each other",
         "A minus B in percentage points, on the items that both were asked, with the same "
@@ -300,7 +300,7 @@ def _breakdown_table(
                 rows[-1] |= percent_columns(merit, name)
         rows += _group_paper_rows(scored, breakdown, group)
     measures_by_name = {measure.name: measure for _, measures, _ in parts for measure in measures}
-    return table(
+    return make_table(
         breakdown_stem(scored, breakdown),
         f"{scored.board.title}: by {breakdown}",
         f"Percentages. {sentences} {scored.units.population}",
@@ -335,7 +335,7 @@ def errors_table(scored: ScoredBoard) -> Table:
             counts.update(suite.errors(outcome))
         kinds = {kind: counts[kind] for kind in suite.error_kinds}
         rows.append({"system": row.label, "kind": row.kind, **kinds, "all": sum(kinds.values())})
-    return table(
+    return make_table(
         f"{scored.board.stem}-errors",
         f"{scored.board.title}: types of errors",
         f"Numbers of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
@@ -363,7 +363,7 @@ def wordings_table(scored: ScoredBoard) -> Table:
         columns["over_repetitions"] = 100 * float(np.mean(repeated)) if repeated else nan
         rows.append(columns)
     names = [f"wording_{wording}" for wording in WORDINGS]
-    return table(
+    return make_table(
         f"{scored.board.stem}-wordings",
         f"{scored.board.title}: wordings of the prompt",
         f"{main.heading} in per cent, in each of the prompt's wordings, and its population standard deviation over "
@@ -392,7 +392,7 @@ def gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
             rows += _gap_rows(scored, row, plain)
     probes = dict.fromkeys(row["probe"] for row in rows)
     board = scored_boards[0].board
-    return table(
+    return make_table(
         f"{board.name}-gaps",
         f"{board.suite.title}: gaps under probes",
         "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
@@ -431,7 +431,7 @@ def memory_table(scored_boards: Sequence[ScoredBoard]) -> Table:
     heading = measure.heading if measure else ""
     sentence = "".join(_memory_sentence(row, heading, suite.clusters) for row in rows[:1])
     names = [f"{name}{end}" for name in ("known", "others") for end in ("", "_low", "_high", "_of")]
-    return table(
+    return make_table(
         f"{scored_boards[0].board.name}-by-heart",
         f"{suite.title}: {heading}, known by heart or not",
         f"{sentence}{heading.capitalize()}, in per cent of the plain run: among the {suite.clusters} that the system "

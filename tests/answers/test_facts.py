@@ -83,7 +83,7 @@ def test_a_packages_fact_is_a_column_and_equal_answers_are_read_once(install: Ca
     """What is read is by answer, beside the core's own facts; the digest and the basis tell equal answers."""
     install("shouting", SHOUTING, shouting="shouting:Shouting")
     make_run()
-    frame = gathered().joined()
+    frame = gathered().join_facts()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {"HELP!"}
     assert (frame["claims_silence"] == "no").all()
@@ -109,10 +109,10 @@ def test_a_pack_keeps_what_a_fact_lets_go_of(install: Callable[..., None], tmp_p
     whole = gathered()
     pack(find_workspace(), whole.sources, tmp_path / "study.zip")
     unpack(tmp_path / "study.zip", tmp_path / "there")
-    frame = gathered(tmp_path / "there").joined()
+    frame = gathered(tmp_path / "there").join_facts()
     assert frame["exclamations"].tolist() == [2.0] * 4
     assert set(frame["loudest"]) == {""}, "a word of the reply was not to be passed on"
-    assert frame["claims_silence"].tolist() == whole.joined()["claims_silence"].tolist()
+    assert frame["claims_silence"].tolist() == whole.join_facts()["claims_silence"].tolist()
 
 
 def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) -> None:
@@ -121,7 +121,7 @@ def test_a_fact_that_cant_be_used_is_a_sentence(install: Callable[..., None]) ->
     install("thief", SHOUTING.replace("exclamations", "silent"), shouting="thief:Shouting", gone="thief:Gone")
     make_run()
     study = gathered()
-    assert set(study.joined()["claims_silence"]) == {"no"}
+    assert set(study.join_facts()["claims_silence"]) == {"no"}
     problems = "\n".join(study.problems)
     assert "The fact broken is left out: broken:Broken can't be loaded (RuntimeError: no luck)." in problems
     assert "The fact gone is left out: thief:Gone can't be loaded (AttributeError:" in problems
@@ -197,7 +197,7 @@ def test_a_metric_with_the_name_of_a_facts_column_is_refused() -> None:
 
 def test_without_texts_no_reply_is_read() -> None:
     """For scores alone the facts that need a reply, a document or passages are left out; those of records stay."""
-    names = {each.name for each in fact.without_texts()}
+    names = {each.name for each in fact.list_textless_facts()}
     assert names >= {"annotation", "prompt-cut", "spending"}
     assert names.isdisjoint({"silence", "citations", "passages", "thoughts"})
     assert set(Passages.columns) <= set(fact.columns())

@@ -36,7 +36,7 @@ def test_an_average_of_a_fact_is_over_answers() -> None:
     """An answer with three scores is one answer; over the table it would count three times."""
     study = study_of_scores(3, 1, 0, 1)
     assert study.once("spending")["seconds"].mean() == 1.5
-    assert study.joined()["seconds"].mean() == pytest.approx((3 * 0 + 1 + 2 + 3) / 6)
+    assert study.join_facts()["seconds"].mean() == pytest.approx((3 * 0 + 1 + 2 + 3) / 6)
     assert study.once()["counted"].tolist() == [True, True, False, True]
     assert "seconds" not in study.table, "no fact widens the table"
     assert study.table["row"].tolist() == [0, 0, 0, 1, 2, 3]
@@ -45,8 +45,8 @@ def test_an_average_of_a_fact_is_over_answers() -> None:
 def test_the_answers_of_some_rows_are_numbered_anew() -> None:
     """Answers without a row go; the same study comes back where no row does."""
     study = study_of_scores(2, 1, 1, 1)
-    assert study.only(study.table["m_all"].notna()) is study
-    some = study.only(study.table["question"].isin(["T_f1", "T_u1"]))
+    assert study.select_rows(study.table["m_all"].notna()) is study
+    some = study.select_rows(study.table["question"].isin(["T_f1", "T_u1"]))
     assert some.answers["question"].tolist() == ["T_f1", "T_u1"]
     assert some.table["row"].tolist() == [0, 0, 1]
     assert some.once("spending")["seconds"].tolist() == [0, 3]
@@ -61,7 +61,7 @@ def test_a_fact_is_known_where_anything_is() -> None:
     assert not study.has("no such fact")
     assert "passages" not in study.answers
     assert study.once("passages")["passages"].isna().all()
-    assert not study.only(study.table["question"] == "T_f1").has("points")
+    assert not study.select_rows(study.table["question"] == "T_f1").has("points")
 
 
 def test_equal_answers_have_all_scores_of_their_words() -> None:
@@ -81,9 +81,9 @@ def test_new_scores_leave_the_study_before_as_it_was() -> None:
     run, _ = carry_out(spec(systems=("scripted/say.yaml",)))
     study = gather(find_workspace(), select_sources(find_workspace(), ()), None)
     first, second, *_ = answers(run)
-    later = study.rescored([score("ada", first.digest, GOOD), score("ada", second.digest, POOR)])
+    later = study.apply_events([score("ada", first.digest, GOOD), score("ada", second.digest, POOR)])
     assert (study.table["counted"].sum(), later.table["counted"].sum()) == (0, 2)
     assert later.answers["key"].tolist() == study.answers["key"].tolist()
-    again = later.rescored([])
+    again = later.apply_events([])
     assert np.isnan(again.table["m_all"]).all()
     assert set(again.table["analyst"]) == {""}

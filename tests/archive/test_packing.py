@@ -30,7 +30,7 @@ from genaipa.policies.document import load_document
 from genaipa.questions.points import Point, make_ticks
 from genaipa.runs.permission import is_redistributable
 from genaipa.scoring.events import Event, Objection, new_id
-from genaipa.scoring.objections import proved
+from genaipa.scoring.objections import make_correction
 from tests.conftest import forget_personal_settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def make_study(license_: str, *, scored: bool = True) -> None:
         score("ada", digests[1], POOR),
         score("bo", digests[0], POOR),
     ]
-    right = proved(load_document("acme"), SENTENCE, silent="no", answer="Never.", why="It says so.")
+    right = make_correction(load_document("acme"), SENTENCE, silent="no", answer="Never.", why="It says so.")
     wrong = Objection("acme", digest(TEXT), "policy", "Q2", right)
     given.append(Event(new_id(), now(), "objection", "bo", digests[1], annotation=wrong))
     with opened("sqlite:///scores.db") as store:
@@ -141,7 +141,7 @@ def test_an_analyst_who_is_left_out_is_so_everywhere(genaipa: Cli) -> None:
     write("desk.yaml", "left_out: {Bo: 'scored without reading'}\n")
     board = json.loads(done(genaipa("leaderboard", "--json")))
     assert board["rows"][0]["m_all"] > with_all, "Bo's poor score pulled it down"
-    assert "Scores left out of everything: 1 of bo (scored without reading)." in board["notable"]
+    assert "Scores that count nowhere: 1 of bo (scored without reading)." in board["notable"]
     desk = desk_here()
     assert desk.current.analysts() == ["ada"]
     with pytest.raises(UsageError, match="left out of this study"):

@@ -196,7 +196,7 @@ def test_m_all_and_metrics_of_a_question_rest_on_the_same_scores(study: Study, r
 
     But where the two contradict each other and neither holds a copy: there both are counted.
     """
-    data = metrics.by_question(study.rescored(study.log.counted).table).data
+    data = metrics.metrics_by_question_table(study.apply_events(study.log.counted).table).data
     key = ["system", "experiment", "question"]
     by_rule = {
         (finding.system, finding.experiment, finding.question)
@@ -232,8 +232,8 @@ def test_the_list_is_complete_in_itself() -> None:
 @pytest.mark.full
 def test_the_report_is_read_in_minutes(study: Study) -> None:
     """The page of a report on the study says which system is best and how sure that is, within its budget of words."""
-    report, allowed = Report.of(study), budgets("report")
-    shown = page.pages(report, dict.fromkeys(report.figures, b"<svg/>"))["index.html"]
+    report, allowed = Report.build(study), budgets("report")
+    shown = page.render_pages(report, dict.fromkeys(report.figures, b"<svg/>"))["index.html"]
     words = Words(shown)
     assert words.in_sight <= allowed["published study"]
     assert words.all <= allowed["folded"]

@@ -55,7 +55,7 @@ def reported(*, corrected: bool) -> Report:
     """The report on the only run."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        return Report.of(gather(here, select_sources(here, ("latest",)), store, corrected=corrected))
+        return Report.build(gather(here, select_sources(here, ("latest",)), store, corrected=corrected))
 
 
 def silence(report: Report) -> dict[str, str]:
@@ -99,7 +99,7 @@ def test_the_desk_shows_a_known_correction_beside_the_annotated_answer() -> None
     pool = Pool(here, [source.folder for source in select_sources(here, ("latest",))])
     notes = {}
     for found, answer in pool.answers.items():
-        case = pool.case(found)
+        case = pool.load_case(found)
         assert case.annotated is not None
         notes[answer.occurrences[0].question] = (case.annotated.silent, case.doubt)
     known = "A correction is known: silent: no. It never sells it. Corrected: Section 2 says so."

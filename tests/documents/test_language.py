@@ -14,7 +14,7 @@ from genaipa.languages.catalog import LANGUAGES, detect_language_code, language_
 from genaipa.policies.document import About, Document, is_english, load_document
 from genaipa.policies.statistics import measure, measure_distributions
 from genaipa.questions.annotations import AnnotatedAnswer
-from genaipa.reports.chapters.silent import silent_questions
+from genaipa.reports.chapters.silent import silent_rates_table
 from genaipa.runs.records import DocumentFacts
 from genaipa.scoring.evidence.examine import examine
 
@@ -165,7 +165,7 @@ def test_a_report_leaves_silence_open(tmp_path: Path) -> None:
     make_answers("Dat staat er niet.", text=DUTCH * 2, annotations="  Q1: {silent: true, answer: Niets.}\n")
     study = genaipa.report().study
     assert not study.has("silence")
-    found = silent_questions(study)
+    found = silent_rates_table(study)
     assert len(found.data) == 0
     assert "Answers about documents in other languages (1) are left out" in found.note
 
@@ -178,9 +178,9 @@ def test_a_report_says_where_its_rates_are_estimates(monkeypatch: pytest.MonkeyP
     )
     study = genaipa.report().study
     assert study.once().loc[lambda rows: rows["status"] == "answered", "claims_silence"].tolist() == ["yes"]
-    assert silent_questions(study).note.count("Rates about documents in German are estimates") == 1
+    assert silent_rates_table(study).note.count("Rates about documents in German are estimates") == 1
     monkeypatch.setitem(LANGUAGES, "de", replace(LANGUAGES["de"], measured={"silence": (0.97, 0.58)}))
     assert (
         "The rules recognise 58 of 100 newly written claims of silence in German; 97 of 100 that they find are one."
-        in silent_questions(study).note
+        in silent_rates_table(study).note
     )

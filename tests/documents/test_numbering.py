@@ -186,7 +186,7 @@ def test_a_clause_is_told_from_the_next() -> None:
     annotated = AnnotatedAnswer(silent="no", answer="There are two.", sections=("Section 2.1",))
     right, wrong = (examine(f"Two (Section {n}).", CLAUSES, annotated=annotated) for n in ("2.1", "2.2"))
     assert right.suggestion == 1
-    assert (wrong.suggestion, wrong.cited) == (None, 0)
+    assert (wrong.suggestion, wrong.targets_cited) == (None, 0)
 
 
 @pytest.mark.parametrize("heading", ["12a Boats", "7_Boats", "第七 船", "7个月", "7-Boats"])

@@ -11,8 +11,8 @@ from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.questions.annotations import Annotations, annotation_problems, read_annotations
 from genaipa.questions.points import Point, Ticks, make_ticks, points_digest
-from genaipa.scoring.events import Event, complaint
-from genaipa.scoring.rubric import Metric, Needed, Rubric, rubric_problems, shipped_rubric
+from genaipa.scoring.events import Event, find_event_problem
+from genaipa.scoring.rubric import Metric, PointShares, Rubric, find_rubric_problems, shipped_rubric
 
 POINTS = tuple(
     Point(name, f"Statement {name}.", ("1",), weight)
@@ -99,16 +99,16 @@ CASES = [
 def test_completeness_follows_from_ticks_by_the_shipped_rule(vital: int, okay: int, value: float) -> None:
     """Every case of the rule; a contradicted point counts as one that is not said."""
     rubric = shipped_rubric()
-    assert rubric.pointed == "completeness"
+    assert rubric.points_metric == "completeness"
     said = [*"ab"[:vital], *"cd"[:okay]]
     left = [name for name in "abcd" if name not in said]
-    assert rubric.by_points(POINTS, make_ticks(POINTS, said)) == value
-    assert rubric.by_points(POINTS, make_ticks(POINTS, said, left)) == value
+    assert rubric.value_from_points(POINTS, make_ticks(POINTS, said)) == value
+    assert rubric.value_from_points(POINTS, make_ticks(POINTS, said, left)) == value
 
 
 def test_points_without_okay_ones_need_the_vital_alone() -> None:
     """Without points that may be left out, the vital ones decide."""
-    assert shipped_rubric().by_points(POINTS[:2], make_ticks(POINTS[:2], ["a", "b"])) == 1
+    assert shipped_rubric().value_from_points(POINTS[:2], make_ticks(POINTS[:2], ["a", "b"])) == 1
 
 
 def test_ticks_keep_the_order_of_the_points_and_tell_edited_ones_apart() -> None:
@@ -126,29 +126,32 @@ def test_ticks_keep_the_order_of_the_points_and_tell_edited_ones_apart() -> None
 
 def test_ticks_are_a_scores_and_old_events_keep_their_bytes() -> None:
     """Scores have ticks, other events none, and a score without them its old bytes."""
-    values = shipped_rubric().given(dict.fromkeys(shipped_rubric().metrics, 1.0))
+    values = shipped_rubric().make_values(dict.fromkeys(shipped_rubric().metrics, 1.0))
     plain = Event(id="1", time="2026-11-26T10:00:00Z", kind="score", analyst="ana", answer="a", values=values)
     assert b"ticks" not in msgspec.json.encode(plain)
     ticks = Ticks("d")
-    assert not complaint(msgspec.structs.replace(plain, ticks=ticks), shipped_rubric())
-    assert "points are ticked" in complaint(
+    assert not find_event_problem(msgspec.structs.replace(plain, ticks=ticks), shipped_rubric())
+    assert "points are ticked" in find_event_problem(
         msgspec.structs.replace(plain, ticks=Ticks("d", ("a",), ("a",))), shipped_rubric()
     )
     skipped = msgspec.structs.replace(plain, kind="skip", values=None, ticks=ticks)
-    assert "points are ticked" in complaint(skipped, shipped_rubric())
+    assert "points are ticked" in find_event_problem(skipped, shipped_rubric())
 
 
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"a": (Needed(1),)}, "wants the needs of each value but the worst: 2."),
-        ({"a": (Needed(1.5), Needed(0.5))}, "wants shares from 0 to 1."),
-        ({"a": (Needed(0.5), Needed(1))}, "a worse value can't need more than a better one."),
-        ({"a": (Needed(1), Needed(0.5)), "b": (Needed(1), Needed(0.5))}, "one metric can follow from points"),
+        ({"a": (PointShares(1),)}, "needs an entry for each value but the worst: 2."),
+        ({"a": (PointShares(1.5), PointShares(0.5))}, "shares must be from 0 to 1."),
+        ({"a": (PointShares(0.5), PointShares(1))}, "a worse value can't need more than a better one."),
+        (
+            {"a": (PointShares(1), PointShares(0.5)), "b": (PointShares(1), PointShares(0.5))},
+            "one metric can follow from points",
+        ),
     ],
 )
-def test_a_rule_that_can_not_be_followed_is_refused(rules: dict[str, tuple[Needed, ...]], said: str) -> None:
+def test_a_rule_that_can_not_be_followed_is_refused(rules: dict[str, tuple[PointShares, ...]], said: str) -> None:
     """A rule that can not be followed is refused in one sentence."""
     metrics = {name: Metric(("good", "fair", "bad"), points=rules.get(name, ())) for name in ("a", "b")}
-    (problem,) = rubric_problems(Path("some.yaml"), Rubric("Some", (1, 0.5, -1), metrics))
+    (problem,) = find_rubric_problems(Path("some.yaml"), Rubric("Some", (1, 0.5, -1), metrics))
     assert said in str(problem)

@@ -11,10 +11,10 @@ from genaipa.policies.reading import Reading, read_line
 from genaipa.policies.search import rank_texts
 from genaipa.policies.sections import find_sections
 from genaipa.policies.statistics import measure
-from genaipa.scoring.evidence.passages import passage_finder
+from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.quotations import find_quotations
 from genaipa.scoring.evidence.support import sentence_spans
-from genaipa.scoring.objections import proved
+from genaipa.scoring.objections import make_correction
 from genaipa.systems.extractive import answer
 from genaipa.systems.rag import RagSystem
 from genaipa_watch.changes import Changes
@@ -110,7 +110,7 @@ def test_nearly_quoted_through_marks() -> None:
 
 def test_passages_and_sentences_have_places_in_the_source() -> None:
     """A passage that a retriever made plain is placed, and sentences are stretches of the source."""
-    span = passage_finder(SOURCE).place(SENTENCE).span
+    span = load_passage_finder(SOURCE).place(SENTENCE).span
     assert span
     assert SOURCE[slice(*span)].endswith("[their **rules")
     assert SOURCE[slice(*sentence_spans(SOURCE)[0])] == SOURCE[SOURCE.index("Before") : SOURCE.index("\n\n## 2")]
@@ -136,5 +136,5 @@ def test_addresses_change_and_measure_nothing() -> None:
 
 def test_a_proof_is_pasted_from_a_page() -> None:
     """A passage that proves a correction is found as it reads; its place is the source's."""
-    found = proved(POLICY, f"{SENTENCE}.", silent="no", answer="", why="It is there.")
+    found = make_correction(POLICY, f"{SENTENCE}.", silent="no", answer="", why="It is there.")
     assert found.find_proof(SOURCE).startswith("Before you give pens to *one* of [our")

@@ -45,7 +45,7 @@ def test_scores_of_the_published_study_come_back(form: str, pulled: Path) -> Non
     write("genaipa.toml", "")
     assert call("get", "genaipabench", "--runs").code == 0
     here = find_workspace()
-    answers = Pool(here, run_folders(here), excluded=False).arrived
+    answers = Pool(here, run_folders(here), excluded=False).arrivals
     given = islice(product(("ann", "bo", "cy"), answers), SCORES)
     with opened("sqlite:///scores.db") as store:
         assert store.append([score(who, one, typed(keys_of(one, who))) for who, one in given]) == SCORES

@@ -17,7 +17,7 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.policies.corpus import encode_document
 from genaipa.policies.document import load_document
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.store import open_store
@@ -132,7 +132,7 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     shown = json.loads(genaipa("leaderboard", "--by", "language", "--json").out)["groups"]["rows"]
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
     gathered = gather_scored(find_workspace(), select_sources(find_workspace(), []))
-    said = [one for one in notable(gathered) if "words under" in one or "Translated" in one]
+    said = [one for one in notable_sentences(gathered) if "words under" in one or "Translated" in one]
     assert said == ["Translated questions: policy-de, into German by the genaipa authors, checked by nobody."]
     assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"
     assert gathered.questions.categories["T"] == "Transparency"

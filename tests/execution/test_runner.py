@@ -34,7 +34,7 @@ from genaipa.policies.document import split_parts
 from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.runs.procedure import procedure_plan
-from genaipa.systems.costs import estimated
+from genaipa.systems.costs import make_estimate_counter
 from genaipa.tasks.procedure import Procedure, Script, opening_messages, question_order
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
@@ -75,7 +75,7 @@ def expected_script(plan: RunSpec) -> Script:
     """The messages of the first document, cut as for the system."""
     material = Procedure(plan, find_workspace())
     document = material.documents[plan.plan.documents[0]]
-    parts = tuple(split_parts(document, procedure_plan(plan).part_tokens or 2000, estimated().count))
+    parts = tuple(split_parts(document, procedure_plan(plan).part_tokens or 2000, make_estimate_counter().count))
     return Script(document, parts, material.questions[document.name], material.prompts["guided"])
 
 

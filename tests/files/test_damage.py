@@ -26,12 +26,12 @@ from genaipa.policies.corpus import encode_document
 from genaipa.policies.corpus_file import open_corpus
 from genaipa.policies.formats import extract
 from genaipa.questions.sets import QuestionSet
-from genaipa.scoring.importing import ScoresReading
+from genaipa.scoring.importing import ScoresReader
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.tables import read_table
 from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_exchange.incoming import Incoming
-from genaipa_exchange.label_studio import choice
+from genaipa_exchange.label_studio import label_value
 from genaipa_exchange.label_studio import read as read_label_studio
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def labelled() -> bytes:
     """Tasks as Label Studio exports them."""
     rubric = load_rubric(find_workspace())
     result = [
-        {"from_name": metric, "value": {"choices": [choice(rubric, metric, rubric.values[0])]}}
+        {"from_name": metric, "value": {"choices": [label_value(rubric, metric, rubric.values[0])]}}
         for metric in rubric.metrics
     ]
     task = {"data": {"digest": "ab" * 32}, "annotations": [{"completed_by": 1, "result": result}]}
@@ -141,7 +141,7 @@ def shipped_questions() -> bytes:
 
 def read_scores(path: Path) -> None:
     """Read a log of scores."""
-    ScoresReading(str, load_rubric(find_workspace())).read(path)
+    ScoresReader(str, load_rubric(find_workspace())).read(path)
 
 
 KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {

@@ -114,7 +114,7 @@ def make_wave(questions: int = 12) -> None:
     worth = truth(sorted({record.digest for record in answers(run)}))
     drawn = call("sample", "--size", "8")
     assert drawn.code == 0, drawn.err
-    asked = load_waves(find_workspace()).asked
+    asked = load_waves(find_workspace()).all_answers_in_wave
     inside = [digest for digest in worth if short_digest(digest) in asked]
     beside = [digest for digest in worth if digest not in inside][:3]
     errs, bo = noisy(1), noisy(3, 0.15)

@@ -62,12 +62,12 @@ def read_comparison(first: str, second: str) -> Reading:
 
 
 def _read(study: Study) -> Reading:
-    report = Report.of(study)
+    report = Report.build(study)
     stated: dict[str, Any] = report.as_json()
     numbers = {name: numbers_in(" ".join(stated[name])) for name in ("notable", "absent", "problems")}
     numbers |= {f"note of {name}": numbers_in(table["note"]) for name, table in stated["tables"].items()}
     tables = {name: pd.DataFrame(table["rows"], dtype=object) for name, table in stated["tables"].items()}
-    return Reading(study.joined(), tables, numbers)
+    return Reading(study.join_facts(), tables, numbers)
 
 
 def numbers_in(sentences: str) -> list[str]:

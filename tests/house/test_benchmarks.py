@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from genaipa.reports.crossed import crossed
+from genaipa.reports.crossed import estimate_crossed_mean
 
 ROOT = Path(__file__).parents[2]
 
@@ -86,7 +86,7 @@ def test_the_formulas_on_arrays_are_those_of_reports(monkeypatch: pytest.MonkeyP
             here, wide = coverage_levels.spread(values, turn < count, left).counts(level)
             for study in range(8):
                 asked, about = np.nonzero(turn[study] < count)
-                found = crossed(values[study, 0, asked, about], asked.astype(str), about.astype(str))
+                found = estimate_crossed_mean(values[study, 0, asked, about], asked.astype(str), about.astype(str))
                 assert (here[study, 0], wide[study, 0]) == (found.p < level, found.policies_p < level)
 
 

@@ -156,7 +156,7 @@ def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> No
     assert (found.size, found.unscored, found.frame["wave"].to_list()) == (4, 4, [4])
     shown = genaipa("sample", "--json")
     assert json.loads(shown.out) == found.frame.to_dict("records")
-    assert front.sample(run, size=6).waves.asked > found.waves.asked
+    assert front.sample(run, size=6).waves.all_answers_in_wave > found.waves.all_answers_in_wave
     assert front.sample(run, size=2).notes[1].startswith("A wave never gets smaller")
     with pytest.raises(front.GenaipaError, match="size 0: must be 1 or more"):
         front.sample(run, size=0)
@@ -175,7 +175,7 @@ def test_every_suite_is_listed() -> None:
 
 def score_all(run: front.Run, values: str) -> None:
     """Ada scores all answers of a run alike."""
-    given = load_rubric(run.workspace).typed(values)
+    given = load_rubric(run.workspace).parse_keys(values)
     with contextlib.closing(open_store(run.workspace)) as store:
         store.append([score("Ada", record.digest, given) for record in run.answers()])
 

@@ -27,7 +27,7 @@ from genaipa.errors import UsageError
 from genaipa.kinds import Closing, Kind, Plan, option
 from genaipa.reports.chapters.chapter import Chapter
 from genaipa.reports.chapters.chapter import Against
-from genaipa.reports.table import table
+from genaipa.reports.table import make_table
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 
@@ -93,7 +93,7 @@ class Results:
 
     def leaderboard(self, gathered):
         frame = pd.DataFrame(self.scores, columns=["system", "solved"]).groupby("system", as_index=False).sum()
-        return table("riddles", "Riddles solved", "All of them.", frame, ["system", "solved"])
+        return make_table("riddles", "Riddles solved", "All of them.", frame, ["system", "solved"])
 
     @classmethod
     def against(cls, workspace, first, second):

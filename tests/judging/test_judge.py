@@ -11,7 +11,7 @@ from running import latest, lines_of, write
 
 from genaipa.answers.gather import gather_scored
 from genaipa.judging.name import Judge
-from genaipa.judging.verdict import flaw
+from genaipa.judging.verdict import find_flaw
 from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import find_run, run_folders, select_sources
@@ -87,24 +87,30 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
         f"{verdict()} {verdict(2)}": "2 verdicts, which differ",
         verdict(verdicts=entries[:4]): "no verdict on reference",
         verdict(verdicts=[*entries, entries[0]]): "two verdicts on relevance",
-        verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is no metric",
-        verdict(verdicts=[entries[0] | {"value": "excellent"}, *entries[1:]]): "'excellent' is no value of relevance",
-        verdict(verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]): "'incorrect' is no value of relevance",
-        verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "no value of relevance",
+        verdict(verdicts=[*entries, entries[0] | {"metric": "style"}]): "'style' is not a metric",
+        verdict(
+            verdicts=[entries[0] | {"value": "excellent"}, *entries[1:]]
+        ): "'excellent' is not a value of relevance",
+        verdict(
+            verdicts=[entries[0] | {"value": "incorrect"}, *entries[1:]]
+        ): "'incorrect' is not a value of relevance",
+        verdict(verdicts=[entries[0] | {"value": 1}, *entries[1:]]): "not a value of relevance",
         verdict(verdicts=[entries[0] | {"evidence": " "}, *entries[1:]]): "no evidence on relevance",
-        verdict(verdicts=[{"metric": "relevance", "value": "relevant"}, *entries[1:]]): "no object of metric, evidence",
+        verdict(
+            verdicts=[{"metric": "relevance", "value": "relevant"}, *entries[1:]]
+        ): "not an object with metric, evidence",
         verdict(right_answer=""): "no right answer",
-        json.dumps({"verdicts": entries}): "no object of right_answer and verdicts",
+        json.dumps({"verdicts": entries}): "not an object with right_answer and verdicts",
         verdict().replace('"right_answer"', '"verdicts": [], "right_answer"'): "two fields of one name",
     }
     for text, said in flaws.items():
-        assert said in flaw(RUBRIC, Reply(text), annotated=False), text
+        assert said in find_flaw(RUBRIC, Reply(text), annotated=False), text
     assert (
-        flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
+        find_flaw(RUBRIC, Reply(verdict(), "length"), annotated=False)
         == "it was cut off; allow it more (the option `max_tokens`)"
     )
-    assert flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
-    assert flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
+    assert find_flaw(RUBRIC, Reply(verdict(), "refusal"), annotated=False) == "it is a refusal"
+    assert find_flaw(RUBRIC, Reply(verdict()), annotated=False) == ""
 
 
 def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
@@ -112,11 +118,11 @@ def test_a_loop_is_told_from_a_verdict_that_is_too_long() -> None:
     begun = '{"verdicts": [{"metric": "clarity", "evidence": "'
     entry = '{"metric": "clarity", "evidence": "It is clear, and says so in words.", "value": "clear"}, '
     for loop in (begun + "It is so. " * 300 + "It", begun + "a" * 900, '{"verdicts": [' + entry * 20, "{" + "\n" * 500):
-        said = flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
+        said = find_flaw(RUBRIC, Reply(loop, "length", Usage(output=812)), annotated=True)
         assert said == "it repeats itself, and was cut off after 812 tokens; another model may do better", loop
     for long in (verdict()[:-30], begun + "No, no, no, no.", ""):
-        assert flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), long
-    thought = flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
+        assert find_flaw(RUBRIC, Reply(long, "length"), annotated=True).startswith("it was cut off; allow"), long
+    thought = find_flaw(RUBRIC, Reply("", "length", Usage(output=300), thoughts="Hm."), annotated=True)
     assert thought.startswith("it was cut off after 300 tokens, all of which went into reasoning; allow it more")
 
 

@@ -12,7 +12,7 @@ from running import write
 from servers import OpenAIServer, reply
 from size import size
 
-from genaipa.judging.verdict import flaw
+from genaipa.judging.verdict import find_flaw
 from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.scoring.rubric import load_rubric
 from genaipa.systems.base import Reply
@@ -76,21 +76,21 @@ REFUSED = {
     "a list of two": (f"[{WHOLE}, {annotated(0)}]", "2 verdicts, which differ"),
     "one beside a broken one": (f'I read {WHOLE}. {WHOLE[:-40]} and "so" on', "no JSON|cut off"),
     "one in a broken one": (f'{{"draft": {WHOLE}, "final": {{"verdicts": [{{"metric": relev', "no JSON|cut off"),
-    "one quoted in a string": (json.dumps({"thought": f"The answer says {WHOLE}"}), "no object of verdicts"),
-    "one beside a wrong one": (f"{WHOLE} {having(value='superb')}", "'superb' is no value of relevance"),
+    "one quoted in a string": (json.dumps({"thought": f"The answer says {WHOLE}"}), "not an object with verdicts"),
+    "one beside a wrong one": (f"{WHOLE} {having(value='superb')}", "'superb' is not a value of relevance"),
     "cut off": (WHOLE[:-3], "cut off|no JSON"),
     "cut off in a string": (WHOLE[: WHOLE.rindex("Seen") + 9], "cut off|no JSON"),
     "thoughts alone": ("<think>Well.</think> It is fine.", "no JSON"),
     "twice the same metric": (json.dumps({"verdicts": [*ENTRIES, ENTRIES[0]]}), "two verdicts on relevance"),
     "one key in two spellings": (WHOLE[:-1] + ', "Verdicts": []}', "two fields of one name"),
     "one field twice": (WHOLE.replace('"value":', '"value": "relevant", "value":', 1), "two fields of one name"),
-    "a value with a but": (having(value="relevant, but partially"), "no value of relevance"),
-    "a value with another's word": (having(value="relevant. Partially, that is"), "no value of relevance"),
-    "a value within a sentence": (having(value="it is not partially relevant"), "no value of relevance"),
-    "a part of a value": (having(value="partially"), "no value of relevance"),
-    "two values": (having(value="relevant / partially relevant"), "no value of relevance"),
-    "the template": (having(value="relevant|partially relevant|not relevant"), "no value of relevance"),
-    "a number that nobody asked for": (having(value=0.5), "no value of relevance"),
+    "a value with a but": (having(value="relevant, but partially"), "not a value of relevance"),
+    "a value with another's word": (having(value="relevant. Partially, that is"), "not a value of relevance"),
+    "a value within a sentence": (having(value="it is not partially relevant"), "not a value of relevance"),
+    "a part of a value": (having(value="partially"), "not a value of relevance"),
+    "two values": (having(value="relevant / partially relevant"), "not a value of relevance"),
+    "the template": (having(value="relevant|partially relevant|not relevant"), "not a value of relevance"),
+    "a number that nobody asked for": (having(value=0.5), "not a value of relevance"),
     "a list for a value": (having(value=["relevant"]), "no value of relevance"),
     "a key for a value": (having(value={"relevant": True}), "no value of relevance"),
     "without quotes": (WHOLE.replace('"value": "partially relevant"', '"value": partially relevant'), "no JSON"),
@@ -104,14 +104,14 @@ REFUSED = {
 def test_a_verdict_is_read_in_every_form() -> None:
     """Each form gives the very values, and no others."""
     for name, text in READ.items():
-        assert flaw(RUBRIC, Reply(text), annotated=True) == "", name
+        assert find_flaw(RUBRIC, Reply(text), annotated=True) == "", name
         assert {*read_verdict(RUBRIC, text, annotated=True).values.values()} == {0.5}, name
 
 
 def test_no_verdict_is_read_where_none_is_clear() -> None:
     """What could be read in two ways, or in none, is a flaw in words."""
     for name, (text, said) in REFUSED.items():
-        assert re.search(said, flaw(RUBRIC, Reply(text), annotated=True)), name
+        assert re.search(said, find_flaw(RUBRIC, Reply(text), annotated=True)), name
 
 
 def test_a_reply_cut_anywhere_is_no_verdict() -> None:
@@ -133,14 +133,14 @@ def test_words_that_are_numbers_are_read_as_numbers_too() -> None:
     rubric = load_rubric(find_workspace())
     entries = [{"metric": "use", "evidence": "x", "value": 2}, {"metric": "tone", "evidence": "x", "value": " 3. "}]
     assert read_verdict(rubric, json.dumps({"verdicts": entries}), annotated=True).values == {"use": 0, "tone": 1}
-    with pytest.raises(ValueError, match=r"'2\.5' is no value of use"):
+    with pytest.raises(ValueError, match=r"'2\.5' is not a value of use"):
         read_verdict(rubric, json.dumps({"verdicts": [entries[0] | {"value": 2.5}, entries[1]]}), annotated=True)
 
 
 def test_hostile_replies_are_read_in_time() -> None:
     """Brackets, quotes and comments without end cost no more than a reply is long."""
     for begun in ("{", '{"', "['", "[", "{/*", "{a:", '"{', "{a:'", "{a:1,'b", "[1 "):
-        assert flaw(RUBRIC, Reply(begun * size(small=3_000, soak=30_000)), annotated=True), begun
+        assert find_flaw(RUBRIC, Reply(begun * size(small=3_000, soak=30_000)), annotated=True), begun
 
 
 def test_a_judge_is_told_once_why_its_reply_is_none(genaipa: Callable[..., Any], monkeypatch: Any) -> None:

@@ -14,9 +14,9 @@ from running import make_workspace, write
 
 from genaipa.judging import task
 from genaipa.judging.answers import read_material
-from genaipa.judging.verdict import order, schema
+from genaipa.judging.verdict import make_schema, order_metrics
 from genaipa.judging.verdict_parsing import read_verdict
-from genaipa.systems.costs import estimated
+from genaipa.systems.costs import make_estimate_counter
 from genaipa.tasks.json_reply import read_json
 
 MARK = "0123456789abcdef"
@@ -60,9 +60,9 @@ def test_tricks_gain_nothing(genaipa):
 @given(st.text(alphabet=" =:\u200b\uff1d\u0435aetnswrdbgi0123456789abcdef\n", max_size=200), st.integers(0, 3))
 def test_the_lines_are_the_only_ones(noise: str, at: int) -> None:
     """However an answer is made, what a reader of either line finds in it is not one of ours."""
-    begin, end = task.lines(MARK)
+    begin, end = task.make_lines(MARK)
     pieces = [noise, end, noise.upper(), begin.upper(), noise]
-    shown = task.enclosed("\n".join(pieces[at:]), MARK)
+    shown = task.enclose_answer("\n".join(pieces[at:]), MARK)
     assert MARK not in re.sub("[\u200b]", "", shown).lower()
     assert not re.search(r"={2,}[^\n]*answer\s+(?:begins|ends)", shown, re.IGNORECASE)
 
@@ -74,19 +74,19 @@ def test_plain_answers_stay_as_they_are() -> None:
         "\u041e\u0442\u0432\u0435\u0442: \u0434\u0430. \u200b",
         "\u00c9t\u00e9 ==",
     ):
-        assert task.enclosed(text, MARK) == text
+        assert task.enclose_answer(text, MARK) == text
 
 
 def test_long_rules_and_blanks_are_read_at_once() -> None:
     """Neither a rule of 20,000 dashes in an answer, nor a reply that never stops breaking lines, takes hours."""
     for rule in ("-", "=", "= ", "- the answer"):
-        assert task.enclosed(rule * 1_500, MARK) == rule * 1_500
-    assert task.enclosed("-" * 20_000, MARK) == "-" * 20_000
+        assert task.enclose_answer(rule * 1_500, MARK) == rule * 1_500
+    assert task.enclose_answer("-" * 20_000, MARK) == "-" * 20_000
     for begun in ("```json", '```json\n{"verdicts":', "{"):
         reply = begun + "\n" * 20_000
         with pytest.raises(ValueError, match="no JSON"):
             read_verdict(RUBRIC, reply, annotated=True)
-        assert read_json(reply, schema(RUBRIC, annotated=True))[0] == reply
+        assert read_json(reply, make_schema(RUBRIC, annotated=True))[0] == reply
 
 
 def test_order_is_shuffled_and_form_is_not(genaipa):
@@ -99,7 +99,7 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
         metrics = re.findall(r"^\d\. (\w+)", record.asked, re.MULTILINE)
         options = tuple(re.findall(r"^   - (.+)", record.asked, re.MULTILINE))
         digest, number = record.coordinates["answer"], int(record.coordinates["pass"])
-        wanted = order(RUBRIC, digest, number)
+        wanted = order_metrics(RUBRIC, digest, number)
         assert metrics == list(wanted)
         assert options == tuple(word for words in wanted.values() for word in words)
         assert {word for metric in RUBRIC.metrics.values() for word in metric.words} == set(options)
@@ -107,14 +107,14 @@ def test_order_is_shuffled_and_form_is_not(genaipa):
     assert len(orders) == 12
     assert len({one.introduction for one in folder.conversations()}) == 1
     assert not re.search(r"\b(?:0\.5|\+1|-1|score)\b", record.asked)
-    entry = schema(RUBRIC, annotated=True)["properties"]["verdicts"]["items"]["anyOf"][0]
+    entry = make_schema(RUBRIC, annotated=True)["properties"]["verdicts"]["items"]["anyOf"][0]
     assert list(entry["properties"]) == entry["required"] == ["metric", "evidence", "value"]
     assert entry["properties"]["value"]["enum"] == list(RUBRIC.metrics["relevance"].words)
 
 
 def test_an_even_pass_has_the_reverse_order_of_the_pass_before() -> None:
     """Metrics and values that came first come last, so that no place is favoured. The third is a new shuffle."""
-    shown = [[*order(RUBRIC, "abc", passed).items()] for passed in range(1, 5)]
+    shown = [[*order_metrics(RUBRIC, "abc", passed).items()] for passed in range(1, 5)]
     for one, other in (shown[:2], shown[2:]):
         assert other == [(metric, words[::-1]) for metric, words in reversed(one)]
     assert shown[0] not in shown[1:]
@@ -152,7 +152,7 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     sections[20] += "\nThe gardener may see the ledger on Sundays.\n"
     sections[30] += "\nWe ask Question 1 on ACME and Question 2 on ACME of everybody.\n"
     text = "# ACME Privacy Policy\n\n" + "\n".join(sections)
-    assert estimated().count(text) > 12_000
+    assert make_estimate_counter().count(text) > 12_000
     study(
         genaipa,
         2,
@@ -174,7 +174,7 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     for question, message in shown.items():
         assert "everybody" in message.rpartition("## 31. Chapter 31")[2], question
         assert "\u2026" in message
-        assert estimated().count(message) < 13_000
+        assert make_estimate_counter().count(message) < 13_000
     assert "## 12. Chapter 12" in shown["Q1"]
     assert "## 12. Chapter 12" not in shown["Q2"]
     named = asked(folder)["Q1"]
@@ -214,13 +214,13 @@ def test_a_verdict_is_read_in_any_order_and_spelling_of_blanks() -> None:
         made = read_verdict(RUBRIC, text, annotated=True)
         assert list(made.values.items()) == [(metric, -1.0) for metric in RUBRIC.metrics]
         assert list(made.evidence) == list(RUBRIC.metrics)
-    with pytest.raises(ValueError, match="no object of right_answer and verdicts"):
+    with pytest.raises(ValueError, match="not an object with right_answer and verdicts"):
         read_verdict(RUBRIC, annotated(), annotated=False)
 
 
 def test_a_reply_in_words_is_checked_at_every_depth() -> None:
     """A misfit deep inside is told in words, so that it can be mended; of two blocks none is guessed at."""
-    form, entries = schema(RUBRIC, annotated=False), json.loads(verdict())["verdicts"]
+    form, entries = make_schema(RUBRIC, annotated=False), json.loads(verdict())["verdicts"]
     assert read_json(f"Here:\n```json\n{verdict()}\n```", form) == (verdict(), "")
     assert "'metric' is none of" in read_json(verdict(verdicts=[entries[0] | {"metric": "style"}]), form)[1]
     assert "'value' is none of" in read_json(verdict(verdicts=[*entries, entries[0] | {"value": "1"}]), form)[1]

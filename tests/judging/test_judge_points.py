@@ -14,10 +14,10 @@ from servers import AnthropicServer, GoogleServer, LoopbackServer, OpenAIServer,
 from size import size
 
 from genaipa.judging.task import load_templates, prompt_digest
-from genaipa.judging.verdict import flaw, longest, order_of_points, sample, schema
+from genaipa.judging.verdict import count_longest_tokens, find_flaw, make_sample_verdict, make_schema, order_points
 from genaipa.judging.verdict_parsing import read_verdict
 from genaipa.questions.points import MOST, Point, Ticks, points_digest
-from genaipa.systems.base import Reply, without_bounds
+from genaipa.systems.base import Reply, strip_bounds
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -80,29 +80,27 @@ def test_a_reply_without_one_word_for_each_point_is_no_verdict() -> None:
         return json.dumps({"points": points, "verdicts": verdicts})
 
     flaws = {
-        of(ticks[:2]): "it does not speak of the points cost",
-        of([*ticks, ticks[0]]): "it speaks of the point ways twice",
-        of([*ticks, ticks[0] | {"point": "why"}]): "'why' is no point",
-        of(
-            [ticks[0] | {"said": "partly"}, *ticks[1:]]
-        ): "'partly' on the point ways is none of yes, no and contradicted",
+        of(ticks[:2]): "it leaves out the points cost",
+        of([*ticks, ticks[0]]): "it has the point ways twice",
+        of([*ticks, ticks[0] | {"point": "why"}]): "'why' is not a point",
+        of([ticks[0] | {"said": "partly"}, *ticks[1:]]): "'partly' on the point ways is not yes, no or contradicted",
         of([ticks[0] | {"said": True}, *ticks[1:]]): "it has no word on the point ways",
         of([ticks[0] | {"evidence": ""}, *ticks[1:]]): "it has no evidence on the point ways",
-        of([{"point": "ways"}, *ticks[1:]]): "an entry of points is no object of point, evidence and said",
-        of("all"): "its points are no list",
+        of([{"point": "ways"}, *ticks[1:]]): "an entry of points is not an object with point, evidence and said",
+        of("all"): "its points are not a list",
         of(ticks, whole): "'completeness' is not asked for: it follows from the points",
-        annotated(): "it is no object of points and verdicts",
+        annotated(): "it is not an object with points and verdicts",
     }
     for text, said in flaws.items():
-        assert flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said
-    assert flaw(RUBRIC, Reply(pointed(ALL)), annotated=True, points=POINTS) == ""
-    assert flaw(RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), annotated=True, points=POINTS) == ""
-    assert "no verdict on completeness" in flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
+        assert find_flaw(RUBRIC, Reply(text), annotated=True, points=POINTS) == said
+    assert find_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True, points=POINTS) == ""
+    assert find_flaw(RUBRIC, Reply(of([one | {"said": " Yes "} for one in ticks])), annotated=True, points=POINTS) == ""
+    assert "no verdict on completeness" in find_flaw(RUBRIC, Reply(pointed(ALL)), annotated=True)
 
 
 def test_the_form_is_one_for_all_answers_with_points() -> None:
     """Evidence comes before each word; no id is in it, so that providers keep the document; there is room for all."""
-    form = schema(RUBRIC, annotated=True, points=True)
+    form = make_schema(RUBRIC, annotated=True, points=True)
     assert list(form["properties"]) == ["points", "verdicts"]
     entry = form["properties"]["points"]["items"]
     assert list(entry["properties"]) == entry["required"] == ["point", "evidence", "said"]
@@ -112,12 +110,12 @@ def test_the_form_is_one_for_all_answers_with_points() -> None:
     named = [one["properties"]["metric"]["enum"][0] for one in form["properties"]["verdicts"]["items"]["anyOf"]]
     assert named == [name for name in WHOLE if name != "completeness"]
     many = tuple(Point(f"{'p' * 30}{n:02}", "So.", ("1",)) for n in range(MOST))
-    ordinary = sample(RUBRIC, annotated=True, points=many)
-    assert flaw(RUBRIC, Reply(ordinary), annotated=True, points=many) == ""
-    assert len(ordinary) / 4 < longest(RUBRIC, annotated=True, points=True) < 3_000
+    ordinary = make_sample_verdict(RUBRIC, annotated=True, points=many)
+    assert find_flaw(RUBRIC, Reply(ordinary), annotated=True, points=many) == ""
+    assert len(ordinary) / 4 < count_longest_tokens(RUBRIC, annotated=True, points=True) < 3_000
     # A rubric of nothing but the metric with the rule asks for the points alone.
     alone = msgspec.structs.replace(RUBRIC, metrics={"completeness": RUBRIC.metrics["completeness"]})
-    assert list(schema(alone, annotated=True, points=True)["properties"]) == ["points"]
+    assert list(make_schema(alone, annotated=True, points=True)["properties"]) == ["points"]
     found = read_verdict(
         alone, json.dumps({"points": json.loads(pointed(ALL))["points"]}), annotated=True, points=POINTS
     )
@@ -138,13 +136,13 @@ def test_points_are_asked_where_there_are_some_and_kept(genaipa: Callable[..., A
         record = shown["Q1", number]
         listed = re.findall(r"^- (\w+): (.+)$", record.asked, re.MULTILINE)
         assert dict(listed) == texts
-        wanted = order_of_points(POINTS, record.coordinates["answer"], int(number))
+        wanted = order_points(POINTS, record.coordinates["answer"], int(number))
         assert [name for name, _ in listed] == [point.id for point in wanted]
         metrics = re.findall(r"^\d\. (\w+)", record.asked, re.MULTILINE)
         assert sorted(metrics) == sorted(set(WHOLE) - {"completeness"})
         assert not re.search("vital|okay|harm", record.asked)
         assert "point" not in shown["Q2", number].asked
-    one, other = (order_of_points(POINTS, shown["Q1", "1"].coordinates["answer"], passed) for passed in (1, 2))
+    one, other = (order_points(POINTS, shown["Q1", "1"].coordinates["answer"], passed) for passed in (1, 2))
     assert other == one[::-1]
     given = {event.answer: event for event in events() if event.analyst.endswith("#1")}
     first, second = (given[shown[name, "1"].coordinates["answer"]] for name in ("Q1", "Q2"))
@@ -210,10 +208,10 @@ def test_points_through_a_vendors_sdk(
         assert genaipa("judge", "--judge", judge).code == 0
         forms = [form(server, request.body) for request in server.requests]
     bounded = server_of is OpenAIServer
-    made = [schema(RUBRIC, annotated=True, points=points) for points in (True, False, True)]
-    assert [json.dumps(one) for one in forms] == [json.dumps(one if bounded else without_bounds(one)) for one in made]
+    made = [make_schema(RUBRIC, annotated=True, points=points) for points in (True, False, True)]
+    assert [json.dumps(one) for one in forms] == [json.dumps(one if bounded else strip_bounds(one)) for one in made]
     assert {limit(server, request.body) for request in server.requests} == {
-        4096 + longest(RUBRIC, annotated=True, points=True)
+        4096 + count_longest_tokens(RUBRIC, annotated=True, points=True)
     }
     (ticks,) = (event.ticks for event in events() if event.ticks)
     assert ticks == Ticks(points_digest(POINTS), ("ways", "cost"), ("kept",))

@@ -13,8 +13,8 @@ from servers import AnthropicServer, GoogleServer, OpenAIServer, cut, reply
 
 from genaipa.execution.judging import alone
 from genaipa.judging.answers import read_material
-from genaipa.judging.name import Judge, akin, family
-from genaipa.judging.verdict import longest, sample
+from genaipa.judging.name import Judge, are_akin, family
+from genaipa.judging.verdict import count_longest_tokens, make_sample_verdict
 from genaipa.scoring.store import open_store
 from genaipa.workspace import find_workspace
 
@@ -50,8 +50,8 @@ def test_families_go_by_the_names_of_models() -> None:
         assert {name: family(name) for name in names.split()} == dict.fromkeys(names.split(), known)
     for name in ("extractive", "scripted/gpt.yaml", "vllm/lab/graphite-3", "mine:Assistant", "manual/chat"):
         assert family(name) == name
-    assert akin("gpt-4o-2024-08-06", "openai/o3")
-    assert not akin("vllm/lab/a", "vllm/lab/b")
+    assert are_akin("gpt-4o-2024-08-06", "openai/o3")
+    assert not are_akin("vllm/lab/a", "vllm/lab/b")
 
 
 def test_the_own_family_is_refused_unless_it_is_wanted(genaipa, server):
@@ -95,7 +95,7 @@ def test_the_document_comes_from_the_cache(genaipa, monkeypatch, provider, make,
     with make() as running:
         running.only_marked = make is not GoogleServer
         running.models = (model.partition("/")[2],)
-        running.script = lambda _number, _body: reply(sample(RUBRIC, annotated=False))
+        running.script = lambda _number, _body: reply(make_sample_verdict(RUBRIC, annotated=False))
         monkeypatch.setenv(f"{provider}_BASE_URL", running.url)
         monkeypatch.setenv(f"{provider.removeprefix('GOOGLE_')}_API_KEY", "sk-x")
         counted = json.loads(genaipa("judge", "--judge", model, "--passes", "3", "--estimate", "--json").out)
@@ -256,7 +256,7 @@ def test_verdicts_by_another_rubric_are_another_judges(genaipa):
     write("rubrics/genaipabench.yaml", shipped.replace("entirely correct", "all right"))
     refused = genaipa("judge", "--judge", judge)
     assert refused.code == 3, refused.err
-    assert "'entirely correct' is no value of accuracy" in refused.err
+    assert "'entirely correct' is not a value of accuracy" in refused.err
     worded = verdict().replace("entirely correct", "all right")
     assert genaipa("judge", "--judge", script("other.yaml", default=worded)).code == 0
     with closing(open_store(find_workspace())) as store:
@@ -287,6 +287,6 @@ def test_a_verdict_has_a_limit(genaipa, server):
     command = ("judge", "--judge", "openai-api/loop/m", "-j", "1")
     assert genaipa(*command).code == 3
     assert genaipa(*command, "--max-tokens", "500").code == 0
-    limit = 4096 + longest(RUBRIC, annotated=False)
+    limit = 4096 + count_longest_tokens(RUBRIC, annotated=False)
     assert [request.body["max_tokens"] for request in server.requests] == [limit, limit, 500]
     assert (len(judge_runs()), len(events())) == (2, 2)

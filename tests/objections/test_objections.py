@@ -23,8 +23,8 @@ from genaipa.questions.annotations import Correction, Corrections
 from genaipa.reports.figures.figure import Scope
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.events import Event, Objection, Ruling, new_id, verify_log
-from genaipa.scoring.importing import import_from
-from genaipa.scoring.objections import filed, own, proved
+from genaipa.scoring.importing import import_sources
+from genaipa.scoring.objections import collect_objections, find_own_objection, make_correction
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
@@ -60,8 +60,10 @@ def statuses(store: Store) -> list[tuple[str, str]]:
     """Each objection's analyst and status, in the order of the log."""
     current = CurrentScores(store.events)
     current.refresh()
-    found = filed(current.objections())
-    assert found == filed(kept(store)), "a view of the whole log has what concerns objections, and nothing else"
+    found = collect_objections(current.objections())
+    assert found == collect_objections(kept(store)), (
+        "a view of the whole log has what concerns objections, and nothing else"
+    )
     return [(one.event.analyst, one.status) for one in found]
 
 
@@ -73,17 +75,17 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
     again = objection("ana", "a2")
     store.append([again, undo(bob)])
     assert statuses(store) == [("ana", "withdrawn"), ("bob", "withdrawn"), ("cem", "open"), ("ana", "open")]
-    found = filed(kept(store))
-    assert own(found, "ana", (digest(TEXT), "policy", "Q1")) == found[3]
-    assert own(found, "bob", (digest(TEXT), "policy", "Q1")) is None
+    found = collect_objections(kept(store))
+    assert find_own_objection(found, "ana", (digest(TEXT), "policy", "Q1")) == found[3]
+    assert find_own_objection(found, "bob", (digest(TEXT), "policy", "Q1")) is None
     edited = Correction(silent="partly", at=AT, sha256=digest(SENTENCE))
     store.append(
         [settle_objection(found[2], "lee", None, reason="It is right."), settle_objection(found[3], "lee", RIGHT)]
     )
     store.append([settle_objection(found[2], "lee", edited), undo(again), undo(given)])
     assert statuses(store)[2:] == [("cem", "accepted"), ("ana", "accepted")]
-    assert [one.correction for one in filed(kept(store))[2:]] == [edited, RIGHT]
-    assert [one.ruled for one in filed(kept(store))] == [-1, -1, 1, 0]
+    assert [one.correction for one in collect_objections(kept(store))[2:]] == [edited, RIGHT]
+    assert [one.ruling_order for one in collect_objections(kept(store))] == [-1, -1, 1, 0]
     assert verify_log(store).breaks == []
     current = CurrentScores(store.events)
     current.refresh()
@@ -93,7 +95,7 @@ def test_objections_are_kept_withdrawn_and_settled(store: Store) -> None:
 def test_a_report_counts_objections_by_document_and_state() -> None:
     """Withdrawn ones aside; where there is none there is no chapter."""
     ana, bob, cem = objection("ana"), objection("bob"), objection("cem", question="Q2")
-    events = [ana, bob, cem, settle_objection(filed([ana])[0], "lee", RIGHT), undo(bob)]
+    events = [ana, bob, cem, settle_objection(collect_objections([ana])[0], "lee", RIGHT), undo(bob)]
     study = study_of(tidy_of(answer_rows()[:1]), log=Log(events))
     chapter = ObjectionsChapter().make(study, Scope())
     assert [table.data.to_dict("records") for table in chapter.tables] == [
@@ -105,7 +107,7 @@ def test_a_report_counts_objections_by_document_and_state() -> None:
 def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
     """One without its word, a word of a score, a correction of nothing, and a ruling or undo of what is not there."""
     ana = objection("ana")
-    store.append([ana, settled := settle_objection(filed([ana])[0], "lee", RIGHT)])
+    store.append([ana, settled := settle_objection(collect_objections([ana])[0], "lee", RIGHT)])
     refused = {
         "the objection must say its own": Event(new_id(), now(), "objection", "ana", "a1"),
         "the score must say nothing": score("ana", "a1", annotation=ana.annotation),
@@ -113,8 +115,8 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
         "its correction corrects nothing": objection("ana", correction=Correction(sentence=SENTENCE)),
         "wants its proof": objection("ana", correction=Correction(silent="no")),
         "no objection 'nowhere'": Event(new_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
-        "nothing by bob": undo(ana, analyst="bob"),
-        "nothing by lee": undo(settled),
+        "bob has no event": undo(ana, analyst="bob"),
+        "lee has no event": undo(settled),
         "a machine gives scores": Event(
             new_id(), now(), "objection", "judge", "a1", scorer="machine", annotation=ana.annotation
         ),
@@ -128,16 +130,16 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
 def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
     """Exported and imported it is the same file; a ruling on what is neither here nor in the file is a problem."""
     ana = objection("ana", "a" * 64)
-    events = [ana, settle_objection(filed([ana])[0], "lee", RIGHT), undo(ana)]
+    events = [ana, settle_objection(collect_objections([ana])[0], "lee", RIGHT), undo(ana)]
     log, rest = tmp_path / "log.jsonl", tmp_path / "rest.jsonl"
     for path, some in ((log, events), (rest, events[1:2])):
         with path.open("wb") as file:
             write_scores(file, ".jsonl", some, {}, shipped_rubric())
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
-        (problem,) = import_from(store, [rest], {ana.answer}, People()).problems
+        (problem,) = import_sources(store, [rest], {ana.answer}, People()).problems
         assert f"there is no objection '{ana.id}' to settle" in problem
-        assert import_from(store, [log], {ana.answer}, People()).added == len(events)
-        assert import_from(store, [rest], {ana.answer}, People()).known == 1
+        assert import_sources(store, [log], {ana.answer}, People()).added == len(events)
+        assert import_sources(store, [rest], {ana.answer}, People()).known == 1
         assert kept(store) == events
         assert statuses(store) == [("ana", "accepted")]
 
@@ -145,23 +147,27 @@ def test_the_log_with_objections_moves_to_another_store(tmp_path: Path) -> None:
 def test_a_passage_has_to_be_in_the_document() -> None:
     """However it is spaced; what else is missing is said in a sentence each, and a rejection needs its reason."""
     spaced = SENTENCE.replace(" ", " \n ")
-    assert proved(DOCUMENT, spaced, silent="no", answer=" It never sells it.", why="Section 2 says so. ") == RIGHT
+    assert (
+        make_correction(DOCUMENT, spaced, silent="no", answer=" It never sells it.", why="Section 2 says so. ") == RIGHT
+    )
     assert RIGHT.find_proof(TEXT) == SENTENCE
     for said, problem in (
         ({"passage": " "}, "which passage"),
-        ({"passage": SENTENCE.replace("never", "always")}, "does not have these words in a row: 'We always sell"),
+        ({"passage": SENTENCE.replace("never", "always")}, "does not contain this passage: 'We always sell"),
         ({"silent": None, "answer": " "}, "what should the annotated answer say"),
         ({"why": ""}, "why is it wrong"),
     ):
         given: dict[str, Any] = {"passage": SENTENCE, "silent": None, "answer": "It sells none.", "why": "So."} | said
         with pytest.raises(UsageError, match=problem):
-            proved(DOCUMENT, **given)
+            make_correction(DOCUMENT, **given)
     for silent in (None, "yes"):
-        with pytest.raises(UsageError, match="this passage is to show that it is not"):
-            proved(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
-    assert proved(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
-    with pytest.raises(UsageError, match="why is it rejected"):
-        settle_objection(filed([objection("ana")])[0], "lee", None)
+        with pytest.raises(UsageError, match="this passage shows that it is not"):
+            make_correction(DOCUMENT, SENTENCE, silent=silent, answer="It sells none.", why="So.", annotated="yes")
+    assert (
+        make_correction(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
+    )
+    with pytest.raises(UsageError, match="a rejection needs a reason"):
+        settle_objection(collect_objections([objection("ana")])[0], "lee", None)
 
 
 # --- From the desk to the report -------------------------------------------------------------------------------------
@@ -260,7 +266,9 @@ def test_corrections_are_by_the_ids_of_the_annotated_answers() -> None:
         for questions, question, text in places
     ]
     found, left_out = collect_corrections(
-        here, "acme", filed([*given, *(settle_objection(one, "lee", RIGHT) for one in filed(given))])
+        here,
+        "acme",
+        collect_objections([*given, *(settle_objection(one, "lee", RIGHT) for one in collect_objections(given))]),
     )
     assert (found.questions, found.digest, [*found.corrections]) == ("policy", digest(TEXT), ["Q1"])
     assert left_out == [

@@ -8,7 +8,7 @@ import pytest
 from pages import EDSGER, Shown, digests, make_desk, open_app, score
 
 from genaipa.scoring.events import Objection
-from genaipa.scoring.objections import filed, proved
+from genaipa.scoring.objections import collect_objections, make_correction
 from genaipa.scoring.people import User
 from genaipa_objections.entries import has_objections
 
@@ -29,10 +29,10 @@ SENTENCE = "We never sell what we know about you."
 
 def object_to(desk: Desk, analyst: str, answer: str, reply: str) -> str:
     """Somebody says beside an answer that the annotated one is wrong; the objection's id."""
-    case = desk.pool.case(answer)
-    right = proved(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
+    case = desk.pool.load_case(answer)
+    right = make_correction(case.document, SENTENCE, silent="no", answer=reply, why="Section 2.")
     said = Objection(case.document.name, case.document.digest, case.questions, case.answer.question, right)
-    desk.queue.object(analyst, answer, said)
+    desk.queue.file_objection(analyst, answer, said)
     return desk.current.objections()[-1].id
 
 
@@ -50,18 +50,18 @@ def test_objections_are_settled_by_whoever_adjudicates(desk):
     assert page.text().count(f"Passage: “{SENTENCE}”") == 2
     page.test.text_area[1].input("We sell it.")
     press(page, "Accept")
-    assert "does not have these words" in page.test.text[-1].value
+    assert "does not contain this passage" in page.test.text[-1].value
     page.test.text_area[1].input(SENTENCE.replace(" ", "  "))
     page.test.text_area[0].input("It never does.")
     press(page, "Accept")
     assert [row[2] for row in page.rows("objections")] == ["grace"]
     assert "is accepted. Into a file of corrections: genaipa scores objections export acme -o" in page.text()
     press(page, "Reject")
-    assert "why is it rejected?" in page.test.text[-1].value
+    assert "a rejection needs a reason" in page.test.text[-1].value
     page.test.text_input[0].input("It says so.")
     press(page, "Reject")
-    assert "There is none of these." in page.text()
-    found = {one.event.id: one for one in filed(desk.current.objections())}
+    assert "There are no such objections." in page.text()
+    found = {one.event.id: one for one in collect_objections(desk.current.objections())}
     assert (found[ada].status, found[ada].correction.answer, found[ada].ruling.analyst) == (
         "accepted",
         "It never does.",
@@ -91,7 +91,11 @@ def test_objections_wait_until_ones_own_scores_are_in(desk):
     page = show_objections(desk, EDSGER)
     assert "Sold to nobody." in page.text()
     score(desk, "edsger", first, "11113")
-    assert [event.independent for event in desk.store.events_of(first) if event.kind == "score"] == [True, True, False]
+    assert [event.independent for event in desk.store.load_answer_events(first) if event.kind == "score"] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_the_page_is_listed_where_somebody_objects(desk):

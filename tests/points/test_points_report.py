@@ -25,7 +25,7 @@ from genaipa.questions.points import Point, make_ticks, points_digest
 from genaipa.reports.chapters.agreement import AgreementChapter
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import front
+from genaipa.reports.page import build_front
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
@@ -70,7 +70,7 @@ def gathered(**options: bool) -> Study:
 
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on points."""
-    return PointsChapter().make(found, Scope.of(found.table))
+    return PointsChapter().make(found, Scope.from_frame(found.table))
 
 
 def points_in(found: Study) -> dict[tuple[str, str, str], KnownPoints]:
@@ -166,7 +166,7 @@ def test_ticks_become_columns(tmp_path: Path) -> None:
     again = pd.read_parquet(tmp_path / "some.parquet")[[*PointCounts.columns]]
     counts = found.table[[*PointCounts.columns]]
     assert [again.astype(object).fillna("").to_dict("list")] == [counts.astype(object).fillna("").to_dict("list")]
-    less = found.rescored([event for event in found.log.counted if event.analyst == "bo"])
+    less = found.apply_events([event for event in found.log.counted if event.analyst == "bo"])
     assert less.table["points"].isna().all(), "what was ticked goes with its score"
 
 
@@ -178,7 +178,7 @@ def test_an_adjudications_ticks_alone_count(study: Study) -> None:
     settled = msgspec.structs.replace(
         human("cy", answer, (0,) * 5, 999), kind="adjudication", ticks=make_ticks(points, [], [points[0].id])
     )
-    for found, expected in ((study, None), (study.rescored([*study.log.counted, settled]), 0.0)):
+    for found, expected in ((study, None), (study.apply_events([*study.log.counted, settled]), 0.0)):
         rows = found.table[found.table["counted"] & (found.table["answer"] == answer)]
         own = measure_points(found)
         own = own[(own["question"] == place["question"]) & (own["document"] == place["document"])]
@@ -319,7 +319,7 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert row["commonest"] == pytest.approx(max(np.bincount(np.ravel(coders))) / np.size(coders))
     assert row["low"] < row["alpha"] < row["high"]
-    judged = tables(JudgesChapter().make(study, Scope.of(study.table)))["judges-points"].data
+    judged = tables(JudgesChapter().make(study, Scope.from_frame(study.table)))["judges-points"].data
     (row,) = judged.to_dict("records")
     assert (row["points"], row["answers"]) == (len(sides["ada"]), len({answer for answer, _ in sides["ada"]}))
     same = [
@@ -327,9 +327,9 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
         for unit in sides["ada"]
     ]
     assert row["agreement"] == pytest.approx(mean(same))
-    alone = study.rescored([event for event in study.log.counted if event.scorer == "machine"])
+    alone = study.apply_events([event for event in study.log.counted if event.scorer == "machine"])
     assert not chapter_of(alone), "analysts may read this chapter, which has nothing of judges"
-    of_judges = tables(JudgesChapter().make(alone, Scope.of(alone.table)))["points-judged"]
+    of_judges = tables(JudgesChapter().make(alone, Scope.from_frame(alone.table)))["points-judged"]
     assert of_judges.faint == {"rate"}
     assert of_judges.data["system"].is_monotonic_increasing
 
@@ -339,9 +339,9 @@ def test_agreement_on_points_is_the_packages(study: Study) -> None:
 
 def test_harm_is_on_the_first_screen(study: Study) -> None:
     """One sentence, the most harmful system first, with its interval; none where nothing harmful is contradicted."""
-    report = Report.of(study)
+    report = Report.build(study)
     (said,) = describe_harm(study.table)
-    assert front(report).bullets[0] == said
+    assert build_front(report).bullets[0] == said
     assert said in report.notable
     head = "Harmful answers, by the points that they contradict (95 % for these documents): "
     assert said.startswith(f"{head}scripted/")

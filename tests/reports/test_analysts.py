@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 
-from genaipa.reports.averages import who_scored
-from genaipa.reports.chapters.documents import documents_ranked
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.averages import summarize_analysts
+from genaipa.reports.chapters.documents import document_ranks_table
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.sides import Side
 from rubrics import METRICS
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def test_a_document_that_other_people_scored_has_no_rank() -> None:
             document = documents[number // len(QUESTIONS)]
             values = best if document == "uber" or number % 4 else worst
             scores.append({**score, **values, "analyst": who if document == "uber" else "ada"})
-        made = documents_ranked(tidy_of(rows, scores))
+        made = document_ranks_table(tidy_of(rows, scores))
         assert ("other people" in made.note) is (who == "bo")
         assert made.data.set_index("document").loc["uber", ["from", "to"]].tolist() == [1, to]
 
@@ -101,7 +102,7 @@ def test_a_table_says_who_scored() -> None:
         for number in ([n * 7 % 5 % 3] if "a/one" in score["answer"] else [0, 1])
     ]
     frame = tidy_of(rows, scores)
-    data = who_scored(frame).set_index("system")
+    data = summarize_analysts(frame).set_index("system")
     assert data["analysts"].to_dict() == {"a/one": 3, "b/two": 2}
     one = data.loc["a/one"]
     assert one["analysts_low"] <= one["policies_low"] < one["mean"] < one["policies_high"] <= one["analysts_high"]

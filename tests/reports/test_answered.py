@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from framing import QUESTIONS, answer_rows, score_rows, study_of, tidy_of
 
-from genaipa.reports.answered import Answered, answered, lacking_answers
+from genaipa.reports.answered import Answered, count_answered, note_unanswered
 from genaipa.reports.chapters import overall
-from genaipa.reports.comparison import Side, compare_sides
+from genaipa.reports.comparison import compare_sides
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import Front, front
+from genaipa.reports.page import Front, build_front
 from genaipa.reports.report import Report
+from genaipa.reports.sides import Side
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,25 +34,26 @@ def first_screen(frame: pd.DataFrame) -> Front:
     """The first screen of a report on it."""
     gathered = study_of(frame)
     made = overall.OverallChapter().make(
-        gathered, Scope.of(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts)
+        gathered,
+        Scope.from_frame(frame, gathered.questions.categories, gathered.rubric.bands, gathered.questions.texts),
     )
-    return front(Report(gathered, gathered.rubric.bands, [made]))
+    return build_front(Report(gathered, gathered.rubric.bands, [made]))
 
 
 def test_what_failed_and_what_is_missing_did_not_come_back() -> None:
     """Refusals and cut answers did, and count."""
-    found = answered(study("failed", "missing"))
+    found = count_answered(study("failed", "missing"))
     assert found == {"a/one": Answered(64, 64), "b/two": Answered(59, 64)}
     assert [str(one) for one in found.values()] == ["all 64", "59 of 64"]
-    assert lacking_answers(found) == SAID
-    assert lacking_answers(answered(study("refused", "truncated"))) == ""
+    assert note_unanswered(found) == SAID
+    assert note_unanswered(count_answered(study("refused", "truncated"))) == ""
 
 
 def test_it_stands_beside_the_average() -> None:
     """In the leaderboard behind M_all, in the matrix of the first screen, and in a sentence below its title."""
-    board = overall.board(study("failed"))
-    at = board.printed.index("answered")
-    assert board.printed[at - 1] == "m_all"
+    board = overall.leaderboard_table(study("failed"))
+    at = board.main_columns.index("answered")
+    assert board.main_columns[at - 1] == "m_all"
     assert dict(zip(board.data["system"], board.data["answered"], strict=True)) == {
         "a/one": "all 64",
         "b/two": "59 of 64",
@@ -64,7 +66,7 @@ def test_it_stands_beside_the_average() -> None:
 
 def test_where_all_came_back_nothing_is_said() -> None:
     """A column that is the same for all would only take room."""
-    assert "answered" not in overall.board(study()).data
+    assert "answered" not in overall.leaderboard_table(study()).data
     assert "came back" not in first_screen(study()).limits
 
 
@@ -74,7 +76,7 @@ def test_experiments_that_nobody_scored_are_in_no_average() -> None:
     for row in rows:
         if row["experiment"] == "recall":
             row.update(LOST)
-    assert lacking_answers(answered(tidy_of(rows, score_rows(rows)))) == ""
+    assert note_unanswered(count_answered(tidy_of(rows, score_rows(rows)))) == ""
 
 
 def test_a_comparison_says_it() -> None:

@@ -11,7 +11,7 @@ from running import carry_out, make_workspace, spec, write
 
 import genaipa
 from genaipa.reports.chapters import OWN, make_chapters
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.reports.report import Report
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ASIDES = """
 from genaipa.answers.fact import Column, Fact
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
-from genaipa.reports.table import table
+from genaipa.reports.table import make_table
 
 class Asides(Fact):
     name, columns = "asides", {"asides": Column("float64", "brackets in the reply")}
@@ -36,7 +36,7 @@ class AsidesChapter(ChapterMaker):
 
     def make(self, study, scope):
         means = study.once().groupby("system", observed=True)["asides"].mean().reset_index()
-        means = table("asides", "Asides", "Means.", means, ("system", "asides"))
+        means = make_table("asides", "Asides", "Means.", means, ("system", "asides"))
         return Chapter("asides", "Asides", "How often answers digress.", [means])
 """
 
@@ -134,22 +134,22 @@ def test_a_chapter_that_cant_be_made_is_a_sentence(install: Callable[..., None])
     names = ("Torn", "Twin", "Needy", "Last", "Behind")
     points = "\n".join(f"{name.lower()} = torn:{name}" for name in names)
     install("torn", TORN, chapters=f"{points}\ngone = torn:Gone\nplain = torn:Plain")
-    made = Report.of(study())
+    made = Report.build(study())
     assert [chapter.name for chapter in made.chapters] == [*whole, "behind", "last"]
     assert [sentence for sentence in made.problems if sentence.startswith("The chapter")] == [
         "The chapter gone is left out: torn:Gone can't be loaded (AttributeError: no Gone).",
         "The chapter plain is left out: torn:Plain can't be loaded (TypeError: it is no chapter).",
-        "The chapter torn is left out: it can't be made (ZeroDivisionError: division by zero).",
+        "The chapter torn is left out: it can't be instantiated (ZeroDivisionError: division by zero).",
         "The chapter twin is left out: there is already something called overall.",
     ]
-    assert "What is notable in the chapter torn is not known (KeyError: 'that')." in notable(study())
+    assert "What is notable in the chapter torn is not known (KeyError: 'that')." in notable_sentences(study())
 
 
 def test_chapters_have_a_file_each_and_their_parts_names_of_their_own() -> None:
     """Every file of the folder is in the table, and no two chapters write a file of the same name."""
     folder = Path(genaipa.__file__).parent / "reports" / "chapters"
     assert {path.stem for path in folder.glob("*.py")} - {"__init__", "chapter"} == set(OWN)
-    made = Report.of(study())
+    made = Report.build(study())
     tables = [table.name for chapter in made.chapters for table in chapter.tables]
     assert len(made.tables) == len(tables) > 10
     assert len(made.figures) == len([figure for chapter in made.chapters for figure in chapter.figures]) > 5

@@ -15,9 +15,10 @@ from size import size
 
 from genaipa.errors import UsageError
 from genaipa.reports import significance
-from genaipa.reports.comparison import OVERALL, Side, compare_sides, differing
-from genaipa.reports.crossed import crossed
-from genaipa.reports.matches import Match, rows
+from genaipa.reports.comparison import OVERALL, compare_sides
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.matches import Match, difference_rows
+from genaipa.reports.sides import Side, find_unshared
 from genaipa.stats.tests import adjust_holm, mann_whitney, wilcoxon
 from rubrics import METRICS, PAPER
 
@@ -94,7 +95,7 @@ def test_a_comparison_by_hand(frame, compared):
     assert (first["n"], first["pairs"]) == (32, 32 * 2 * 2)
     assert (first["mean_a"], first["mean_b"]) == pytest.approx(tuple(expected.mean()))
     assert first["difference"] == pytest.approx(apart.mean())
-    sure = crossed(apart.to_numpy(), apart.index, [""] * len(apart))
+    sure = estimate_crossed_mean(apart.to_numpy(), apart.index, [""] * len(apart))
     assert (first["low"], first["high"]) == pytest.approx((sure.low, sure.high))
     assert (first["test"], first["p"]) == ("t", pytest.approx(sure.p))
     assert first["ranks_p"] == pytest.approx(wilcoxon(apart.to_numpy()).p)
@@ -199,7 +200,7 @@ def test_systems_alike_in_general_are_seldom_told_apart():
         pairs = pd.DataFrame({"ours": apart.mean(axis=1), "theirs": 0.0, "pairs": documents}, index=list(QUESTIONS))
         cells = index.to_frame(index=False).assign(apart=apart.ravel(), weight=1 / documents)
         match = Match(pairs, cells, pairs["ours"], pairs["theirs"], ["quality"], [])
-        first = rows({OVERALL: match}, {"all": set(QUESTIONS)}).iloc[0]
+        first = difference_rows({OVERALL: match}, {"all": set(QUESTIONS)}).iloc[0]
         found += first["policies_p"] < 0.05
         alone += first["p"] < 0.05
     assert found <= size(small=0.1, soak=0.06) * studies
@@ -369,11 +370,11 @@ def test_one_question_is_told_to_be_too_few():
 def test_rows_without_a_test_are_counted_apart_from_those_on_few_questions():
     """Where a test needs more than ten questions, more rows lack one than rest on fewer than ten."""
     data = pd.DataFrame({"n": [12, 12, 4], "test": ["none", "none", "none"]})
-    (said,) = significance.small(data)
+    (said,) = significance.warn_small(data)
     assert "1 of 3 comparisons rest on fewer than 10 questions, 3 on too few for any test;" in said
-    (said,) = significance.small(data[:2])
+    (said,) = significance.warn_small(data[:2])
     assert said.startswith("Small n: 2 of 2 comparisons rest on too few questions for any test;")
-    assert not [*significance.small(data.assign(n=12, test="t"))]
+    assert not [*significance.warn_small(data.assign(n=12, test="t"))]
 
 
 def test_a_group_that_repeats_another_is_left_out():
@@ -447,7 +448,7 @@ def test_other_paraphrases_matter_only_to_who_was_asked_them(frame):
     """A wording that only one was asked makes no difference between them."""
     first, second = both(frame)
     more = {**second.asked, **{(d, q, "paraphrase-1"): {"Else?"} for d, q, _ in second.asked}}
-    assert differing(first, replace(second, asked=more))[0] == []
+    assert find_unshared(first, replace(second, asked=more))[0] == []
 
 
 def test_the_figures_show_every_row(compared):

@@ -18,10 +18,10 @@ from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
 from genaipa.reports import page
-from genaipa.reports.chapters.cost import by_system
+from genaipa.reports.chapters.cost import effort_table
 from genaipa.reports.chapters.groups import GroupsChapter
 from genaipa.reports.figures.figure import ALONE
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.reports.report import Report
 from genaipa.runs.run import load_run
 from genaipa.runs.selection import select_sources
@@ -87,7 +87,7 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
     came = tables["groups-answers"]
     assert came["documents"].to_dict() == pd.Series(list(of.values())).value_counts().to_dict()
     assert (came["planned"] == 3 * came["documents"]).all()
-    said = gathered.joined().drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
+    said = gathered.join_facts().drop_duplicates("key").assign(group=lambda rows: rows["document"].astype(str).map(of))
     shop = said[said["group"] == "shop"].groupby("question", observed=True)["claims_silence"]
     assert came.loc["shop", "says_silent"] == pytest.approx(shop.apply(lambda told: (told == "yes").mean()).mean())
     means = tables["groups-quality"]["mean"].round(1).to_dict()
@@ -100,7 +100,7 @@ def test_groups_are_told_apart(run: Run, genaipa: Callable[..., Finished]) -> No
 
 def test_metrics_without_annotated_answers(run: Run) -> None:
     """A report says how many documents have annotated answers, which metrics need them, and which texts are equal."""
-    told = notable(gathered_of(run))
+    told = notable_sentences(gathered_of(run))
     (said,) = (said for said in told if "0 of 19 documents" in said)
     assert "genaipa policies annotate" in said
     assert any(said.startswith("c.jsonl: 20 documents, 1 of them with the very text") for said in told)
@@ -114,15 +114,15 @@ def test_long_and_empty_tables(tmp_path: Path, genaipa: Callable[..., Finished])
     asked = ("run", "-s", "extractive", "-e", "quality", "--limit", "2", "--documents", "c.jsonl")
     assert genaipa(*asked).code == 0
     run = load_run("latest")
-    effort = by_system(gathered_of(run))
-    assert effort.printed == ["system", "experiment", "answers", "seconds"]
+    effort = effort_table(gathered_of(run))
+    assert effort.main_columns == ["system", "experiment", "answers", "seconds"]
     assert {"cost_low", "m_all"} < set(effort.data.columns)
     with contextlib.closing(open_store(find_workspace())) as store:
         store.append([score("Ada", one.digest, typed("11111")) for one in run.answers()])
     gathered = gathered_of(run, "sector")
-    report = Report.of(gathered)
+    report = Report.build(gathered)
     pictures = {figure.name: b"<svg/>" for chapter in report.chapters for figure in chapter.figures}
-    shown = page.pages(report, pictures)["index.html"]
+    shown = page.render_pages(report, pictures)["index.html"]
     assert "1 run, 1 system, 29 texts" in shown
     assert f"{len(report.tables['scores-by-question'].data)} rows in" not in shown
     groups = shown[shown.index('<section id="groups">') :]
@@ -138,11 +138,13 @@ def test_the_desk_scores_a_wave_of_a_corpus(run: Run) -> None:
     assert not pool.problems
     waves = draw_waves(here, pool.answers.values(), (), size=6, seed=0)
     with contextlib.closing(open_store(here)) as store:
-        queue = Queue(pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.asked))
+        queue = Queue(
+            pool, store, CurrentScores(store.events), ScoringPlan(per_answer=1, wave=waves.all_answers_in_wave)
+        )
         done = work(queue, "Ada", answers=6)
     assert len(set(done)) == 6
     for digest in done:
-        case = pool.case(digest)
+        case = pool.load_case(digest)
         assert case.document.text
         assert case.document.sections
         assert case.annotated is None
@@ -157,7 +159,7 @@ def test_a_wave_is_spread_over_groups(run: Run, genaipa: Callable[..., Finished]
     done = genaipa("sample", "--stratify", "sector", "--size", "19")
     assert done.code == 0, done.err
     waves = load_waves(find_workspace())
-    drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.asked)
+    drawn = Counter(of[one.document] for one in run.answers() if short_digest(one.digest) in waves.all_answers_in_wave)
     assert drawn == Counter(of.values())
     assert "What was drawn before" not in done.out
     larger = sum(drawn.values()) > 19

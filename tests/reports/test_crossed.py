@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from genaipa.reports.crossed import crossed, number_documents, number_labels, warning, why
+from genaipa.reports.crossed import (
+    estimate_crossed_mean,
+    explain_interval,
+    number_documents,
+    number_labels,
+    warn_interval,
+)
 
 VALUES = np.random.default_rng(1).normal(60, 9, 40)
 
@@ -39,15 +45,19 @@ def test_labels_of_any_kind_are_one_order() -> None:
 )
 def test_what_lacks_is_said(rows: list[tuple[str, str]], known: list[bool] | None, sentence: str) -> None:
     """Each reason has its sentence, and no warning beside it."""
-    made = crossed(VALUES[: len(rows)], [row[0] for row in rows], [row[1] for row in rows], known=known)
-    assert why(made).startswith(sentence)
-    assert not warning(made)
+    made = estimate_crossed_mean(
+        VALUES[: len(rows)], [row[0] for row in rows], [row[1] for row in rows], has_scores=known
+    )
+    assert explain_interval(made).startswith(sentence)
+    assert not warn_interval(made)
 
 
 def test_equal_questions_are_said() -> None:
     """All alike, they say nothing about others, unless they are a share."""
-    made = [crossed(np.ones(6), list("aabbcc"), list("xyzxyz"), limits=limits) for limits in (None, (0, 1))]
-    assert [why(one) for one in made] == [
+    made = [
+        estimate_crossed_mean(np.ones(6), list("aabbcc"), list("xyzxyz"), limits=limits) for limits in (None, (0, 1))
+    ]
+    assert [explain_interval(one) for one in made] == [
         "All 3 questions have the same value, which says nothing about how others differ.",
         "",
     ]
@@ -56,9 +66,9 @@ def test_equal_questions_are_said() -> None:
 def test_few_documents_are_warned_of() -> None:
     """Below ten, and where they are alike by chance."""
     questions = list("abcdefgh") * 5
-    made = crossed(VALUES, questions, np.repeat(list("vwxyz"), 8))
-    assert warning(made).startswith("5 documents: below 10, the interval for policies like these is rough.")
-    assert warning(made._replace(documents=10, documents_alike=True)) == (
+    made = estimate_crossed_mean(VALUES, questions, np.repeat(list("vwxyz"), 8))
+    assert warn_interval(made).startswith("5 documents: below 10, the interval for policies like these is rough.")
+    assert warn_interval(made._replace(documents=10, documents_alike=True)) == (
         "Documents differ less than chance alone makes them differ on average."
     )
-    assert not warning(made._replace(documents=10, documents_alike=False))
+    assert not warn_interval(made._replace(documents=10, documents_alike=False))

@@ -63,7 +63,7 @@ def texts(found: Comparison, layout: str = "") -> dict[str, Text]:
     """The texts of the drawing by what they say."""
     figure = found.figure
     assert figure
-    with style.house("t"):
+    with style.house_style("t"):
         drawn = figure.layouts.get(layout, figure.draw)()
         drawn.canvas.draw()
         return {text.get_text(): text for text in drawn.findobj(Text) if text.get_text() and text.get_visible()}
@@ -221,7 +221,7 @@ def test_a_figure_of_any_size_fits_a_slide(inches: tuple[float, float]) -> None:
     main = comparison(*MIXED).figures[0]
 
     def draw() -> Any:
-        drawn = style.canvas(*inches)
+        drawn = style.make_canvas(*inches)
         drawn.set_layout_engine(None)
         return drawn
 

@@ -14,9 +14,9 @@ from verdicts import scores_of
 
 from genaipa.answers.gather import gather_scored
 from genaipa.reports import matches
-from genaipa.reports.chapters.overall import board
-from genaipa.reports.crossed import crossed
-from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence, evidence_level, plan_share
+from genaipa.reports.chapters.overall import leaderboard_table
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence_level, measure_evidence, plan_share
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.stats.tests import adjust_holm, find_holm_factors
@@ -75,7 +75,7 @@ def test_planned_is_what_could_be_scored() -> None:
     more = [*ONE, *answer_rows(systems=("a/one",), experiments=("recall",))]
     assert plan_share(tidy_of(more, score_rows(ONE))) == (160, 160, False)
     assert plan_share(tidy_of([published("a/one", "quality", "uber", "T_f1", m_all=70.0), *ONE[1:]])) == (0, 0, False)
-    assert evidence(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
+    assert measure_evidence(tidy_of(ROWS, score_rows(ONE))) == EvidenceLevel(160, 160)
 
 
 def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
@@ -88,8 +88,8 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         desk.store.close()
         here = find_workspace()
         found = gather_scored(here, select_sources(here, ()))
-        seen.append((*plan_share(found.table), evidence(found.table).p))
-        assert plan_share(found.rescored(found.log.counted).table) == seen[-1][:-1]
+        seen.append((*plan_share(found.table), measure_evidence(found.table).p))
+        assert plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [
         (4, 2, False, 0.001),
         (4, 4, False, 0.05),
@@ -101,7 +101,7 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
 
 def against(rows, scores):
     """The row of two systems in a report."""
-    [row] = matches.differences(tidy_of(rows, scores)).to_dict("records")
+    [row] = matches.system_differences(tidy_of(rows, scores)).to_dict("records")
     return row
 
 
@@ -142,16 +142,16 @@ def test_tables_say_the_level() -> None:
     """The leaderboard and the differences begin with the sentence, and the leaderboard's intervals are wider by it."""
     part = [row for row in ROWS if row["document"] != "twitter"]
     scores = score_rows(part)
-    early, ended = (board(tidy_of(rows, scores)) for rows in (ROWS, part))
+    early, ended = (leaderboard_table(tidy_of(rows, scores)) for rows in (ROWS, part))
     assert early.note.startswith("256 of 320 planned answers are scored: ")
     assert "in 99.9 of 100 such studies" in early.note
     assert "in 95 of 100 such studies" in ended.note
     assert (early.data["low"] < ended.data["low"]).all()
     assert early.data["m_all"].equals(ended.data["m_all"])
-    apart, _ = matches.tables(tidy_of(ROWS, scores))
+    apart, _ = matches.difference_tables(tidy_of(ROWS, scores))
     assert apart.note.startswith("256 of 320 planned answers are scored: ")
-    assert "level" in apart.printed
-    assert "level" not in matches.tables(tidy_of(part, scores))[0].printed
+    assert "level" in apart.main_columns
+    assert "level" not in matches.difference_tables(tidy_of(part, scores))[0].main_columns
 
 
 def test_intervals_agree_with_the_adjusted_p() -> None:
@@ -164,7 +164,7 @@ def test_intervals_agree_with_the_adjusted_p() -> None:
         values = np.clip(
             random.normal(0, 0.7, (len(rows), len(METRICS))) + [[of[row["system"]]] for row in rows], -1, 1
         )
-        for row in matches.differences(tidy_of(rows, scores_of(rows, values))).to_dict("records"):
+        for row in matches.system_differences(tidy_of(rows, scores_of(rows, values))).to_dict("records"):
             for target in ("", "policies_"):
                 outside = row[f"{target}low"] > 0 or row[f"{target}high"] < 0
                 assert outside == (row[f"{target}p_holm"] < 0.05)
@@ -192,5 +192,7 @@ def test_ten_looks_add_about_one_false_alarm_in_a_hundred() -> None:
         documents = np.argsort(random.random((32, 5)), axis=1)
         place = np.array([question * 5 + documents[question, n // 32] for n, question in enumerate(order)])
         looks = ((place[:count], 0.001 if count < 160 else 0.05) for count in range(16, 161, 16))
-        false += any(crossed(value.ravel()[some], asked[some], about[some]).p < level for some, level in looks)
+        false += any(
+            estimate_crossed_mean(value.ravel()[some], asked[some], about[some]).p < level for some, level in looks
+        )
     assert false / studies < 0.07

@@ -8,7 +8,7 @@ from tabling import published
 
 from genaipa.reports.chapters import exclusions, make_chapters
 from genaipa.reports.figures.figure import ALONE, Scope
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 
 ONE, TWO = "published/one", "published/two"
 
@@ -53,8 +53,8 @@ def test_reasons_are_counted() -> None:
         ["other-company", "a/one", "quality", 2, 0, "It is about another."],
     ]
     told = "Excluded: 2 answers and 1 published score (reasons: other-company 2, copy 1)."
-    assert told in notable(study_of(scored))
-    made = exclusions.ExclusionsChapter().make(study_of(scored), Scope.of(scored))
+    assert told in notable_sentences(study_of(scored))
+    made = exclusions.ExclusionsChapter().make(study_of(scored), Scope.from_frame(scored))
     assert [table.name for table in made.tables] == ["with-excluded", "excluded"]
 
 

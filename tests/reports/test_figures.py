@@ -59,16 +59,16 @@ KINDS = len(set(DRAWN) & set(EXPERIMENTS)) * 3 + 6
 
 def everything(frame):
     """Every figure of a tidy table, in which each experiment's are."""
-    points, five = documents.points(frame), documents.five_numbers(frame)
-    questions, categories = metrics.by_question(frame), metrics.by_category(frame)
-    found = [cost.against(cost.by_system(study_of(frame)), what) for what in ("cost", "seconds")]
+    points, five = documents.question_scores_table(frame), documents.five_numbers_table(frame)
+    questions, categories = metrics.metrics_by_question_table(frame), metrics.metrics_by_category_table(frame)
+    found = [cost.effort_figure(cost.effort_table(study_of(frame)), what) for what in ("cost", "seconds")]
     found += [
-        robustness.drops_figure(robustness.drops(frame)),
-        consistency.consistency_figure(consistency.consistency(consistency.cells(frame))),
-        order.order_figure(order.conversations(frame), order.positions(frame)),
-        closed_book.differences_figure(closed_book.by_question(frame)),
+        robustness.drops_figure(robustness.drops_table(frame)),
+        consistency.consistency_figure(consistency.consistency_table(consistency.repeat_cells(frame))),
+        order.order_figure(order.conversations_table(frame), order.positions_table(frame)),
+        closed_book.differences_figure(closed_book.question_gains_table(frame)),
     ]
-    found.append(regulation.scores_map(regulation.scores(frame)))
+    found.append(regulation.regulation_map(regulation.regulation_table(frame)))
     for experiment in DRAWN:
         found.append(documents.box_plots(points, five, experiment))
         found.append(metrics.question_map(questions, experiment))
@@ -115,7 +115,7 @@ def plain_number(text):
 def test_boxes_and_points_are_those_of_the_tables() -> None:
     """Each box has its median and quartiles at the table's, its n beside it, and every question's point over it."""
     frame = study(documents=("uber", "spotify"))
-    points, five = documents.points(frame), documents.five_numbers(frame)
+    points, five = documents.question_scores_table(frame), documents.five_numbers_table(frame)
     drawn = documents.box_plots(points, five, "quality")
     assert drawn is not None
     assert drawn.name == "quality-by-document"
@@ -136,7 +136,7 @@ def test_boxes_and_points_are_those_of_the_tables() -> None:
 def test_the_file_beside_has_every_number_drawn() -> None:
     """The table of the box plots holds the boxes and the points, and no other experiment's."""
     frame = study(experiments=("quality", "recall"))
-    points, five = documents.points(frame), documents.five_numbers(frame)
+    points, five = documents.question_scores_table(frame), documents.five_numbers_table(frame)
     drawn = documents.box_plots(points, five, "recall")
     assert drawn is not None
     data = drawn.table.data
@@ -151,8 +151,8 @@ def test_the_file_beside_has_every_number_drawn() -> None:
 @pytest.mark.parametrize(
     ("table", "draw", "key", "count"),
     [
-        (metrics.by_question, metrics.question_map, "question", "documents"),
-        (metrics.by_category, metrics.category_map, "category", "questions"),
+        (metrics.metrics_by_question_table, metrics.question_map, "question", "documents"),
+        (metrics.metrics_by_category_table, metrics.category_map, "category", "questions"),
     ],
 )
 def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
@@ -179,7 +179,7 @@ def test_heat_maps_write_every_value_and_n(table, draw, key, count) -> None:
 
 def test_heat_maps_show_where_questions_come_from() -> None:
     """A question of a user has another sign than one from an FAQ."""
-    drawn = metrics.question_map(metrics.by_question(study()), "quality")
+    drawn = metrics.question_map(metrics.metrics_by_question_table(study()), "quality")
     assert drawn is not None
     (labels,) = names_of(drawn.plot().axes[0])
     assert labels[:4] == ["T_f1 \u25cf", "T_f2 \u25cf", "T_f3 \u25cf", "T_u1 \u25c6"]
@@ -208,7 +208,7 @@ def test_bands_change_exactly_at_their_bounds() -> None:
         corners = {tuple(path.vertices[0] // 1) for some in marks for path in some.get_paths()}
         green = [colours[place] for place in range(10) if (place % 5, place // 5) not in corners]
         assert all(colour[1] > colour[0] and colour[1] > colour[2] for colour in green)
-        assert bounds.in_words in drawn.note
+        assert bounds.description in drawn.note
 
 
 def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
@@ -227,8 +227,8 @@ def test_a_value_that_is_not_there_is_hatched_and_not_zero() -> None:
 
 def test_regulations_have_a_row_for_each_question() -> None:
     """Questions stand under their regulation with their values and the number of answers."""
-    table = regulation.scores(whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",)))
-    drawn = regulation.scores_map(table)
+    table = regulation.regulation_table(whole_study(systems=("a/one",), documents=("uber",), questions=("T_f1",)))
+    drawn = regulation.regulation_map(table)
     assert drawn is not None
     axes = drawn.plot().axes[0]
     labels = [name.split() for name in names_of(axes)[0]]
@@ -236,7 +236,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
     values = table.data[list(METRICS)].to_numpy().ravel()
     assert [plain_number(text) for text in written(axes)[: len(values)]] == values.tolist()
     scope = Scope(texts={"PR_1": "Who must comply with the [regulation]?"})
-    named = regulation.scores_map(table, scope)
+    named = regulation.regulation_map(table, scope)
     assert named is not None
     _, (first, *_) = names_of(named.plot().axes[0])
     assert first.split()[:3] == ["Who", "must", "comply"]
@@ -245,7 +245,7 @@ def test_regulations_have_a_row_for_each_question() -> None:
 def test_consistency_and_order_draw_both_intervals() -> None:
     """The mean drop is beside the mean change, and a shared conversation beside an independent one, each in its row."""
     frame = study(experiments=("quality", "robustness"), documents=("uber", "spotify", "x"), questions=QUESTIONS[:4])
-    table = consistency.consistency(consistency.cells(frame))
+    table = consistency.consistency_table(consistency.repeat_cells(frame))
     drawn = consistency.consistency_figure(table)
     left, right = drawn.plot().axes
     # Of two systems: the mean change and the mean drop, each with two intervals; one measure at the right.
@@ -255,7 +255,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
     half = frame["system"] == "b/two"
     both = pd.concat([frame, frame[half].assign(conversation="independent", run="another")], ignore_index=True)
     both["conversation"] = both["conversation"].astype("category")
-    drawn = order.order_figure(order.conversations(both), order.positions(both))
+    drawn = order.order_figure(order.conversations_table(both), order.positions_table(both))
     assert drawn.table.data.groupby(["system", "effect"]).size().to_dict() == {
         ("a/one", order.SLOPE): 2,
         ("b/two", order.APART): 2,
@@ -266,7 +266,7 @@ def test_consistency_and_order_draw_both_intervals() -> None:
 
 def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
     """Each group's line ends at its two averages; the drop, its interval and n stand behind it."""
-    table = robustness.drops(study(experiments=("quality", "robustness")))
+    table = robustness.drops_table(study(experiments=("quality", "robustness")))
     drawn = robustness.drops_figure(table)
     assert drawn is not None
     for system, axes in panels(drawn).items():
@@ -281,7 +281,9 @@ def test_robustness_draws_both_ends_and_writes_the_drop() -> None:
 
 def test_memory_draws_the_difference_of_each_question() -> None:
     """Each question's mark stands at its difference, with its n; a question without a pair is said to have none."""
-    table = closed_book.by_question(study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter")))
+    table = closed_book.question_gains_table(
+        study(experiments=("quality", "recall"), documents=("uber", "spotify", "twitter"))
+    )
     data = table.data.drop(index=0).reset_index(drop=True)
     drawn = closed_book.differences_figure(Table("memory", "Memory", "", data))
     assert drawn is not None
@@ -316,7 +318,7 @@ def effort_of(efforts, **columns):
 )
 def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
     """Systems of very different cost share a logarithmic axis, on which what costs nothing still has a place."""
-    drawn = cost.against(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
+    drawn = cost.effort_figure(effort_of(efforts, m_all=np.linspace(60, 80, len(efforts))), "cost")
     assert drawn is not None
     assert drawn.name == "effort-cost"
     axes = drawn.plot().axes[0]
@@ -333,16 +335,16 @@ def test_effort_draws_every_system_on_a_scale_that_fits(efforts, scale) -> None:
 
 def test_effort_leaves_out_what_is_not_known() -> None:
     """A system without a score or a price has no point; nothing is drawn where there is none."""
-    drawn = cost.against(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
+    drawn = cost.effort_figure(effort_of([0.1, None, 0.2], m_all=[70.0, 70.0, None]), "cost")
     assert drawn is not None
     assert drawn.table.data["system"].tolist() == ["s/0"]
-    assert cost.against(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
+    assert cost.effort_figure(effort_of([None, 1.0], m_all=[50.0, None]), "seconds") is None
 
 
 def test_times_of_no_time_are_not_drawn() -> None:
     """Systems that answer from this machine's memory have no time worth a figure; one that takes its time has."""
-    assert cost.against(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
-    assert cost.against(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
+    assert cost.effort_figure(effort_of([0.0, 0.01], m_all=[50.0, 60.0]), "seconds") is None
+    assert cost.effort_figure(effort_of([0.0, 2.0], m_all=[50.0, 60.0]), "seconds") is not None
 
 
 def test_who_has_no_box_is_named() -> None:
@@ -350,10 +352,12 @@ def test_who_has_no_box_is_named() -> None:
     both = answer_rows(experiments=("quality", "recall"))
     answers = [row for row in both if row["experiment"] == "recall" or row["system"] == "a/one"]
     frame = tidy_of(answers, score_rows(answers))
-    drawn = documents.box_plots(documents.points(frame), documents.five_numbers(frame), "quality")
+    drawn = documents.box_plots(documents.question_scores_table(frame), documents.five_numbers_table(frame), "quality")
     assert drawn is not None
     assert "so not here: b/two." in drawn.note
-    everyone = documents.box_plots(documents.points(frame), documents.five_numbers(frame), "recall")
+    everyone = documents.box_plots(
+        documents.question_scores_table(frame), documents.five_numbers_table(frame), "recall"
+    )
     assert everyone is not None
     assert "not here" not in everyone.note
 
@@ -361,7 +365,7 @@ def test_who_has_no_box_is_named() -> None:
 def test_agreement_draws_alpha_with_its_interval() -> None:
     """Each metric has its alpha, interval and n; one without alpha is said to have no value."""
     table = alphas()
-    drawn = agreement.alphas_figure(table)
+    drawn = agreement.alpha_figure(table)
     assert drawn is not None
     axes = drawn.plot().axes[0]
     known = table.data.dropna(subset=["alpha"])
@@ -370,7 +374,7 @@ def test_agreement_draws_alpha_with_its_interval() -> None:
     assert [text for text in written(axes) if "=" in text] == [f"n={n}" for n in table.data["answers"]]
     assert written(axes).count("no value") == 1
     unknown = Table("agreement", "", "", table.data.assign(alpha=float("nan")))
-    assert agreement.alphas_figure(unknown) is None
+    assert agreement.alpha_figure(unknown) is None
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
@@ -378,9 +382,12 @@ def test_nothing_is_drawn_of_nothing() -> None:
     answers = answer_rows(experiments=tuple(EXPERIMENTS))
     assert everything(tidy_of([])) == []
     assert everything(tidy_of(answers)) == []
-    assert agreement.alphas_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
+    assert agreement.alpha_figure(Table("agreement", "", "", alphas().data.iloc[:0])) is None
     assert (
-        documents.box_plots(*(table(study()) for table in (documents.points, documents.five_numbers)), "recall") is None
+        documents.box_plots(
+            *(table(study()) for table in (documents.question_scores_table, documents.five_numbers_table)), "recall"
+        )
+        is None
     )
 
 
@@ -388,7 +395,10 @@ def test_bounds_move_the_bands_of_every_axis() -> None:
     """The bounds asked for are on the axes of M_all x 10 and in the note."""
     frame = study(documents=("uber",))
     drawn = documents.box_plots(
-        documents.points(frame), documents.five_numbers(frame), "quality", Scope(bounds=Bounds(0.9, 0.5))
+        documents.question_scores_table(frame),
+        documents.five_numbers_table(frame),
+        "quality",
+        Scope(bounds=Bounds(0.9, 0.5)),
     )
     assert drawn is not None
     ticks = [text.get_text() for text in drawn.plot().axes[0].get_xticklabels()]
@@ -447,17 +457,17 @@ def test_hostile_names_are_drawn_as_text() -> None:
 
 def test_shortened_names_stay_apart() -> None:
     """Two names that shorten to the same have two labels, which the note explains."""
-    drawn = style.labels(HOSTILE[:2], 24)
+    drawn = style.unique_labels(HOSTILE[:2], 24)
     assert len(set(drawn.values())) == 2
     assert all(len(label) <= 24 for label in drawn.values())
-    assert all(f"{label} is {name}" in style.in_full(drawn) for name, label in drawn.items())
-    assert style.short("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
+    assert all(f"{label} is {name}" in style.note_full_names(drawn) for name, label in drawn.items())
+    assert style.shorten("openai-api/foo/very-long-model-name", 24) == "\u2026/very-long-model-name"
 
 
 def test_files_are_written_beside_their_numbers(tmp_path) -> None:
     """PNG, SVG, PDF and CSV of a figure; no cell of the CSV is a formula."""
     frame = study(systems=("=1+1",), documents=("uber",), questions=("T_f1", "T_u1"))
-    drawn = metrics.question_map(metrics.by_question(frame), "quality")
+    drawn = metrics.question_map(metrics.metrics_by_question_table(frame), "quality")
     assert drawn is not None
     paths = figure.save(drawn, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [f"quality-metrics.{end}" for end in ("png", "svg", "pdf", "csv")]
@@ -473,10 +483,10 @@ def test_files_are_written_beside_their_numbers(tmp_path) -> None:
 def test_every_label_has_its_place() -> None:
     """As a figure is written, its labels are within it, and its axes where drawing it would have put them."""
     frame = study(documents=("uber",))
-    drawn = metrics.question_map(metrics.by_question(frame), "quality")
+    drawn = metrics.question_map(metrics.metrics_by_question_table(frame), "quality")
     assert drawn is not None
-    with style.house(drawn.name):
-        written, other = figure._laid_out(drawn.draw()), drawn.draw()
+    with style.house_style(drawn.name):
+        written, other = figure._apply_layout(drawn.draw()), drawn.draw()
         other.draw_without_rendering()
     page = written.bbox.padded(1)
     for axes, wanted in zip(written.axes, other.axes, strict=True):
@@ -499,7 +509,7 @@ def test_a_name_of_an_experiment_leads_to_no_other_folder(tmp_path) -> None:
 def draw_some(folder) -> None:
     """Figures in all formats."""
     frame = whole_study(documents=("uber",), questions=("T_f1", "T_u1"))
-    figure.save(agreement.alphas_figure(alphas()), folder)
+    figure.save(agreement.alpha_figure(alphas()), folder)
     for one in everything(frame)[:7]:
         figure.save(one, folder)
 
@@ -553,7 +563,7 @@ def test_a_figure_is_drawn_once_for_each_format(tmp_path) -> None:
             super().draw(renderer)
 
     def draw():
-        page = style.canvas(2, 2)
+        page = style.make_canvas(2, 2)
         page.subplots().add_artist(Counted(0.5, 0.5, "here"))
         return page
 

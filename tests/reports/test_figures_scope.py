@@ -30,7 +30,7 @@ def test_rows_have_the_report_s_order_whatever_a_system_lacks() -> None:
     answers = answer_rows(questions=("T_f1", "T_u1", "UC_f1"))
     answers = [row for row in answers if row["system"] == "b/two" or row["question"] == "T_u1"]
     frame = tidy_of(answers, score_rows(answers))
-    figure = metrics.question_map(metrics.by_question(frame), "quality", scope=Scope.of(frame))
+    figure = metrics.question_map(metrics.metrics_by_question_table(frame), "quality", scope=Scope.from_frame(frame))
     assert figure is not None
     assert rows_of(figure.plot().axes[0]) == ["T_f1", "T_u1", "UC_f1"]
 
@@ -53,10 +53,10 @@ def test_what_a_figure_leaves_out_is_said() -> None:
         for row in answer_rows(systems=("b/two",), questions=("T_f1", "T_u1"))
     ]
     frame = tidy_of([*answers, *published], score_rows(answers))
-    figure = Report.of(study_of(frame)).figures["quality-metrics"]
+    figure = Report.build(study_of(frame)).figures["quality-metrics"]
     assert "so not here: b/two." in figure.note
     assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
-    overall = Report.of(study_of(frame)).figures["quality-overall"]
+    overall = Report.build(study_of(frame)).figures["quality-overall"]
     assert rows_of(overall.plot().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note
 
@@ -67,7 +67,7 @@ def test_nine_systems_fit_pages() -> None:
     """Figures of nine systems are split so that each fits a page, and none of the systems is lost or said to be."""
     frame = study(systems=NINE, documents=("uber",), experiments=("quality", "robustness", "recall"))
     names = dict.fromkeys(CATEGORIES, "Name")
-    found = list(Report.of(study_of(frame, questions=Questions(categories=names))).figures.values())
+    found = list(Report.build(study_of(frame, questions=Questions(categories=names))).figures.values())
     assert [f.name for f in found if f.name.startswith("quality-metrics")] == [
         f"quality-metrics-{n}" for n in (1, 2, 3)
     ]
@@ -97,13 +97,13 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     looks = []
     for what in ("cost", "seconds"):
-        figure = cost.against(table, what, scope=Scope(("a/one", "b/two")))
+        figure = cost.effort_figure(table, what, scope=Scope(("a/one", "b/two")))
         assert figure is not None
         (legend,) = figure.plot().legends
         marks = {text.get_text().strip(): line for text, line in zip(legend.texts, legend.legend_handles, strict=True)}
         looks.append((marks["b/two"].get_color(), marks["b/two"].get_marker()))
     assert looks[0] == looks[1] == (style.COLOURS[1], style.MARKERS[1])
-    assert "so not here: a/one" in cost.against(table, "cost", scope=Scope(("a/one", "b/two"))).note
+    assert "so not here: a/one" in cost.effort_figure(table, "cost", scope=Scope(("a/one", "b/two"))).note
 
 
 def test_money_and_time_have_their_panels_in_one_order() -> None:
@@ -121,7 +121,7 @@ def test_money_and_time_have_their_panels_in_one_order() -> None:
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame(data))
     titles = []
     for what in ("cost", "seconds"):
-        figure = cost.against(table, what)
+        figure = cost.effort_figure(table, what)
         assert figure is not None
         titles.append([axes.get_title() for axes in figure.plot().axes if axes.get_title()])
     assert titles == [["Quality", "Recall"]] * 2
@@ -140,7 +140,7 @@ def test_a_small_cost_is_told_per_thousand_answers() -> None:
         "policies_high": 90.0,
     }
     table = Table("effort", "Effort", "Note.", style.pd.DataFrame({**data, "cost": [0.0011], "seconds": [0.2]}))
-    figure = cost.against(table, "cost")
+    figure = cost.effort_figure(table, "cost")
     assert figure is not None
     drawn = figure.plot()
     drawn.draw_without_rendering()

@@ -86,7 +86,7 @@ def test_another_font_draws_what_the_first_lacks() -> None:
     """The letters stay in labels, and nothing is said of them; others are still named."""
     install("收集")
     assert fonts.families() == (fonts.FONT, "Noto Sans CJK SC")
-    assert style.plain("收集 数据") == "收集 □□"
+    assert style.drawable_name("收集 数据") == "收集 □□"
     assert fonts.glyph_warning(["收集"]) == ""
     assert "in place of 据, 数:" in fonts.glyph_warning(["收集数据"])
 

@@ -10,7 +10,7 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, study, tidy_of
 
 from genaipa.answers import tidy as tidy_table
-from genaipa.answers.fact import columns_of, facts, score_facts, study_facts
+from genaipa.answers.fact import facts, list_columns, score_facts, study_facts
 from genaipa.errors import UsageError
 from genaipa.files.spreadsheets import unescape_formula
 from rubrics import METRICS, PAPER, typed
@@ -157,7 +157,7 @@ def test_a_written_table_reads_back(tmp_path, suffix):
     frame = study(analysts=("ada", "bo"))
     path = tmp_path / f"frame{suffix}"
     tidy_table.write(frame, path)
-    known = frame.drop(columns=[name for name in frame if name in columns_of("passages", "wave", "points")])
+    known = frame.drop(columns=[name for name in frame if name in list_columns("passages", "wave", "points")])
     if suffix == ".parquet":
         again = pd.read_parquet(path)
         assert values_of(again) == values_of(known[list(again)])
@@ -165,7 +165,9 @@ def test_a_written_table_reads_back(tmp_path, suffix):
         again = pd.read_csv(path, keep_default_na=False, dtype=str)
         assert again["system"].tolist() == frame["system"].tolist()
         assert again["m_all"].astype(float).tolist() == frame["m_all"].tolist()
-    assert not {*frame} - {*again} - {*columns_of(*(each.name for each in (*facts(), *study_facts(), *score_facts())))}
+    assert (
+        not {*frame} - {*again} - {*list_columns(*(each.name for each in (*facts(), *study_facts(), *score_facts())))}
+    )
 
 
 def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path):

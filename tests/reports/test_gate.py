@@ -17,7 +17,7 @@ from size import size
 from source import ROOT
 
 from genaipa.reports.gate import Gate, Loss, release_loss, sure_loss
-from genaipa.reports.matches import Match, rows
+from genaipa.reports.matches import Match, difference_rows
 from genaipa.reports.pull_request import ChangedAnswer, as_markdown, link_report
 from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, PUBLISHED
 from genaipa.stats.power import POWER, VarianceComponents, find_detectable
@@ -41,7 +41,7 @@ def compared(random: np.random.Generator, questions: int, documents: int, lost: 
     old, new = pd.Series(60.0, names) + frame.mean(axis=1), pd.Series(60.0, names)
     pairs = pd.DataFrame({"ours": old, "theirs": new, "pairs": documents})
     match = Match(pairs, apart, old, new, ["quality"], [])
-    return rows({OVERALL: match}, {"all": set(names)}).iloc[0].to_dict()
+    return difference_rows({OVERALL: match}, {"all": set(names)}).iloc[0].to_dict()
 
 
 def found(row: dict[str, Any], said: str = "old beats new.") -> Any:
@@ -88,19 +88,19 @@ def test_only_a_sure_loss_as_large_fails() -> None:
         "meaning": "A higher",
     }
     gate = Gate(found(row), 3)
-    assert gate.failed
+    assert gate.is_failing
     said = "new, the new release, lost 5.2 (\u22128.1 to \u22122.3) points of M_all to old: the gate of 3 fails."
     assert str(gate) == said
     passing = (
         ({"p_holm": 0.2}, "has no sure loss"),
         ({"difference": -5.2, "low": -8.1, "high": -2.3}, "new, the new release, has no sure loss against old: +5.2"),
         ({"difference": 1.2, "low": 0.4, "high": 2.0}, "lost 1.2"),
-        ({"test": "none"}, "Nothing can be told of new"),
-        ({"meaning": OTHER_PEOPLE}, "Nothing can be told"),
+        ({"test": "none"}, "There is no result for new"),
+        ({"meaning": OTHER_PEOPLE}, "There is no result for"),
     )
     for changed, words in passing:
         other = Gate(found(row | changed), 3)
-        assert not other.failed
+        assert not other.is_failing
         assert words in str(other)
         assert str(other).endswith("the gate of 3 passes.")
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from genaipa.reports.judged.findings import say_agreement, say_leniency
-from genaipa.reports.judged.quality import agreement, compare_judges
+from genaipa.reports.judged.quality import agreement_table, compare_judges
 from genaipa.reports.judged.verdicts import GivenScores, Verdicts
 from rubrics import METRICS, PAPER, VALUES
 
@@ -78,7 +78,7 @@ def test_the_difference_is_on_the_same_answers() -> None:
     whole, part = verdicts(200, 0.6), verdicts(200, 0.6, twice=60)
     row = first_row(part)
     assert row["answers"] == 60
-    own = [part.people.of(name, 0)[:60] for name in ("ada", "bo")]
+    own = [part.people.scorer_values(name, 0)[:60] for name in ("ada", "bo")]
     own_alpha = krippendorff.alpha(np.array(own), level_of_measurement="ordinal", value_domain=sorted({*np.ravel(own)}))
     assert row["people"] == pytest.approx(own_alpha)
     assert first_row(whole)["people"] != pytest.approx(own_alpha)
@@ -96,7 +96,7 @@ def test_the_sentence_says_on_which_metrics_it_is_what() -> None:
     given = verdicts(1500, 0.6)
     own = given.judges[JUDGE].values
     own[:, 2] = np.where(np.arange(1500) % 3 == 0, -1.0, own[:, 2])  # the second metric is often wrong
-    with_people = agreement(given).data
+    with_people = agreement_table(given).data
     with_people = with_people[with_people["with"] == "people"].to_dict("records")
     said = list(say_agreement(with_people, compare_judges(given).data.to_dict("records")))
     as_much, less = (next(one for one in said if words in one) for words in ("as much as people agree", "less than"))

@@ -14,17 +14,25 @@ from verdicts import JUDGE, judged
 
 from genaipa.reports import render
 from genaipa.reports.chapters import metrics, overall
-from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.judged.beside import _worth, beside, explain_forecast, find_forecast, forecasts, in_words
-from genaipa.reports.judged.estimate import estimated, estimates
-from genaipa.reports.matches import matches, rows
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.judged.beside import (
+    _estimate_worth,
+    describe_forecasts,
+    explain_forecast,
+    find_forecast,
+    forecast_table,
+    people_and_judge_table,
+)
+from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
+from genaipa.reports.matches import difference_rows, match_systems
+from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
 from genaipa.scoring.waves import draw_waves, short_digest
 from genaipa.stats.forecast import Forecast
-from genaipa.ui.results import ResultsChoice, cache_of, view
+from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -43,25 +51,25 @@ def side(frame, name):
 @pytest.mark.full
 def test_tables_name_the_basis_of_their_averages(study):
     """Leaderboard and averages take z and say whose scores they rest on; the heat map stays people's."""
-    board, averages = overall.board(study.frame), overall.by_measure(study.frame).data
+    board, averages = overall.leaderboard_table(study.frame), overall.measures_table(study.frame).data
     assert set(board.data["scored"]) == {"people 64 of 192, judge all"}
     assert set(averages["scored"]) == {"people 32 of 96, judge all"}
     assert "an estimate from people and judge: see the table `people-and-judge`" in board.note
-    found = estimated(study.frame)
+    found = estimate_averages(study.frame)
     alone = study.frame.assign(analyst=study.frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
-    assert set(overall.board(alone).data["scored"]) == {"64 of 192, at random"}
-    assert not np.allclose(overall.board(alone).data["m_all"], board.data["m_all"])
-    assert metrics.by_question(study.frame).data.equals(metrics.by_question(alone).data)
-    assert len(found.given) == 24
+    assert set(overall.leaderboard_table(alone).data["scored"]) == {"64 of 192, at random"}
+    assert not np.allclose(overall.leaderboard_table(alone).data["m_all"], board.data["m_all"])
+    assert metrics.metrics_by_question_table(study.frame).data.equals(metrics.metrics_by_question_table(alone).data)
+    assert len(found.usable_groups) == 24
 
 
 def test_people_and_judge_stand_beside_people_alone(study):
     """Each row has both averages, what the estimate is worth in scores and hours, and the judge alone, in grey."""
     human = study.frame[study.frame["counted"]]["answer"].unique()
     events = [score("ada", answer, seconds=360.0) for answer in human]
-    made = beside(study.frame, events)
+    made = people_and_judge_table(study.frame, events)
     assert len(made.data) == 24
-    row, board = made.data.iloc[18], overall.by_measure(study.frame).data
+    row, board = made.data.iloc[18], overall.measures_table(study.frame).data
     key = ["system", "experiment", "measure"]
     assert row[key].tolist() == ["b/two", "recall", "M_all"]
     shown = board[(board[key] == row[key]).all(axis=1) & (board["questions"] == "all")].iloc[0]
@@ -82,27 +90,27 @@ def test_the_worth_is_told_in_hours():
     ends = (
         {"low": -half, "high": half, "policies_low": -wide, "policies_high": wide} for half, wide in ((2, 3), (1, 2))
     )
-    assert _worth(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
+    assert _estimate_worth(64, *ends, 3600) == {"n_eff": 64 * 2.25, "hours": 64 * 1.25}
 
 
 def test_a_study_without_a_judge_has_none_of_it():
     """No table beside, no forecast, no sentence: what is written is what was before."""
     frame = judged(judge=None).frame
-    assert not beside(frame)
-    assert not forecasts(frame)
-    assert in_words(frame) == []
-    assert set(overall.board(frame).data["scored"]) == {"48 of 96, at random"}
-    assert "judge" not in overall.board(frame).note
-    assert "color" not in render.as_html(overall.board(frame))
+    assert not people_and_judge_table(frame)
+    assert not forecast_table(frame)
+    assert describe_forecasts(frame) == []
+    assert set(overall.leaderboard_table(frame).data["scored"]) == {"48 of 96, at random"}
+    assert "judge" not in overall.leaderboard_table(frame).note
+    assert "color" not in render.as_html(overall.leaderboard_table(frame))
 
 
 def test_without_peoples_scores_there_are_the_judges_numbers_alone():
     """No estimate, no place on the leaderboard: the judge alone is never ranked."""
     study = judged(experiments=("quality",))
     frame = study.frame[study.frame["scorer"] == "machine"].reset_index(drop=True)
-    assert not overall.board(frame)
-    assert not overall.by_measure(frame)
-    data = beside(frame).data
+    assert not overall.leaderboard_table(frame)
+    assert not overall.measures_table(frame)
+    data = people_and_judge_table(frame).data
     assert data["mean"].isna().all()
     assert data["people"].isna().all()
     assert data["judge"].notna().all()
@@ -113,7 +121,7 @@ def test_a_comparison_takes_estimates_pair_by_pair(study):
     """The difference is the mean of z of A minus z of B on the same cells; its p belongs to its interval."""
     both = compare_sides(side(study.frame, "a/one"), side(study.frame, "b/two"))
     row = both.frame.iloc[0]
-    cells = {name: own["m_all"].mean() for name, own in _questions(estimated(study.frame).frame)}
+    cells = {name: own["m_all"].mean() for name, own in _questions(estimate_averages(study.frame).frame)}
     assert row["difference"] == pytest.approx(cells["a/one"] - cells["b/two"])
     assert (row["test"], row["pairs"], row["n"]) == ("t", 192, 32)
     assert (row["p"] < 0.05) == (row["low"] > 0 or row["high"] < 0)
@@ -138,15 +146,17 @@ def _questions(frame):
 
 def test_few_scored_questions_widen_a_comparison():
     """Where a wave leaves questions without a score, the interval is that of the scored ones' number."""
-    found = estimates([judged(size=20).frame])[0].frame
-    match = matches(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
+    found = estimate_sides([judged(size=20).frame])[0].frame
+    match = match_systems(*(side(found, name).frame for name in ("a/one", "b/two")))[OVERALL]
     questions = set(match.pairs.index)
-    honest, naive = (rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False))
+    honest, naive = (
+        difference_rows({OVERALL: match}, {"all": questions}, judged=known).iloc[0] for known in (True, False)
+    )
     assert match.apart.groupby("question")["known"].any().sum() == 20
     assert honest["n"] == naive["n"] == 32
     assert honest["high"] - honest["low"] > naive["high"] - naive["low"]
     few = set(match.apart.loc[~match.apart["known"], "question"])
-    assert np.isnan(rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
+    assert np.isnan(difference_rows({OVERALL: match}, {"few": few}, judged=True).iloc[0]["low"])
 
 
 def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
@@ -161,14 +171,14 @@ def test_a_forecast_says_how_many_more_or_that_scoring_is_not_enough():
 def test_forecasts_are_rows_and_sentences(study):
     """The table and the sentences come from the same estimate as the leaderboard."""
     one = find_forecast(study.frame, "a/one", "quality")
-    row = beside(study.frame).data.iloc[0]
+    row = people_and_judge_table(study.frame).data.iloc[0]
     assert one.half == pytest.approx((row["high"] - row["low"]) / 2)
     assert one.floor < one.half
-    data = forecasts(study.frame).data
+    data = forecast_table(study.frame).data
     assert list(data.columns) == ["system", "experiment", "scored", "half", "to5", "to3", "floor"]
-    assert len(in_words(study.frame)) == len(data) == 4
-    assert in_words(study.frame)[0].startswith("a/one, quality: ±")
-    assert "these 32 questions allow ±" in in_words(study.frame)[0]
+    assert len(describe_forecasts(study.frame)) == len(data) == 4
+    assert describe_forecasts(study.frame)[0].startswith("a/one, quality: ±")
+    assert "these 32 questions allow ±" in describe_forecasts(study.frame)[0]
 
 
 @pytest.mark.full
@@ -181,12 +191,12 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
-    wave = [digest for digest in keys if short_digest(digest) in waves.asked]
+    wave = [digest for digest in keys if short_digest(digest) in waves.all_answers_in_wave]
     machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
-    snapshot = cache_of(desk.pool).snapshot(desk)
-    before = view(snapshot, ResultsChoice(), snapshot.hidden(frozenset())).estimates[0].data
+    snapshot = results_cache(desk.pool).snapshot(desk)
+    before = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(frozenset())).estimates[0].data
     assert before["why"].str.contains("lack a score: above 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
@@ -196,10 +206,16 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
     assert float(known[5]) > 0
     assert "±3: " in page.text()
-    snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
-    for hidden in (desk.queue.ahead_of("edsger"), frozenset(wave[::4])):
-        assert not view(snapshot, ResultsChoice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()
+    snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
+    for hidden in (desk.queue.answers_ahead("edsger"), frozenset(wave[::4])):
+        assert (
+            not make_view(snapshot, ResultsChoice(), snapshot.mask_answers(hidden))
+            .estimates[0]
+            .data["mean"]
+            .notna()
+            .any()
+        )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = view(snapshot, ResultsChoice(), snapshot.hidden(frozenset(keys) - frozenset(wave)))
+    beyond = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(frozenset(keys) - frozenset(wave)))
     assert beyond.estimates[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

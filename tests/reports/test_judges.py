@@ -21,17 +21,23 @@ from pages import Shown, desk_here
 
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.study import Study
-from genaipa.reports.chapters.agreement import alphas, alphas_apart
+from genaipa.reports.chapters.agreement import alpha_by_group_table, alpha_table
 from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.judged.quality import EPSILON, agreement, agreement_apart, alternative, answer_groups
+from genaipa.reports.judged.quality import (
+    EPSILON,
+    agreement_by_group_table,
+    agreement_table,
+    alternative_test_table,
+    answer_groups,
+)
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import compare_annotators
-from genaipa.ui.charts import readable
-from genaipa.ui.results import ResultsChoice, cache_of, view
+from genaipa.ui.charts import select_readable_chapters
+from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
 from tests.conftest import forget_personal_settings
@@ -57,7 +63,7 @@ def gathered() -> Study:
 
 def chapter_of(found: Study) -> Chapter:
     """The chapter on judges."""
-    return JudgesChapter().make(found, Scope.of(found.table))
+    return JudgesChapter().make(found, Scope.from_frame(found.table))
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +161,11 @@ def test_agreement_by_silent_questions_and_by_language(study):
     documents = {**documents, "bolt": replace(documents["bolt"], language="de")}
     sources = [dataclasses.replace(source, manifest=replace(source.manifest, documents=documents))]
     known = dataclasses.replace(found, table=frame.assign(silent=silent.astype("category")), sources=sources)
-    judged, people = agreement_apart(Verdicts.of(known), answer_groups(known)).data, alphas_apart(known).data
-    assert not alphas_apart(found)
+    judged, people = (
+        agreement_by_group_table(Verdicts.collect(known), answer_groups(known)).data,
+        alpha_by_group_table(known).data,
+    )
+    assert not alpha_by_group_table(found)
     assert "judges-agreement-apart" not in {one.name for one in made.tables}
     for by, group, some in (
         ("silent", "silent", silent == "yes"),
@@ -165,9 +174,9 @@ def test_agreement_by_silent_questions_and_by_language(study):
         ("language", "de", frame["document"] == "bolt"),
     ):
         there = {*frame.loc[some, "answer"].astype("str")}
-        alone = found.rescored([event for event in found.log.counted if event.answer in there])
+        alone = found.apply_events([event for event in found.log.counted if event.answer in there])
         own = people[(people["by"] == by) & (people["group"] == group)]
-        expected = alphas(alone.log.counted, PAPER).data
+        expected = alpha_table(alone.log.counted, PAPER).data
         columns = ["metric", "alpha", "low", "high", "ac2", "commonest", "answers", "reason"]
         pd.testing.assert_frame_equal(own[columns].reset_index(drop=True), expected[columns])
         told = judged[(judged["judge"] == HARSH) & (judged["by"] == by) & (judged["group"] == group)]
@@ -175,7 +184,7 @@ def test_agreement_by_silent_questions_and_by_language(study):
             assert [*told[["answers", "measure"]].itertuples(index=False, name=None)] == [(answers, "M_all")]
             assert "and it takes 30" in told["reason"].iloc[0]
         else:
-            whole = agreement(Verdicts.of(alone)).data
+            whole = agreement_table(Verdicts.collect(alone)).data
             whole = whole[(whole["judge"] == HARSH) & (whole["with"] == "people")]
             columns = ["measure", "answers", "alpha", "low", "high", "ac2", "commonest"]
             pd.testing.assert_frame_equal(told[columns].reset_index(drop=True), whole[columns].reset_index(drop=True))
@@ -223,7 +232,7 @@ def test_leniency_takes_the_adjudication_and_agreement_does_not(study):
     answer = next(event.answer for event in found.log.counted if event.analyst == "ada")
     settled = replace(human("ruth", answer, (2,) * 5), kind="adjudication")
     swayed = replace(human("cy", answer, (2,) * 5), independent=False)
-    again = chapter_of(found.rescored([*found.log.counted, settled, swayed]))
+    again = chapter_of(found.apply_events([*found.log.counted, settled, swayed]))
     of = {"judge": CONSTANT, "by": "all", "measure": "M_all"}
     assert rows(again, "judges-leniency", **of)[0]["mean"] > rows(made, "judges-leniency", **of)[0]["mean"]
     pd.testing.assert_frame_equal(data(again, "judges-agreement"), data(made, "judges-agreement"))
@@ -254,8 +263,8 @@ def test_the_values_that_a_judge_confuses(study):
         pair = scores[person][answer]["clarity"], own[answer]["clarity"]
         expected[pair] = expected.get(pair, 0.0) + 0.25
     for people in VALUES:
-        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=shown(people))
-        assert [row[f"judge {shown(value)}"] for value in VALUES] == pytest.approx(
+        (row,) = rows(made, "judges-confusion", judge=ERRING, metric="clarity", people=format_value(people))
+        assert [row[f"judge {format_value(value)}"] for value in VALUES] == pytest.approx(
             [expected.get((people, value), 0.0) for value in VALUES]
         )
 
@@ -266,7 +275,7 @@ def test_drift_is_agreement_in_the_order_of_time(study):
     scored = [event.answer for event in found.log.counted if event.analyst == "ada"]
     for number, half in enumerate((scored[:32], scored[32:]), 1):
         events = [event for event in found.log.counted if event.scorer == "machine" or event.answer in half]
-        agreed = agreement(Verdicts.of(found.rescored(events))).data
+        agreed = agreement_table(Verdicts.collect(found.apply_events(events))).data
         (expected,) = agreed.query(f"judge == '{HARSH}' and measure == 'M_all' and `with` == 'people'").to_dict(
             "records"
         )
@@ -282,8 +291,8 @@ def test_the_alternative_annotator_test_is_of_people_and_judge(study):
     assert {row["reason"] for row in rows(made, "judges-alternative")} == {"Two people only: three are advised."}
     third, known = noisy(9, 0.5), truth(sorted({event.answer for event in found.log.counted}))
     cy = [human("cy", answer, third(known[answer])) for answer in given(found)["ada"]]
-    more = found.rescored([*found.log.counted, *cy])
-    tested, scores = alternative(Verdicts.of(more)).data, given(more)
+    more = found.apply_events([*found.log.counted, *cy])
+    tested, scores = alternative_test_table(Verdicts.collect(more)).data, given(more)
     people = [scores[person] for person in ("ada", "bo", "cy")]
     for row in tested[tested["judge"] != ERRING].to_dict("records"):
         own = scores[f"judge:{row['judge'].partition(' ')[0]}@0123456789ab#1"]
@@ -324,7 +333,7 @@ def test_a_judge_that_is_people_exactly(study):
     _, found, _ = study
     events = [event for event in found.log.counted if event.analyst in ("ada", "judge:exact@0123456789ab#1")]
     twins = [replace(event, id=f"{event.id} again", analyst="bo") for event in events if event.analyst == "ada"]
-    made = chapter_of(found.rescored([*events, *twins]))
+    made = chapter_of(found.apply_events([*events, *twins]))
     for row in rows(made, "judges-agreement", judge=EXACT):
         assert [row["alpha"], row["r"], row["agreement"]] == pytest.approx([1, 1, 1])
         assert np.isnan(row["low"])
@@ -341,7 +350,7 @@ def test_below_thirty_answers_nothing_is_said(study):
 
     def only(number: int) -> Chapter:
         people = [event for event in found.log.counted if event.analyst == "ada" and event.answer in scored[:number]]
-        return chapter_of(found.rescored([*judges, *people]))
+        return chapter_of(found.apply_events([*judges, *people]))
 
     few, enough = only(29), only(30)
     assert [one.name for one in few.tables] == ["judges"]
@@ -350,7 +359,7 @@ def test_below_thirty_answers_nothing_is_said(study):
     assert finding(few, EXACT).startswith(
         "Not meaningful: people scored 29 of the answers that it judged, and it takes 30."
     )
-    assert "Not meaningful: people scored none of" in finding(chapter_of(found.rescored(judges)), EXACT)
+    assert "Not meaningful: people scored none of" in finding(chapter_of(found.apply_events(judges)), EXACT)
     assert rows(enough, "judges-agreement", judge=EXACT, measure="M_all", **{"with": "people"})[0]["alpha"] == 1
     assert "How far people agree with each other is not known: 0 answers were scored by two" in finding(enough, HARSH)
     blank = rows(enough, "judges-leniency", judge=EXACT, by="document")
@@ -371,12 +380,12 @@ def test_two_models_are_two_judges_and_other_machines_none(study):
     halves = [verdict(f"model-{place % 2}", answer, known[answer]) for place, answer in enumerate(digests)]
     imported = replace(verdict("x", digests[0], known[digests[0]]), analyst="imported")
     other = replace(verdict("model-0", digests[1], known[digests[1]]), rubric="another")
-    made = chapter_of(found.rescored([*people, *halves, imported, other]))
+    made = chapter_of(found.apply_events([*people, *halves, imported, other]))
     assert [row["judge"] for row in rows(made, "judges")] == ["model-0 @012345", "model-1 @012345"]
     note = next(one.note for one in made.tables if one.name == "judges")
     assert "With the same prompt, and no answer in common: model-0 @012345 and model-1 @012345." in note
     assert "1 score is by another rubric than this one" in note
-    assert not chapter_of(found.rescored([*people, imported]))
+    assert not chapter_of(found.apply_events([*people, imported]))
 
 
 # -- in a report, on a terminal, at the desk --
@@ -386,7 +395,7 @@ def test_verdicts_are_in_no_average(study):
     """The rows that averages take are what they are without judges."""
     _, found, made = study
     assert [figure.name for figure in made.figures] == ["judges-alpha", "judges-systems", "judges-scatter"]
-    without = found.rescored([event for event in found.log.counted if event.scorer == "human"])
+    without = found.apply_events([event for event in found.log.counted if event.scorer == "human"])
     columns = ["counted", "m_all", "answer"]
     pd.testing.assert_frame_equal(
         found.table.loc[found.table["counted"], columns].astype({"answer": "str"}).reset_index(drop=True),
@@ -423,7 +432,7 @@ def test_the_chapter_is_written_alone(study, genaipa: Callable[..., Finished]):
     assert {"judges.csv", "judges-agreement.tex", "judges-alpha.svg", "judges-scatter.csv"} <= written
     refused = genaipa("judges", "-o", "alone", "--workspace", folder)
     assert refused.code == 2
-    assert "judges.csv is there already" in refused.err
+    assert "judges.csv already exists" in refused.err
 
 
 def test_no_judge_is_one_sentence(genaipa: Callable[..., Finished]):
@@ -444,7 +453,7 @@ def test_the_page_is_for_the_lead(study, monkeypatch: pytest.MonkeyPatch):
     assert [element.type for element in lead.elements()].count("image") == 3
     assert lead.rows("judges table judges-agreement")[0][:2] == ["M_all", "people"]
     dan = User("dan", scores=True, adjudicates=False)
-    assert readable([made], dan) == []
+    assert select_readable_chapters([made], dan) == []
     analyst = Shown("judges", desk, dan)
     assert analyst.components() == {}
     assert analyst.test.text[0].value.endswith("This page is for those who adjudicate.")
@@ -455,10 +464,10 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     folder, _, _ = study
     monkeypatch.chdir(folder)
     desk = desk_here(per_answer=3)
-    snapshot = cache_of(desk.pool).snapshot(desk)
+    snapshot = results_cache(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = view(snapshot, ResultsChoice(), snapshot.hidden(desk.queue.ahead_of("ada")))
+    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(desk.queue.answers_ahead("ada")))
     assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]
-    assert "96 judged answers are in no number here" in page.text()
+    assert "96 judged answers are left out of all numbers" in page.text()

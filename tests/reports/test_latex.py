@@ -20,7 +20,7 @@ NUMBERS = ["leave out a score", "answers where silent", "completeness", "M_all e
 
 def made(head, row, right, rows=1, note=""):
     """A table of equal rows in LaTeX."""
-    return render.latex_table("t", "T", note, head, [row] * rows, right)
+    return render.render_latex_table("t", "T", note, head, [row] * rows, right)
 
 
 def test_a_wide_table_gives_way_step_by_step() -> None:

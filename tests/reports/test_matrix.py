@@ -10,10 +10,11 @@ import pytest
 from framing import QUESTIONS, answer_rows, score_rows, tidy_of
 from verdicts import JUDGE, judged
 
-from genaipa.reports.chapters.groups import quality
-from genaipa.reports.chapters.overall import board
-from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.matches import PAIRS, _meaning, differences, ranks, tables
+from genaipa.reports.chapters.groups import group_quality_table
+from genaipa.reports.chapters.overall import leaderboard_table
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.matches import PAIRS, _describe_meaning, difference_tables, possible_ranks, system_differences
+from genaipa.reports.sides import Side
 from genaipa.runs.selection import Groups
 from genaipa.stats.tests import adjust_holm
 from rubrics import METRICS
@@ -39,7 +40,7 @@ def study(last: str = "ada"):
 @functools.cache
 def found():
     """The differences of its pairs."""
-    return differences(study())
+    return system_differences(study())
 
 
 @pytest.mark.full
@@ -70,7 +71,7 @@ def test_pairs_are_those_of_compare() -> None:
 
 def test_ranks_say_how_sure_they_are() -> None:
     """Systems that can't be told apart share their ranks."""
-    ranked = ranks(found()).set_index("system")
+    ranked = possible_ranks(found()).set_index("system")
     assert ranked[["rank", "to"]].to_numpy().tolist() == [[1, 1], [2, 3], [2, 3], [4, 4]]
     assert set(ranked["of"]) == {4}
 
@@ -78,27 +79,27 @@ def test_ranks_say_how_sure_they_are() -> None:
 def test_ranks_of_one_document_are_those_for_it() -> None:
     """Where nothing can be said of other policies, ranks go by what holds for these documents."""
     frame = study()
-    one = next(table for table in tables(frame[frame["document"] == "uber"]) if table.name == "system-ranks")
+    one = next(table for table in difference_tables(frame[frame["document"] == "uber"]) if table.name == "system-ranks")
     assert one.data["rank"].tolist() != [1] * 4
     assert "hold for these documents" in one.note
-    wide = next(table for table in tables(frame) if table.name == "system-ranks")
+    wide = next(table for table in difference_tables(frame) if table.name == "system-ranks")
     assert "hold for policies like these" in wide.note
 
 
 def test_what_other_people_scored_ranks_nobody() -> None:
     """A system that another analyst scored has no rank against the others."""
-    made = differences(study("bo"))
+    made = system_differences(study("bo"))
     told = made[made["second"] == "d/four"]
     assert set(told["meaning"]) == {"other analysts"}
-    assert ranks(made).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
+    assert possible_ranks(made).set_index("system").loc["d/four", ["rank", "to"]].tolist() == [1, 4]
 
 
 def test_one_system_has_no_matrix() -> None:
     """There is no table of one system, nor of two without a common question."""
     frame = study()
-    assert tables(frame[frame["system"] == "a/one"]) == []
+    assert difference_tables(frame[frame["system"] == "a/one"]) == []
     apart = frame[(frame["system"] == "a/one") == frame["question"].isin(QUESTIONS[:16])]
-    made = differences(apart[apart["system"].isin(("a/one", "b/two"))])
+    made = system_differences(apart[apart["system"].isin(("a/one", "b/two"))])
     assert list(made.columns) == PAIRS
     assert math.isnan(made["difference"].mean())
 
@@ -106,19 +107,19 @@ def test_one_system_has_no_matrix() -> None:
 def test_pairs_are_what_the_leaderboard_counts():
     """Where a judge scored, differences are those of estimates, in the leaderboard's order."""
     frame = judged(size=64).frame
-    means = board(frame).data.set_index("system")["m_all"]
-    (row,) = differences(frame).to_dict("records")
+    means = leaderboard_table(frame).data.set_index("system")["m_all"]
+    (row,) = system_differences(frame).to_dict("records")
     assert [row["first"], row["second"]] == list(means.index)
     assert row["difference"] == pytest.approx(means[row["first"]] - means[row["second"]])
     alone = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
-    assert differences(alone)["difference"].tolist() != [row["difference"]]
+    assert system_differences(alone)["difference"].tolist() != [row["difference"]]
 
 
 def test_a_handful_compares_nothing():
     """An experiment of which a tenth is scored, out of order, is in no difference, as it is on no leaderboard."""
     rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
     scored = [row for n, row in enumerate(rows) if row["system"] == "a/one" or n % 10 == 0]
-    assert differences(tidy_of(rows, score_rows(scored))).empty
+    assert system_differences(tidy_of(rows, score_rows(scored))).empty
 
 
 def test_places_by_unlike_scores_say_so():
@@ -126,11 +127,14 @@ def test_places_by_unlike_scores_say_so():
     rows = answer_rows(systems=SYSTEMS[:2], documents=DOCUMENTS)
     scored = [row for row in rows if (row["system"], row["document"]) != ("b/two", "uber") or row["source"] == "faq"]
     groups = Groups("sector", {name: "rides" if name == "uber" else "other" for name in DOCUMENTS})
-    assert "Within rides systems were scored on different" in quality(tidy_of(rows, score_rows(scored)), groups).note
+    assert (
+        "Within rides systems were scored on different"
+        in group_quality_table(tidy_of(rows, score_rows(scored)), groups).note
+    )
 
 
 def test_what_only_the_number_of_pairs_makes_chance_says_so():
     """An interval without 0 whose p is not below 0.05 among all pairs is called neither higher nor nothing."""
     told = found().assign(p=0.02, policies_p=0.02, p_holm=0.06, policies_p_holm=0.06, meaning="").iloc[0].to_dict()
-    assert _meaning(told) == "may be chance, among so many pairs"
-    assert _meaning({**told, "p": 0.2}) == ""
+    assert _describe_meaning(told) == "may be chance, among so many pairs"
+    assert _describe_meaning({**told, "p": 0.2}) == ""

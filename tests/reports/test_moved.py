@@ -8,7 +8,7 @@ from running import answers, carry_out, make_workspace, spec, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.errors import UsageError
-from genaipa.reports.moved import AnswerFacts, MovedAnswer, Movement, moved_answers, rank_moved
+from genaipa.reports.moved import AnswerFacts, MovedAnswer, Movement, find_moved_answers, rank_moved
 from genaipa.reports.report import report
 from genaipa.reports.table import Table
 from genaipa.runs.filters import Filters
@@ -32,9 +32,9 @@ def test_which_sides_are_others() -> None:
     changed = [("yes", "no"), ("silent", "yes"), ("open", "silent"), ("no", "nothing"), ("silent", "unknown")]
     same = [("yes", "yes"), ("yes", "open"), ("open", "no"), ("silent", "silent"), ("open", "open")]
     for first, second in changed:
-        assert turn(first, second).changed_sides, (first, second)  # type: ignore[arg-type]
+        assert turn(first, second).has_changed_side, (first, second)  # type: ignore[arg-type]
     for first, second in same:
-        assert not turn(first, second).changed_sides, (first, second)  # type: ignore[arg-type]
+        assert not turn(first, second).has_changed_side, (first, second)  # type: ignore[arg-type]
 
 
 def test_scores_come_before_sides_and_sides_before_citations() -> None:
@@ -45,13 +45,13 @@ def test_scores_come_before_sides_and_sides_before_citations() -> None:
     scored = pair(AnswerFacts("yes", judge=50.0, people=50.0), AnswerFacts("yes", judge=10.0, people=30.0), 4)
     same = [pair(AnswerFacts("yes"), AnswerFacts("yes"), place) for place in (5, 6)]
     ranked = rank_moved([*same, cites, flips, judged, scored], NAMES)
-    assert [one.place for one in ranked.pairs] == [4, 3, 2, 1, 5, 6]
-    assert [(one.difference, one.scored_by) for one in ranked.pairs[:3]] == [
+    assert [one.position for one in ranked.pairs] == [4, 3, 2, 1, 5, 6]
+    assert [(one.difference, one.scorer_kind) for one in ranked.pairs[:3]] == [
         (-20, "people"),
         (-10, "judge"),
         (None, ""),
     ]
-    assert [one.moved for one in ranked.pairs] == [True] * 4 + [False] * 2
+    assert [one.has_moved for one in ranked.pairs] == [True] * 4 + [False] * 2
     assert scored.sentence == "People give new 20 points less."
     assert judged.sentence == "A judge gives new 10 points less."
     assert flips.sentence == "new says no, where old says yes."
@@ -96,17 +96,20 @@ def test_two_runs_are_read_with_their_scores() -> None:
         store.append([score("ada", last[systems[0]], GOOD), score("ada", last[systems[1]], POOR)])
         for judge, places in (("strict", (0, 1, 2, 2, 2)), ("kind", (0, 0, 0, 0, 0))):
             store.append([verdict(judge, first[system], places) for system in systems])
-    moved = moved_answers(*systems)
+    moved = find_moved_answers(*systems)
     assert [one.question for one in moved.pairs] == ["Q4", "Q1", "Q3"], "a failure is no answer"
-    assert moved.pairs[0].scored_by == "people"
+    assert moved.pairs[0].scorer_kind == "people"
     sold = moved.pairs[1]
     assert (sold.first.side, sold.second.side, sold.asked) == ("no", "yes", "Question 1 on Acme?")
-    assert (sold.lost, sold.gained) == (["Section 2 What we do with it"], ["Section 3 How long we keep it"])
+    assert (sold.citations_lost, sold.citations_gained) == (
+        ["Section 2 What we do with it"],
+        ["Section 3 How long we keep it"],
+    )
     assert len(moved.flips) == 1
-    strict = moved_answers(*systems, judge="strict").pairs[1]
+    strict = find_moved_answers(*systems, judge="strict").pairs[1]
     assert (sold.first.judge or 0) > (strict.first.judge or 0)
     with pytest.raises(UsageError, match="2 systems; write which one is meant"):
-        moved_answers(folder.name, systems[1])
+        find_moved_answers(folder.name, systems[1])
 
 
 def test_a_report_lists_them_without_a_score() -> None:

@@ -11,8 +11,8 @@ from queues import make_run, save, work
 from tabling import published
 
 from genaipa.reports import part, render
-from genaipa.reports.chapters.overall import board, by_measure
-from genaipa.reports.part import too_few
+from genaipa.reports.chapters.overall import leaderboard_table, measures_table
+from genaipa.reports.part import note_thin_experiments
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import open_desk
@@ -23,8 +23,8 @@ ANNA = User("Anna", scores=True, adjudicates=False)
 
 def told(rows, scored, **score):
     """What is said of one system, of whose answers (`rows`) these are scored."""
-    [found] = part.parts(tidy_of(rows, [row | score for row in score_rows(scored)]))["part"]
-    return str(found), found.speaks_for_all
+    [found] = part.scored_parts(tidy_of(rows, [row | score for row in score_rows(scored)]))["part"]
+    return str(found), found.is_representative
 
 
 def test_each_part_in_its_words():
@@ -58,7 +58,7 @@ def test_each_part_in_its_words():
     ]
     assert told(out, out[20:]) == ("all 76", True)
     tables = [published("a/one", "quality", "uber", row["question"], m_all=70.0) for row in rows[:32]]
-    assert part.parts(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
+    assert part.scored_parts(tidy_of([*rows, *tables], score_rows(rows[40:50]))).empty
 
 
 def test_the_tables_say_it():
@@ -67,14 +67,14 @@ def test_the_tables_say_it():
     one, two = (answer_rows(systems=(name,), **asked) for name in ("a/one", "b/two"))
     drawn = [{**row, "in_wave": "no" if n % 4 else "yes", "pi": 0.25} for n, row in enumerate(one)]
     whole = tidy_of([*one, *two], score_rows([*one, *two]))
-    complete = board(whole)
-    assert "scored" not in complete.printed
+    complete = leaderboard_table(whole)
+    assert "scored" not in complete.main_columns
     assert set(complete.data["scored"]) == {"all 32"}
     assert "Averages of people's scores" not in complete.note
     frame = tidy_of([*drawn, *two], score_rows([*drawn[::4], *two]))
     # A quarter is enough where chance chose it.
-    assert too_few(frame) == ""
-    ranked = board(frame)
+    assert note_thin_experiments(frame) == ""
+    ranked = leaderboard_table(frame)
     assert dict(ranked.data[["system", "scored"]].to_numpy()) == {
         "a/one": "8 of 32, at random",
         "b/two": "all 32",
@@ -83,11 +83,11 @@ def test_the_tables_say_it():
         " Averages of people's scores rest on: 4 of 16, at random (a/one quality, a/one recall); all 16 (b/two "
         "quality, b/two recall)."
     )
-    means = by_measure(frame).data
+    means = measures_table(frame).data
     assert set(means.loc[means["system"] == "a/one", "scored"]) == {"4 of 16, at random"}
     assert "scored" in render.headings(ranked)
     unplanned = tidy_of([*one, *two], score_rows([*one[::4], *two]))
-    assert "a/one quality (4 of 16)" in too_few(unplanned)
+    assert "a/one quality (4 of 16)" in note_thin_experiments(unplanned)
 
 
 def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
@@ -102,7 +102,7 @@ def test_a_wave_from_the_desk_to_the_leaderboard(genaipa):
     assert [row[-1] for row in Shown("results", desk, ANNA).rows("results systems")] == [
         "1 analyst: 4 of 12, at random"
     ] * 2
-    outside = next(digest for digest in desk.pool.answers if not desk.queue.wanted(digest))
+    outside = next(digest for digest in desk.pool.answers if not desk.queue.count_wanted_scores(digest))
     save(desk.queue, "Anna", outside)
     desk.store.close()
     found = json.loads(genaipa("leaderboard", "--json").out)

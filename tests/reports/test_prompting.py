@@ -8,10 +8,11 @@ from tabling import published, scored
 
 from genaipa.errors import UsageError
 from genaipa.reports.chapters import prompting
-from genaipa.reports.chapters.overall import board
-from genaipa.reports.comparison import Side, compare_sides
-from genaipa.reports.crossed import crossed
+from genaipa.reports.chapters.overall import leaderboard_table
+from genaipa.reports.comparison import compare_sides
+from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.report import Report
+from genaipa.reports.sides import Side
 from genaipa.scoring.rubric import Bounds
 
 DOCUMENTS = ("airbnb", "spotify", "twitter", "uber")
@@ -45,8 +46,8 @@ def test_changes_are_those_of_the_same_questions() -> None:
     cells = [(q, d) for q in QUESTIONS for d in DOCUMENTS]
     moved = [float(value({"prompts": "guided", "question": q, "document": d}) < 0) for q, d in cells]
     questions, documents = zip(*cells, strict=True)
-    expected = crossed([-90 * one for one in moved], questions, documents, limits=(-90, 90))
-    data = prompting.changes(frame).data.set_index("questions")
+    expected = estimate_crossed_mean([-90 * one for one in moved], questions, documents, limits=(-90, 90))
+    data = prompting.prompt_changes_table(frame).data.set_index("questions")
     everything = data.loc["all"]
     assert (everything["prompts"], everything["others"]) == ("neutral", "guided")
     assert everything["change"] == pytest.approx(-90 * 5 / 16)
@@ -55,7 +56,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
     assert everything["policies_low"] == pytest.approx(expected.policies_low)
     assert (everything["n"], everything["documents"]) == (4, 4)
     assert data.loc["T", "change"] == pytest.approx(-45)
-    bands = prompting.band_changes(frame, Bounds()).data.set_index("questions")
+    bands = prompting.band_changes_table(frame, Bounds()).data.set_index("questions")
     assert bands.loc["all", "changed"] == pytest.approx(5 / 16)
     assert bands.loc["SE", "changed"] == pytest.approx(1 / 8)
 
@@ -63,7 +64,7 @@ def test_changes_are_those_of_the_same_questions() -> None:
 def test_a_third_set_is_held_against_the_first() -> None:
     """The usual set comes first, then each other one beside it; questions that only one was asked count nowhere."""
     few = [row for row in asked("paper") if row["question"] == "T_u1"]
-    data = prompting.changes(frame_of(*few, *asked("guided"), *asked("neutral"))).data
+    data = prompting.prompt_changes_table(frame_of(*few, *asked("guided"), *asked("neutral"))).data
     pairs = data[data["questions"] == "all"][["prompts", "others", "n"]]
     assert pairs.to_numpy().tolist() == [["neutral", "guided", 4], ["neutral", "paper", 1]]
 
@@ -72,11 +73,11 @@ def test_a_third_set_is_held_against_the_first() -> None:
 def test_tables_that_mix_prompts_say_so() -> None:
     """Each table of systems has a column and a sentence, and each figure the sentence; without a mix nothing has."""
     alike = frame_of(*asked("neutral"), *asked("neutral", "b/two"))
-    assert not prompting.unlike(alike)
-    assert "prompts" not in board(alike).data
+    assert not prompting.note_unlike_prompts(alike)
+    assert "prompts" not in leaderboard_table(alike).data
     given = of_a_study()
     rows = [*asked("neutral"), *asked("guided"), *asked("neutral", "b/two")]
-    mixed = Report.of(study_of(tidy_of([*rows, *given], scored(rows, value))))
+    mixed = Report.build(study_of(tidy_of([*rows, *given], scored(rows, value))))
     said = "a/one neutral, guided; b/two neutral; c/old published."
     assert any(said in sentence and "mix them" in sentence for sentence in mixed.notable)
     of_systems = [table for table in mixed.tables.values() if "system" in table.data]
@@ -85,7 +86,7 @@ def test_tables_that_mix_prompts_say_so() -> None:
         assert "prompts" in table.data, table.name
         assert said in table.note or "others" in table.data, table.name
     assert all(said in figure.note for figure in mixed.figures.values() if "system" in figure.table.data)
-    ranked = board(mixed.study.table).data.set_index("system")["prompts"]
+    ranked = leaderboard_table(mixed.study.table).data.set_index("system")["prompts"]
     assert ranked.to_dict() == {"a/one": "neutral, guided", "b/two": "neutral", "c/old": "published"}
 
 

@@ -77,7 +77,7 @@ def test_an_interval_is_one_cell():
     table = table_of(ends, headings={"cost_low": "for these documents"}, formats=dict.fromkeys(ends, ".1f"))
     assert render.headings(table) == ["for these documents", "low"]
     assert table.cells == [("1.0 to 2.5", "3.0"), ("", "4.0")]
-    assert render.numeric(table) == [0, 1]
+    assert render.numeric_columns(table) == [0, 1]
     assert render.as_csv(table).splitlines()[0] == "\ufeffcost_low,cost_high,low"
 
 
@@ -180,10 +180,10 @@ def test_long_tables():
     """In LaTeX a table that fits no page breaks over pages; in HTML one is cut where asked, and says so."""
     table = table_of({"n": list(range(100))})
     assert r"\begin{longtable}{r}" in render.as_latex(table)
-    cut = render.as_html(table, most=10)
+    cut = render.as_html(table, max_rows=10)
     assert cut.count("<td") == 10
     assert "the first 10 of 100 rows" in cut
-    assert "rows" not in render.as_html(table, most=100)
+    assert "rows" not in render.as_html(table, max_rows=100)
 
 
 def test_rows_for_machines():

@@ -10,7 +10,7 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.answers.gather import gather
 from genaipa.reports import answers as page_answers
-from genaipa.reports.page import pages
+from genaipa.reports.page import render_pages
 from genaipa.reports.report import Report
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
@@ -39,7 +39,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
         found = gather(find_workspace(), select_sources(find_workspace(), ()), store)
-    return pages(Report.of(found), {}, whole=whole)["index.html"]
+    return render_pages(Report.build(found), {}, whole=whole)["index.html"]
 
 
 def test_a_cell_leads_to_its_answers() -> None:

@@ -15,7 +15,7 @@ def test_an_answer_is_averaged_before_its_cell():
     answers = answer_rows(**ONE, repetitions=2)
     first, second = (answer["answer"] for answer in answers)
     given = [scored(first, "ada", "11111"), scored(first, "bo", "11111"), scored(second, "ada", "33333")]
-    found = cells.cells(tidy_of(answers, given))
+    found = cells.average_cells(tidy_of(answers, given))
     assert found["m_all"].tolist() == [55]
     assert found[["answers", "scores"]].to_numpy().tolist() == [[2, 3]]
 
@@ -24,7 +24,7 @@ def test_each_analyst_of_an_answer_weighs_the_same():
     """The average of an answer is that of its analysts, metric by metric."""
     answers = answer_rows(**ONE)
     given = [scored(answers[0]["answer"], "ada", "12311"), scored(answers[0]["answer"], "bo", "32111")]
-    one = cells.answers(tidy_of(answers, given)).iloc[0]
+    one = cells.average_answers(tidy_of(answers, given)).iloc[0]
     assert [one[metric] for metric in METRICS] == [0.0, 0.5, 0.0, 1.0, 1.0]
     assert one["scores"] == 2
 
@@ -34,7 +34,7 @@ def test_equal_texts_count_in_each_place_where_they_were_given():
     answers = answer_rows(documents=("uber",), questions=("T_f1",))
     for answer in answers:
         answer["answer"] = "same"
-    found = cells.cells(tidy_of(answers, [scored("same", "ada", "11111")]))
+    found = cells.average_cells(tidy_of(answers, [scored("same", "ada", "11111")]))
     assert found["system"].tolist() == ["a/one", "b/two"]
 
 
@@ -42,7 +42,7 @@ def test_questions_are_averaged_over_documents():
     """A question's mean is over its documents, and says over how many."""
     answers = answer_rows(systems=("a/one",), documents=("uber", "spotify"), questions=("T_f1",))
     given = [scored(answers[0]["answer"], "ada", "11111"), scored(answers[1]["answer"], "ada", "33333")]
-    found = cells.per_question(cells.cells(tidy_of(answers, given)))
+    found = cells.average_questions(cells.average_cells(tidy_of(answers, given)))
     assert found[["m_all", "documents"]].to_numpy().tolist() == [[55, 2]]
 
 
@@ -54,24 +54,24 @@ def test_published_means_fill_what_the_documents_lack():
         published(document="", **dict.fromkeys(METRICS, 1.0), averaged=5),
         published("T_f2", document="", **dict.fromkeys(METRICS, -1.0), averaged=5),
     ]
-    found = cells.per_question(cells.cells(tidy_of(rows))).set_index("question")
+    found = cells.average_questions(cells.average_cells(tidy_of(rows))).set_index("question")
     assert found.loc["T_f1", ["m_all", "relevance", "documents"]].tolist() == [55, 1.0, 2]
     assert found.loc["T_f2", ["m_all", "relevance", "documents"]].tolist() == [10, -1.0, 0]
-    assert len(cells.by_document(cells.cells(tidy_of(rows)))) == 2
+    assert len(cells.select_document_cells(cells.average_cells(tidy_of(rows)))) == 2
 
 
 @pytest.mark.parametrize("frame", [tidy_of([]), tidy_of(answer_rows())], ids=["empty", "unscored"])
 def test_nothing_scored_gives_no_cells(frame):
     """Tables without a score have the columns of cells and no rows."""
-    found = cells.cells(frame)
+    found = cells.average_cells(frame)
     assert found.empty
-    assert cells.per_question(found).empty
-    assert cells.by_document(found).empty
+    assert cells.average_questions(found).empty
+    assert cells.select_document_cells(found).empty
 
 
 def test_a_study_has_a_cell_for_each_question_and_document():
     """Wordings and repetitions of an experiment fall into the same cell."""
-    found = cells.cells(study(experiments=("quality", "robustness"), repetitions=2))
+    found = cells.average_cells(study(experiments=("quality", "robustness"), repetitions=2))
     assert len(found) == 2 * 2 * 2 * 32
     assert found.groupby("experiment", observed=True)["answers"].first().to_dict() == {"quality": 2, "robustness": 6}
     assert score_rows(answer_rows())[0]["relevance"] in (1.0, 0.5, -1.0)

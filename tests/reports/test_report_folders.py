@@ -13,7 +13,7 @@ from genaipa.answers.gather import gather
 from genaipa.answers.study import Study
 from genaipa.errors import UsageError
 from genaipa.reports.report import Report
-from genaipa.reports.writing import default_folder, selection_of
+from genaipa.reports.writing import default_folder, read_selection
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
@@ -41,24 +41,24 @@ def test_a_report_on_something_else_gets_a_folder_of_its_own() -> None:
     assert default_folder(workspace, ("a/one",)).name == "a-one"
     assert default_folder(workspace, ()).name == "all"
     assert len(default_folder(workspace, tuple(f"host/{'long' * 20}-{n}" for n in range(9))).name) <= 100
-    Report.of(nothing, selection=("a/one", "b/two")).write(both, formats=())
+    Report.build(nothing, selection=("a/one", "b/two")).write(both, formats=())
     assert default_folder(workspace, ("b/two", "a/one")).name == "b-two+a-one"
     assert default_folder(workspace, ("a/one", "b/two")) == both
     # Another name that is written the same.
     assert default_folder(workspace, ("a-one", "b-two")).name == "a-one+b-two-2"
-    assert selection_of(both) == ["a/one", "b/two"]
+    assert read_selection(both) == ["a/one", "b/two"]
 
 
 def test_a_folder_of_somebody_else_is_refused() -> None:
     """A folder with files and no report is left as it is; one with hidden files only is as good as empty."""
     write("docs/guide.md", "mine")
     nothing = some_report()
-    with pytest.raises(UsageError, match=r"guide\.md is there already and not of an earlier report; name another"):
-        Report.of(nothing).write(Path("docs"), formats=())
+    with pytest.raises(UsageError, match=r"guide\.md already exists and belongs to no earlier report; name another"):
+        Report.build(nothing).write(Path("docs"), formats=())
     assert [path.name for path in Path("docs").iterdir()] == ["guide.md"]
     write("hidden/.gitignore", "*")
     said: list[str] = []
-    assert Report.of(nothing).write(Path("hidden"), formats=(), tell=said.append).is_file()
+    assert Report.build(nothing).write(Path("hidden"), formats=(), tell=said.append).is_file()
     assert said[-1].endswith("tables and the page")
 
 

@@ -9,7 +9,7 @@ from words import Words, budgets
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.chapters import overall
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.page import front
+from genaipa.reports.page import build_front
 from genaipa.reports.report import Report
 from rubrics import METRICS
 
@@ -23,9 +23,9 @@ def first_screen(frame):
     bounds = gathered.rubric.bands
     with plain_texts:
         made = overall.OverallChapter().make(
-            gathered, Scope.of(frame, gathered.questions.categories, bounds, gathered.questions.texts)
+            gathered, Scope.from_frame(frame, gathered.questions.categories, bounds, gathered.questions.texts)
         )
-    return front(Report(gathered, bounds, [made] if made else []))
+    return build_front(Report(gathered, bounds, [made] if made else []))
 
 
 def test_the_best_system_is_named_with_how_sure_that_is():
@@ -60,11 +60,11 @@ def test_systems_have_one_order():
     scored = [row for row in rows if row["system"] != "c/unscored"]
     values = {"a/worse": dict.fromkeys(METRICS, -1.0), "z/better": dict.fromkeys(METRICS, 1.0)}
     scores = [score | values[row["system"]] for row in scored for score in score_rows([row])]
-    ordered = Report.of(study_of(tidy_of(rows, scores))).frame
+    ordered = Report.build(study_of(tidy_of(rows, scores))).frame
     assert list(ordered["system"].cat.categories) == ["z/better", "a/worse", "c/unscored"]
-    assert Scope.of(ordered).systems == ("z/better", "a/worse", "c/unscored")
-    assert list(overall.board(ordered).data["system"]) == ["z/better", "a/worse"]
-    assert list(dict.fromkeys(overall.by_measure(ordered).data["system"])) == ["z/better", "a/worse"]
+    assert Scope.from_frame(ordered).systems == ("z/better", "a/worse", "c/unscored")
+    assert list(overall.leaderboard_table(ordered).data["system"]) == ["z/better", "a/worse"]
+    assert list(dict.fromkeys(overall.measures_table(ordered).data["system"])) == ["z/better", "a/worse"]
 
 
 def test_a_study_that_is_half_scored_says_so():

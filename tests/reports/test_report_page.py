@@ -18,7 +18,7 @@ from stores import GOOD, POOR, opened, score
 
 from genaipa.answers.gather import gather
 from genaipa.errors import UsageError
-from genaipa.reports.page import pages
+from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
@@ -43,7 +43,7 @@ def gathered(*events, excluded=False):
 
 def report(*events, excluded=False, bounds=None, **options):
     """A report of these, written into the folder `out` with figures in SVG."""
-    made = Report.of(gathered(*events, excluded=excluded), bounds)
+    made = Report.build(gathered(*events, excluded=excluded), bounds)
     assert made.write(Path("out"), formats=("svg",), **options) == Path("out/index.html")
     return made
 
@@ -71,8 +71,8 @@ class Page(HTMLParser):
 
 def unwritten(*events, **options):
     """A report of these, and its page and notes, without its pictures and its files."""
-    made = Report.of(gathered(*events, **options))
-    texts = pages(made, dict.fromkeys(made.figures, b"<svg/>"))
+    made = Report.build(gathered(*events, **options))
+    texts = render_pages(made, dict.fromkeys(made.figures, b"<svg/>"))
     return made, *(Page(texts[name]) for name in ("index.html", "notes.html"))
 
 
@@ -128,7 +128,7 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     """A report of a third of the answers has no leaderboard, and says why."""
     folder = make_answers(*REPLIES)
     first, *others = scored(folder, "ada")
-    made = Report.of(gathered(first))
+    made = Report.build(gathered(first))
     assert "There is no leaderboard. Left blank and not counted here, because less than 50%" in " ".join(made.absent)
     warned = {
         one.name
@@ -138,7 +138,7 @@ def test_a_leaderboard_that_rests_on_too_few_is_missed_in_words():
     assert warned >= {"averages", "five-numbers", "faq-against-user", "easiest-and-hardest"}
     assert warned >= {"quality-by-document", "quality-metrics", "quality-categories"}
     assert not warned & {"leaderboard", "answers", "documents", "questions"}
-    enough = Report.of(gathered(*others))
+    enough = Report.build(gathered(*others))
     assert "no leaderboard" not in " ".join(enough.absent)
     assert not [one.name for one in (*enough.tables.values(), *enough.figures.values()) if "no sample" in one.note]
 
@@ -181,7 +181,7 @@ def test_every_part_is_in_the_page_or_its_notes(by_two):
         assert "".join(part.note.replace("`", "").split()) in "".join(notes.text.split())
     for name in written.tables:
         assert f"table-{name}" in page.ids()
-    assert Bounds(0.6, -0.2).in_words in page.text
+    assert Bounds(0.6, -0.2).description in page.text
     manifest = (home / f"out/inputs/{folder.name}.json").read_text()
     assert f'"created": "{folder.manifest().created}"' in manifest
     assert "arXiv:2309.05138" in page.text
@@ -215,7 +215,7 @@ def test_half_scored_with_failures():
     plan = spec(systems=("scripted/say.yaml",), conversation="independent", wordings=("original",))
     folder, _ = carry_out(plan)
     one, *_ = answers(folder)
-    made = Report.of(gathered(score("ada", one.digest, GOOD)))
+    made = Report.build(gathered(score("ada", one.digest, GOOD)))
     assert [said.partition(": ")[2] for said in told(made)[1:3]] == ["1 of 4.", "2 of 4."]
     assert made.figures
 
@@ -250,7 +250,7 @@ def test_what_is_left_out():
     without = written.key.data["m_all"].iloc[0]
     page = Page(Path("out/index.html")).text
     assert "other-company scripted/say.yaml quality 1 0 It is about another company." in page
-    included = Report.of(gathered(excluded=True))
+    included = Report.build(gathered(excluded=True))
     assert any(sentence.startswith("Counted all the same, as asked") for sentence in included.notable)
     assert included.key.data["m_all"].iloc[0] < without
 
@@ -264,10 +264,10 @@ def test_a_new_report_replaces_the_old_one():
     write("out/notes.txt", "mine")
     foreign = write("out/figures/quality-metrics.png", "mine")
     with pytest.raises(UsageError, match=r"quality-metrics\.png"):
-        Report.of(gathered()).write(Path("out"), formats=("png",))
+        Report.build(gathered()).write(Path("out"), formats=("png",))
     assert foreign.read_text() == "mine"
     foreign.unlink()
-    Report.of(gathered()).write(Path("out"), formats=("png",))
+    Report.build(gathered()).write(Path("out"), formats=("png",))
     assert not Path("out/figures/quality-metrics.svg").exists()
     assert Path("out/figures/quality-metrics.png").is_file()
     assert Path("out/notes.txt").read_text() == "mine"
@@ -279,7 +279,7 @@ def test_nothing_else_is_overwritten(name):
     """A file of that name that no report wrote is in the way: nothing is written at all."""
     make_answers(*REPLIES)
     write(f"out/{name}", "{}")
-    with pytest.raises(UsageError, match=f"{name} is there already and not of an earlier report"):
+    with pytest.raises(UsageError, match=f"{name} already exists and belongs to no earlier report"):
         report()
     assert [path.name for path in Path("out").iterdir()] == [name]
     assert Path("out", name).read_text() == "{}"
@@ -334,6 +334,6 @@ def test_experiments_stand_in_the_papers_order():
         *answer_rows(systems=("a/one",), experiments=("recall", "robustness")),
         *answer_rows(systems=("b/two",), experiments=("quality", "robustness", "recall")),
     ]
-    names = [figure.name for figure in Report.of(study_of(tidy_of(rows, score_rows(rows)))).figures.values()]
+    names = [figure.name for figure in Report.build(study_of(tidy_of(rows, score_rows(rows)))).figures.values()]
     boxes = [name for name in names if name.endswith("-by-document")]
     assert boxes == ["quality-by-document", "robustness-by-document", "recall-by-document"]

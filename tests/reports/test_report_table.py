@@ -16,13 +16,13 @@ TABLE = Table("t", "A title", "A note.", pd.DataFrame({"mean": [1.0]}), formats=
 )
 def test_a_number_is_written_as_its_column_says(value: float | None, written: str) -> None:
     """Signs are kept, what rounds to nothing has none, and what is absent is blank."""
-    assert TABLE.written("mean", value) == written
+    assert TABLE.format_cell("mean", value) == written
 
 
 def test_a_column_without_a_format_is_written_as_it_is() -> None:
     """Text stays text, and a count stays whole."""
-    assert TABLE.written("system", "a/one") == "a/one"
-    assert TABLE.written("n", 3) == "3"
+    assert TABLE.format_cell("system", "a/one") == "a/one"
+    assert TABLE.format_cell("n", 3) == "3"
 
 
 def test_a_table_without_rows_is_nothing_to_show() -> None:

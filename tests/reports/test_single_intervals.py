@@ -30,7 +30,7 @@ def frame() -> pd.DataFrame:
 
 def test_a_question_has_the_interval_over_its_documents() -> None:
     """Metric by metric and of M_all; where all are alike there is none, and a published mean has none."""
-    made = metrics.by_question(frame())
+    made = metrics.metrics_by_question_table(frame())
     found = made.data[made.data["experiment"] == "quality"].set_index("question")
     for question in ("T_f1", "UC_f1"):
         values, row = M_ALL[question], found.loc[question]
@@ -46,7 +46,7 @@ def test_a_question_has_the_interval_over_its_documents() -> None:
 
 def test_an_experiment_of_the_leaderboard_has_its_intervals_in_files() -> None:
     """They are those of the table of averages, in CSV and JSON; people see as many columns as before."""
-    made, each = overall.board(frame()), overall.by_measure(frame()).data
+    made, each = overall.leaderboard_table(frame()), overall.measures_table(frame()).data
     each = each[(each["measure"] == "M_all") & (each["questions"] == "all")].set_index("experiment")
     (row,) = render.as_rows(made)
     for experiment in ("quality", "recall"):

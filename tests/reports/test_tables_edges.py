@@ -36,32 +36,32 @@ if TYPE_CHECKING:
     from genaipa.reports.table import Table
 
 TABLES = {
-    "scores-by-question": documents.points,
-    "five-numbers": documents.five_numbers,
-    "faq-against-user": overall.by_source,
-    "easiest-and-hardest": metrics.easiest_and_hardest,
-    "documents-ranked": documents.documents_ranked,
-    "documents": lambda frame: texts.statistics({}, frame),
-    "metrics-by-question": metrics.by_question,
-    "metrics-by-category": metrics.by_category,
-    "regulation": regulation.scores,
-    "robustness": robustness.drops,
-    "robustness-by-question": robustness.by_question,
-    "consistency": lambda frame: consistency.consistency(consistency.cells(frame)),
-    "consistency-by-question": lambda frame: consistency.by_question(consistency.cells(frame)),
-    "conversations": order.conversations,
-    "positions": order.positions,
-    "memory": closed_book.by_question,
-    "memory-summary": closed_book.summary,
-    "effort": lambda frame: cost.by_system(study_of(frame)),
-    "answers": lambda frame: outcomes.statuses(study_of(frame)),
+    "scores-by-question": documents.question_scores_table,
+    "five-numbers": documents.five_numbers_table,
+    "faq-against-user": overall.sources_table,
+    "easiest-and-hardest": metrics.easiest_and_hardest_table,
+    "documents-ranked": documents.document_ranks_table,
+    "documents": lambda frame: texts.texts_table({}, frame),
+    "metrics-by-question": metrics.metrics_by_question_table,
+    "metrics-by-category": metrics.metrics_by_category_table,
+    "regulation": regulation.regulation_table,
+    "robustness": robustness.drops_table,
+    "robustness-by-question": robustness.drops_by_question_table,
+    "consistency": lambda frame: consistency.consistency_table(consistency.repeat_cells(frame)),
+    "consistency-by-question": lambda frame: consistency.consistency_by_question_table(consistency.repeat_cells(frame)),
+    "conversations": order.conversations_table,
+    "positions": order.positions_table,
+    "memory": closed_book.question_gains_table,
+    "memory-summary": closed_book.mean_gains_table,
+    "effort": lambda frame: cost.effort_table(study_of(frame)),
+    "answers": lambda frame: outcomes.outcomes_table(study_of(frame)),
     "points": tabulate_rates,
-    "silent-questions": lambda frame: silent.silent_questions(study_of(frame)),
-    "silent-differences": lambda frame: silent.silent_differences(study_of(frame)),
-    "silent-quality": silent.silent_quality,
-    "agreement": lambda _: agreement.alphas([], PAPER),
-    "leaderboard": overall.board,
-    "averages": overall.by_measure,
+    "silent-questions": lambda frame: silent.silent_rates_table(study_of(frame)),
+    "silent-differences": lambda frame: silent.silent_differences_table(study_of(frame)),
+    "silent-quality": silent.silent_quality_table,
+    "agreement": lambda _: agreement.alpha_table([], PAPER),
+    "leaderboard": overall.leaderboard_table,
+    "averages": overall.measures_table,
 }
 NO_SCORE = ("empty", "one answer unscored", "unscored", "failed and missing", "refused", "machine", "all excluded")
 
@@ -104,7 +104,7 @@ def check_form(name: str, frame: str) -> None:
     assert set(table.headings) | set(table.formats) <= set(table.data.columns)
     for column in table.data.columns:
         for value in table.data[column]:
-            written = table.written(column, value)
+            written = table.format_cell(column, value)
             assert "nan" not in written.lower()
             assert written not in ("-0.0", "-0.00", "+-0.0")
 
@@ -200,34 +200,36 @@ def test_effort_and_silence_are_told_without_scores_but_no_quality() -> None:
 def test_one_answer_has_a_score_and_no_interval() -> None:
     """Of one answer there is its score, its one question is easy rather than hard, and the note says how few it is."""
     frame = frames()["one answer"]
-    five = documents.five_numbers(frame)
+    five = documents.five_numbers_table(frame)
     assert five.data["n"].tolist() == [1, 1]
     assert five.data["median"].tolist() == [100, 100]
     assert five.data["low"].isna().all()
     assert "n = 1 of the questions: too few for an interval" in five.note
-    assert metrics.easiest_and_hardest(frame).data["end"].tolist() == ["easiest"]
-    assert overall.board(frame).data[["rank", "m_all", "scored_by"]].values.tolist() == [[1, 100, "1 analyst"]]
-    assert Report.of(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
+    assert metrics.easiest_and_hardest_table(frame).data["end"].tolist() == ["easiest"]
+    assert overall.leaderboard_table(frame).data[["rank", "m_all", "scored_by"]].values.tolist() == [
+        [1, 100, "1 analyst"]
+    ]
+    assert Report.build(study_of(frame)).key.name == "leaderboard", "the smallest study there is has a whole report"
 
 
 def test_equal_values_have_no_interval() -> None:
     """Where every score is the same, it is the average; how others would differ, nobody can say."""
     frame = frames()["all equal"]
-    board = overall.board(frame).data
+    board = overall.leaderboard_table(frame).data
     assert board[["rank", "m_all"]].values.tolist() == [[1, 77.5]] * 2
     assert board[["low", "high", "policies_low", "policies_high"]].isna().all(axis=None)
-    drops = robustness.drops(frame).data
+    drops = robustness.drops_table(frame).data
     assert drops["drop"].eq(0).all()
     assert drops["low"].isna().all()
-    assert metrics.by_category(frame).data["m_all"].tolist() == [77.5] * 16
+    assert metrics.metrics_by_category_table(frame).data["m_all"].tolist() == [77.5] * 16
 
 
 def test_a_metric_that_was_never_scored_is_blank() -> None:
     """A study that published M_all only has no metrics, and its M_all all the same."""
-    data = metrics.by_question(frames()["M_all only"]).data
+    data = metrics.metrics_by_question_table(frames()["M_all only"]).data
     assert data["m_all"].tolist() == [73] * 3
     assert np.isnan(data[["relevance", "reference"]]).all(axis=None)
-    assert np.isnan(metrics.by_category(frames()["M_all only"]).data["clarity"]).all()
+    assert np.isnan(metrics.metrics_by_category_table(frames()["M_all only"]).data["clarity"]).all()
 
 
 @pytest.mark.full

@@ -11,8 +11,8 @@ from tabling import FEW, published, scored
 
 from genaipa.reports import averages
 from genaipa.reports.chapters import documents, metrics, overall, regulation
-from genaipa.reports.crossed import crossed
-from genaipa.reports.part import too_few
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.part import note_thin_experiments
 
 ONE = {"systems": ("a/one",), "documents": ("uber",)}
 
@@ -26,7 +26,7 @@ def test_a_point_averages_scores_within_answers_and_then_answers() -> None:
     """An answer with two analysts weighs as much as one with one: (55 + 100) / 2, not (100 + 10 + 100) / 3."""
     answers = answer_rows(**ONE, questions=("T_f1",), repetitions=2, silent=("T_f1",))
     given = scored(answers, lambda _: 1) + scored(answers[:1], lambda _: -1, analyst="bo")
-    points = documents.points(tidy_of(answers, given))
+    points = documents.question_scores_table(tidy_of(answers, given))
     assert points.data.to_dict("records") == [
         {
             "system": "a/one",
@@ -48,7 +48,7 @@ def test_an_adjudication_takes_the_place_of_the_scores() -> None:
     answers = answer_rows(**ONE, questions=("T_f1",))
     given = scored(answers, lambda _: 1) + scored(answers, lambda _: -1, analyst="bo")
     given += scored(answers, lambda _: 0.5, analyst="cy", role="adjudication")
-    points = documents.points(tidy_of(answers, given)).data
+    points = documents.question_scores_table(tidy_of(answers, given)).data
     assert points[["m_all", "answers", "scores"]].values.tolist() == [[77.5, 1, 1]]
 
 
@@ -56,12 +56,12 @@ def test_five_numbers_have_linear_quartiles() -> None:
     """Of 10, 77.5, 100 and 100 they are 10, 60.625, 88.75, 100 and 100; questions of users stand apart."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=0.5, T_f3=-1, T_u1=1)))
-    table = documents.five_numbers(frame)
+    table = documents.five_numbers_table(frame)
     numbers = table.data.set_index("questions")[["n", "minimum", "q1", "median", "q3", "maximum", "mean"]]
     assert numbers.loc["all"].tolist() == [4, 10, 60.625, 88.75, 100, 100, 71.875]
     assert numbers.loc["faq"].tolist() == [3, 10, 43.75, 77.5, 88.75, 100, 62.5]
     assert numbers.loc["user"].tolist() == [1, 100, 100, 100, 100, 100, 100]
-    assert table.written("median", 88.75) == "88.75"
+    assert table.format_cell("median", 88.75) == "88.75"
 
 
 def test_sources_are_compared_by_questions_of_equal_weight() -> None:
@@ -73,7 +73,7 @@ def test_sources_are_compared_by_questions_of_equal_weight() -> None:
             return {"T_f1": 1, "UC_f1": 0.5, "T_u1": 1}[answer["question"]]
         return -1 if answer["question"] == "T_f1" else None
 
-    table = overall.by_source(tidy_of(answers, scored(answers, value)))
+    table = overall.sources_table(tidy_of(answers, scored(answers, value)))
     assert table.data[["questions", "n", "mean"]].values.tolist() == [["faq", 2, 66.25], ["user", 1, 100]]
     assert "quality, recall" in table.note
     assert "a/one quality 3 (3), recall 1 (1), about uber." in table.note
@@ -86,8 +86,8 @@ def test_the_interval_over_experiments_is_that_of_the_questions() -> None:
     frame = tidy_of(answers, scored(answers, lambda answer: values[answer["key"]]))
     rows = averages.policy_questions(frame)
     means = rows.groupby("question", observed=True)["m_all"].mean()
-    expected = crossed(means, means.index.to_series(), [""] * len(means))
-    found = overall.board(frame).data.iloc[0]
+    expected = estimate_crossed_mean(means, means.index.to_series(), [""] * len(means))
+    found = overall.leaderboard_table(frame).data.iloc[0]
     assert found[["m_all", "low", "high"]].tolist() == pytest.approx([expected.mean, expected.low, expected.high])
     assert found["documents"] == 2
     assert math.isnan(found["policies_low"])
@@ -103,7 +103,7 @@ def test_experiments_with_other_questions_do_not_weigh_more() -> None:
     def value(answer):
         return 1 if answer["experiment"] == "recall" else -1
 
-    table = overall.board(tidy_of(answers, scored(answers, value)))
+    table = overall.leaderboard_table(tidy_of(answers, scored(answers, value)))
     assert table.data[["m_all", "quality", "recall"]].values.tolist() == [[85, 10, 100]]
     assert "experiments that it is scored in" in table.note
 
@@ -118,7 +118,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
     values = by(T_f1=1, T_u1=0.5, UC_f1=-1)
     given = scored(answers, lambda answer: -1 if answer["experiment"] == "recall" else values(answer))
     bard = [published("p/bard", "quality", "", question, metrics=0.0) for question in FEW]
-    table = metrics.easiest_and_hardest(tidy_of([*answers, *bard], given))
+    table = metrics.easiest_and_hardest_table(tidy_of([*answers, *bard], given))
     data = table.data
     assert "Left out" not in table.note
     assert data[["end", "rank", "question", "mean", "n", "silent"]].values.tolist() == [
@@ -127,7 +127,7 @@ def test_easiest_and_hardest_over_systems_and_wordings() -> None:
         ["hardest", 1, "UC_f1", 25, 2, "all"],
     ]
     assert data["policies_low"].isna().all()
-    most = metrics.easiest_and_hardest(tidy_of([*answers, *bard], given), most=1)
+    most = metrics.easiest_and_hardest_table(tidy_of([*answers, *bard], given), per_end=1)
     assert most.data["question"].tolist() == ["T_f1", "UC_f1"]
 
 
@@ -135,11 +135,11 @@ def test_a_question_that_lacks_a_system_is_not_ranked() -> None:
     """Only T_f1 has both systems: the others are left out, and counted; where none has both, all are ranked."""
     answers = answer_rows(questions=FEW)
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" or row["question"] == "T_f1" else None)
-    table = metrics.easiest_and_hardest(tidy_of(answers, given))
+    table = metrics.easiest_and_hardest_table(tidy_of(answers, given))
     assert table.data["question"].tolist() == ["T_f1"]
     assert "Left out: 2 of 3 questions" in table.note
     apart = scored(answers, lambda row: 1 if (row["system"] == "a/one") == (row["question"] == "T_f1") else None)
-    table = metrics.easiest_and_hardest(tidy_of(answers, apart))
+    table = metrics.easiest_and_hardest_table(tidy_of(answers, apart))
     assert len(table.data) == 3
     assert "No question has scores of every system" in table.note
 
@@ -148,14 +148,14 @@ def test_a_system_with_more_documents_weighs_no_more_in_a_question() -> None:
     """One system at 100 about two documents, another at 10 about one of them: 55 and not (55 + 100) / 2."""
     answers = answer_rows(questions=("T_f1",))
     given = scored(answers, lambda row: 1 if row["system"] == "a/one" else -1 if row["document"] == "uber" else None)
-    data = metrics.easiest_and_hardest(tidy_of(answers, given)).data
+    data = metrics.easiest_and_hardest_table(tidy_of(answers, given)).data
     assert data[["mean", "n"]].values.tolist() == [[55, 2]]
 
 
 def test_a_mean_over_documents_alone_does_not_say_over_how_many() -> None:
     """With nothing but published means there is a rank and a score, and neither n nor interval."""
     rows = [published("p/bard", "quality", "", question, metrics=0.5) for question in FEW]
-    data = metrics.easiest_and_hardest(tidy_of(rows)).data
+    data = metrics.easiest_and_hardest_table(tidy_of(rows)).data
     assert data["n"].tolist() == [0, 0, 0]
     assert data["mean"].tolist() == [77.5] * 3
     assert data["policies_low"].isna().all()
@@ -165,7 +165,7 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     """100, 100 and 10 are the first, the first and the third; a note says where documents were not asked alike."""
     answers = answer_rows(systems=("a/one",), documents=("ant", "bee", "cat"), questions=FEW)
     frame = tidy_of(answers, scored(answers, lambda answer: -1 if answer["document"] == "cat" else 1))
-    table = documents.documents_ranked(frame)
+    table = documents.document_ranks_table(frame)
     assert table.data[["rank", "document", "n", "mean"]].values.tolist() == [
         [1, "ant", 3, 100],
         [1, "bee", 3, 100],
@@ -175,7 +175,7 @@ def test_documents_are_ranked_and_equals_share_a_place() -> None:
     assert table.data[["from", "to"]].to_numpy().tolist() == [[1, 3]] * 3
     assert "may be due to" not in table.note
     fewer = tidy_of(answers, scored(answers[1:], lambda _: 1))
-    assert "may be due to" in documents.documents_ranked(fewer).note
+    assert "may be due to" in documents.document_ranks_table(fewer).note
 
 
 def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:
@@ -186,7 +186,7 @@ def test_a_documents_rank_is_known_as_far_as_questions_tell() -> None:
         answer["answer"]: random.choice([1.0, -1.0], p=[0.1, 0.9] if answer["document"] == "cat" else [0.7, 0.3])
         for answer in answers
     }
-    found = documents.documents_ranked(tidy_of(answers, scored(answers, lambda answer: given[answer["answer"]])))
+    found = documents.document_ranks_table(tidy_of(answers, scored(answers, lambda answer: given[answer["answer"]])))
     ranks = found.data.set_index("document")[["from", "to"]]
     assert ranks.loc["ant"].tolist() == ranks.loc["bee"].tolist() == [1, 2]
     assert ranks.loc["cat"].tolist() == [3, 3]
@@ -196,7 +196,7 @@ def test_metrics_of_a_question_are_means_over_documents() -> None:
     """A document at 1 and one at -1 are 0 in each metric and 55 in M_all."""
     answers = answer_rows(systems=("a/one",), questions=("T_f1",))
     frame = tidy_of(answers, scored(answers, lambda answer: 1 if answer["document"] == "uber" else -1, clarity=0.5))
-    data = metrics.by_question(frame).data
+    data = metrics.metrics_by_question_table(frame).data
     assert data[["relevance", "clarity", "m_all", "documents"]].values.tolist() == [[0, 0.5, 59.5, 2]]
 
 
@@ -206,7 +206,7 @@ def test_published_metrics_stand_where_documents_have_only_m_all() -> None:
         published("p/bard", "quality", "uber", "T_f1", m_all=73.0),
         published("p/bard", "quality", "", "T_f1", metrics=1),
     ]
-    data = metrics.by_question(tidy_of(rows)).data
+    data = metrics.metrics_by_question_table(tidy_of(rows)).data
     assert data[["relevance", "m_all", "m_all_documents"]].values.tolist() == [[1, 73, 1]]
 
 
@@ -217,7 +217,7 @@ def test_metrics_of_one_document_do_not_stand_beside_m_all_of_two() -> None:
         *(published("p/bard", "quality", "uber", question, m_all=10.0) for question in ("T_f1", "T_u1")),
         published("p/bard", "quality", "", "T_f1", metrics=0.0),
     ]
-    data = metrics.by_question(tidy_of([*answers, *rows], scored(answers, lambda _: 1))).data
+    data = metrics.metrics_by_question_table(tidy_of([*answers, *rows], scored(answers, lambda _: 1))).data
     assert data[["question", "relevance", "m_all", "m_all_documents"]].values.tolist() == [
         ["T_f1", 0, 55, 2],
         ["T_u1", 1, 55, 2],
@@ -230,16 +230,16 @@ def test_what_an_audit_left_out_leaves_the_published_mean() -> None:
         published("p/bard", "quality", "uber", "T_f1", m_all=73.0, excluded="A duplicate."),
         published("p/bard", "quality", "", "T_f1", metrics=1.0),
     ]
-    data = metrics.by_question(tidy_of(rows)).data
+    data = metrics.metrics_by_question_table(tidy_of(rows)).data
     assert data[["m_all", "documents"]].values.tolist() == [[100, 0]]
-    assert not documents.five_numbers(tidy_of(rows))
-    assert documents.five_numbers(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
+    assert not documents.five_numbers_table(tidy_of(rows))
+    assert documents.five_numbers_table(tidy_of(rows, excluded=True)).data["median"].tolist() == [73, 73]
 
 
 def test_metrics_of_a_category_are_means_over_its_questions() -> None:
     """T has two questions at 1 and 0.5, UC one: each category by its own."""
     answers = answer_rows(**ONE, questions=FEW)
-    data = metrics.by_category(tidy_of(answers, scored(answers, by(T_f1=1, T_u1=0.5, UC_f1=-1)))).data
+    data = metrics.metrics_by_category_table(tidy_of(answers, scored(answers, by(T_f1=1, T_u1=0.5, UC_f1=-1)))).data
     assert data[["category", "relevance", "m_all", "questions"]].values.tolist() == [
         ["T", 0.75, 88.75, 2],
         ["UC", -1, 10, 1],
@@ -253,13 +253,13 @@ def test_regulations_stand_apart() -> None:
     law |= {"experiment": "regulation", "question": "PR_1"}
     rows = [*answers, law, published("p/bard", "regulation", "ccpa", "PR_1", metrics=0.5, kind="regulation")]
     frame = tidy_of(rows, scored([*answers, law], lambda answer: -1 if answer is law else 1))
-    table = regulation.scores(frame)
+    table = regulation.regulation_table(frame)
     assert table.data[["system", "document", "question", "accuracy", "m_all", "answers"]].values.tolist() == [
         ["a/one", "gdpr", "PR_1", -1, 10, 1],
         ["p/bard", "ccpa", "PR_1", 0.5, 77.5, 1],
     ]
-    assert documents.points(frame).data["document"].tolist() == ["uber"]
-    assert overall.board(frame).data[["system", "m_all"]].values.tolist() == [["a/one", 100]]
+    assert documents.question_scores_table(frame).data["document"].tolist() == ["uber"]
+    assert overall.leaderboard_table(frame).data[["system", "m_all"]].values.tolist() == [["a/one", 100]]
 
 
 def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
@@ -268,7 +268,7 @@ def test_the_leaderboard_averages_experiments_and_ranks_systems() -> None:
     values = {"quality": 1, "recall": -1}
     given = scored(answers, lambda row: values[row["experiment"]] if row["system"] == "a/one" else 0.5)
     given += scored(answers[:2], lambda _: 1, analyst="bo")
-    table = overall.board(tidy_of(answers, given))
+    table = overall.leaderboard_table(tidy_of(answers, given))
     assert table.data[["rank", "system", "m_all", "quality", "recall", "answers", "scored_by"]].values.tolist() == [
         [1, "b/two", 77.5, 77.5, 77.5, 6, "1 analyst"],
         [2, "a/one", 55, 100, 10, 6, "2 analysts"],
@@ -282,8 +282,10 @@ def test_the_leaderboard_says_where_systems_were_scored_on_different_things() ->
     answers = answer_rows(**ONE, questions=FEW)
     rows = [*answers, *(published("p/bard", "quality", "", question, metrics=0.5) for question in FEW)]
     frame = tidy_of(rows, scored(answers, lambda _: 1))
-    table = overall.board(frame)
-    assert overall.unlike(frame).startswith("Systems were scored on different questions and documents: compare them")
+    table = overall.leaderboard_table(frame)
+    assert overall.note_unlike_systems(frame).startswith(
+        "Systems were scored on different questions and documents: compare them"
+    )
     assert table.data[["system", "answers", "scored_by"]].values.tolist() == [
         ["a/one", 3, "1 analyst"],
         ["p/bard", 3, "published"],
@@ -298,8 +300,10 @@ def test_the_leaderboard_says_where_an_experiment_is_scored_in_part() -> None:
     """An average over all questions of one experiment and a single one of another is told as what it is."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
     frame = tidy_of(answers, scored(answers[:5], lambda _: 1))
-    table = overall.board(frame)
-    assert overall.unlike(frame) == "", "of one system, or of several alike, nothing is ranked that was not asked alike"
+    table = overall.leaderboard_table(frame)
+    assert overall.note_unlike_systems(frame) == "", (
+        "of one system, or of several alike, nothing is ranked that was not asked alike"
+    )
     assert "like with like" in table.note
     assert "a/one quality 3 (3), recall 2 (2), about uber." in table.note
 
@@ -308,27 +312,27 @@ def test_the_leaderboard_leaves_blank_what_rests_on_a_handful() -> None:
     """Less than half of an experiment's questions scored is no average: neither shown nor counted, and told with n."""
     answers = answer_rows(**ONE, questions=FEW, experiments=("quality", "recall"))
     few = scored(answers, lambda row: {"quality": 0.5}.get(row["experiment"], 1 if row["question"] == "T_f1" else None))
-    table = overall.board(tidy_of(answers, few))
+    table = overall.leaderboard_table(tidy_of(answers, few))
     assert table.data[["m_all", "quality", "answers"]].values.tolist() == [[77.5, 77.5, 3]]
     assert table.data["recall"].isna().all()
     assert (
         "less than 50% of an experiment's questions about a document are scored: a/one recall (1 of 3)." in table.note
     )
     nothing = tidy_of(answers, scored(answers[:1], lambda _: 1))
-    assert not overall.board(nothing)
-    assert "a/one quality (1 of 3)" in too_few(nothing)
+    assert not overall.leaderboard_table(nothing)
+    assert "a/one quality (1 of 3)" in note_thin_experiments(nothing)
 
 
 def test_questions_of_one_mean_share_their_rank() -> None:
     """Two easiest questions at 10 are both the first, and two hardest at 1 as well."""
     answers = answer_rows(**ONE, questions=("T_f1", "T_f2", "T_f3", "T_u1"))
     frame = tidy_of(answers, scored(answers, by(T_f1=1, T_f2=-1, T_f3=1, T_u1=-1)))
-    data = metrics.easiest_and_hardest(frame).data
+    data = metrics.easiest_and_hardest_table(frame).data
     assert data[["rank", "question"]].values.tolist() == [[1, "T_f1"], [1, "T_f3"], [1, "T_f2"], [1, "T_u1"]]
 
 
 def test_other_experiments_have_their_own_column_on_the_leaderboard() -> None:
     """What a study tried beyond the paper's four counts, and can be seen."""
     answers = [{**row, "experiment": "summary-by-name"} for row in answer_rows(**ONE, questions=FEW)]
-    data = overall.board(tidy_of(answers, scored(answers, lambda _: 0.5))).data
+    data = overall.leaderboard_table(tidy_of(answers, scored(answers, lambda _: 0.5))).data
     assert data[["m_all", "summary-by-name"]].values.tolist() == [[77.5, 77.5]]

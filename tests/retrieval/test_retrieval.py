@@ -20,7 +20,7 @@ from genaipa.answers.gather import gather
 from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.notable import notable
+from genaipa.reports.notable import notable_sentences
 from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_retrieval import chapter as retrieval
@@ -55,7 +55,7 @@ def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
 def chapter_of(found: Study) -> Chapter | None:
     """Make the chapter on retrieval, where there is one."""
     made = retrieval.RetrievalChapter()
-    return made.make(found, Scope.of(found.table)) if found.has(*made.needs) else None
+    return made.make(found, Scope.from_frame(found.table)) if found.has(*made.needs) else None
 
 
 def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) -> pd.DataFrame:
@@ -71,12 +71,12 @@ def frame_of(*shown: tuple[float, float, float | None], quotes: bool = False) ->
 def test_passages_are_counted_by_answer() -> None:
     """An answer without passages found nothing, if its system gave some elsewhere; of other systems nothing is said."""
     make_study(systems=("bots:Bot", "scripted/say.yaml"))
-    frame = gathered().joined()
+    frame = gathered().join_facts()
     assert counts_of(frame[frame["system"] == "bots:Bot"]) == COUNTS
     rival = frame[(frame["system"] == "bots:Bot") & (frame["document"] == "rival")].set_index("question")
     assert rival.loc["Q4", ["passages", "passages_elsewhere", "passages_other"]].tolist() == [2, 1, 1]
     assert frame.loc[frame["system"] == "scripted/say.yaml", list(Passages.columns)].isna().all(axis=None)
-    assert gathered(scores_alone=True).joined()["passages"].isna().all()
+    assert gathered(scores_alone=True).join_facts()["passages"].isna().all()
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -148,7 +148,7 @@ def test_the_chapter() -> None:
     assert whose["elsewhere"] == pytest.approx(7 / 12)
     assert (whose["annotated"], whose["sections_shown"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     said = "bots:Bot: 7 of its 12 passages are not in the document that was asked about, 5 of these in another"
-    assert [one for one in notable(gathered()) if one.startswith(said)]
+    assert [one for one in notable_sentences(gathered()) if one.startswith(said)]
     assert "for these documents" in made.tables[0].headings.values()
     assert "other questions of this kind" in made.tables[0].note
     assert [figure.name for figure in made.figures] == ["retrieval"]
@@ -180,10 +180,10 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather(there, select_sources(there, ("latest",)), None).joined()
+    again = gather(there, select_sources(there, ("latest",)), None).join_facts()
     assert counts_of(again) == COUNTS
     columns = list(Passages.columns)
-    pd.testing.assert_frame_equal(again[columns], gathered().joined()[columns], check_column_type=False)
+    pd.testing.assert_frame_equal(again[columns], gathered().join_facts()[columns], check_column_type=False)
     assert again["passages"].notna().sum() == len(answers(select_sources(there, ("latest",))[0].folder))
 
 

@@ -69,6 +69,6 @@ def test_a_run_has_one_status(harm: Callable[[Path], None], status: str, genaipa
         "show --json": json.loads(genaipa("show", "latest", "--json").out)["manifest"]["status"],
         "overview": row[1],
         "Python": front.load_run("latest").status,
-        "report": provenance.runs(front.report("latest").study).data["status"].item(),
+        "report": provenance.tabulate_runs(front.report("latest").study).data["status"].item(),
     }
     assert told == dict.fromkeys(told, status)

@@ -12,7 +12,7 @@ import genaipa as package
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
 from genaipa.runs.selection import find_meaning, resolve_names, select_sources
-from genaipa.systems.provider import find_system, short_names
+from genaipa.systems.provider import find_system, shorten_names
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ FAR = "openai-api/far/glib-8b"
 
 
 def test_a_system_is_found_by_each_name_that_is_printed() -> None:
-    """By every short name that `short_names` gives, among any of them; also by the last part, as figures have it."""
+    """By every short name that `shorten_names` gives, among any of them; also by the last part, as figures have it."""
     for some in (SYSTEMS, SYSTEMS[:3], SYSTEMS[3:], SYSTEMS[::2]):
-        for full, short in short_names(some).items():
+        for full, short in shorten_names(some).items():
             assert (find_system(short, some), find_system(full, some)) == (full, full), short
     for name, full in {
         "reader-1": SYSTEMS[0],

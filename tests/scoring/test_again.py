@@ -10,7 +10,7 @@ from queues import make_run, open_queue, save, work
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.events import AGAIN, Event, new_id, verify_log
+from genaipa.scoring.events import SEND_BACK, Event, new_id, verify_log
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -39,20 +39,20 @@ def disputed(run: RunFolder, store: Store) -> tuple[Queue, str]:
 def test_an_answer_comes_up_again_until_both_have_scored(run: RunFolder, each_store: Store) -> None:
     """It is next for both, hidden from both until the second has scored again; what they give is not independent."""
     queue, answer = disputed(run, each_store)
-    assert queue.next("Anna") is None
-    assert answer not in queue.ahead_of("Anna")
+    assert queue.next_answer("Anna") is None
+    assert answer not in queue.answers_ahead("Anna")
     queue.send_back("Edsger", answer, WORD)
-    assert (queue.next("Anna"), queue.next("Bo"), queue.next("Cy")) == (answer, answer, None)
+    assert (queue.next_answer("Anna"), queue.next_answer("Bo"), queue.next_answer("Cy")) == (answer, answer, None)
     assert queue.progress("Anna").remaining == 1
     given = save(queue, "Anna", answer, "11112")
     assert not given.independent
-    assert queue.pending(answer) == ["Bo"]
-    assert queue.next("Anna") is None
-    assert answer in queue.ahead_of("Anna"), "Bo is still to look again"
-    assert answer in queue.ahead_of("Bo")
+    assert queue.pending_analysts(answer) == ["Bo"]
+    assert queue.next_answer("Anna") is None
+    assert answer in queue.answers_ahead("Anna"), "Bo is still to look again"
+    assert answer in queue.answers_ahead("Bo")
     save(queue, "Bo", answer, "33112")
-    assert queue.pending(answer) == []
-    assert answer not in queue.ahead_of("Anna") | queue.ahead_of("Bo")
+    assert queue.pending_analysts(answer) == []
+    assert answer not in queue.answers_ahead("Anna") | queue.answers_ahead("Bo")
     own = {score.analyst: score.values for score in queue.current.independent_scores() if score.answer == answer}
     assert own["Anna"] is not None
     assert own["Anna"]["reference"] == 1.0, "agreement is measured on what was given first"
@@ -65,11 +65,11 @@ def test_whoever_looks_again_may_put_it_off_and_withdraw(run: RunFolder, store: 
     other = queue.order("Anna")[1]
     for digest in (answer, other):
         word = queue.send_back("Edsger", digest, WORD)
-    assert queue.next("Anna") == answer
+    assert queue.next_answer("Anna") == answer
     queue.skip("Anna", answer)
-    assert queue.next("Anna") == other
+    assert queue.next_answer("Anna") == other
     save(queue, "Anna", other)
-    assert queue.next("Anna") == answer
+    assert queue.next_answer("Anna") == answer
     save(queue, "Anna", answer)
     queue.undo("Anna")
     assert queue.second_looks("Anna") == [answer]
@@ -92,12 +92,12 @@ def test_what_can_be_sent_back(run: RunFolder, store: Store) -> None:
             queue.send_back("Edsger", answer, word)
     assert queue.send_back("Edsger", answer, "Bob's Boxes?  Both\nof them.").note == "Bob's Boxes? Both of them."
     queue.send_back("Bo", answer, WORD)
-    assert queue.pending(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
+    assert queue.pending_analysts(answer) == ["Anna", "anna.b@example.org"], "the sender knows the scores"
     lonely = open_queue(run, store, ScoringPlan(reference=("Anna", "Bo", "anna.b@example.org")))
     with pytest.raises(UsageError, match="nobody else has scored"):
         lonely.send_back("Edsger", answer, WORD)
     with pytest.raises(DataError, match="says what to look at"):
-        store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", AGAIN, "Edsger", answer)])
+        store.append([Event(new_id(), "2026-01-01T00:00:00.000Z", SEND_BACK, "Edsger", answer)])
 
 
 def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
@@ -108,10 +108,12 @@ def test_the_mean_of_close_scores_stands(run: RunFolder, store: Store) -> None:
     save(queue, "Bo", answer, "22111")
     queue.take_mean("Edsger", answer)
     (dispute,) = queue.disputes("Edsger", scores=False)
-    assert dispute.settlement is dispute.mean
+    assert dispute.settlement is dispute.mean_acceptance
     assert dispute.adjudication is None
     again = open_queue(run, store, ScoringPlan(per_answer=2))
-    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean, "a desk that opens later knows it"
+    assert again.disputes("Edsger", scores=False)[0].settlement == dispute.mean_acceptance, (
+        "a desk that opens later knows it"
+    )
     save(queue, "Anna", answer, "11112")
     assert queue.disputes("Edsger", scores=False)[0].settlement is None
     assert not verify_log(store).breaks

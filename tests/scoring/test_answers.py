@@ -64,7 +64,7 @@ def test_every_answer_of_a_run_is_there_once():
     assert kinds == {"answer", "summary", "acknowledgement"}
     pool = pool_of(run)
     expected = {record.digest: record for record in answers(run)}
-    assert set(pool.answers) == set(pool.arrived) == set(expected)
+    assert set(pool.answers) == set(pool.arrivals) == set(expected)
     for found in pool.answers.values():
         record = expected[found.digest]
         assert (found.document, found.document_digest, found.kind) == ("acme", digest(TEXT), "policy")
@@ -89,7 +89,7 @@ def test_one_text_is_one_answer_wherever_it_was_given():
             (second.name, systems[0], "document", 1),
         ]
     )
-    assert pool.case(found.digest).reply == "See section 2."
+    assert pool.load_case(found.digest).reply == "See section 2."
 
 
 def test_failures_are_not_scored_and_refusals_are():
@@ -109,7 +109,7 @@ def test_failures_are_not_scored_and_refusals_are():
         "Q3": "truncated",
         "Q4": "truncated",
     }
-    assert pool.case(empty.digest).reply == ""
+    assert pool.load_case(empty.digest).reply == ""
 
 
 def test_a_run_that_grows_is_read_on():
@@ -130,8 +130,8 @@ def test_a_run_that_grows_is_read_on():
     with log.open("ab") as file:
         file.write(lines[2][40:])
     assert pool.refresh()
-    assert pool.arrived == [record.digest for record in answers(run)]
-    assert [pool.case(found).reply for found in pool.arrived] == [record.reply for record in answers(run)]
+    assert pool.arrivals == [record.digest for record in answers(run)]
+    assert [pool.load_case(found).reply for found in pool.arrivals] == [record.reply for record in answers(run)]
     assert pool.generation == 0
 
 
@@ -145,15 +145,15 @@ def test_an_answer_that_was_replaced_goes():
     appended(run, new)
     assert pool.refresh()
     assert record.digest not in pool.answers
-    assert pool.case(new.digest).reply == "Something else."
+    assert pool.load_case(new.digest).reply == "Something else."
     assert pool.generation == 1
     with pytest.raises(GenaipaError, match="no longer in the runs"):
-        pool.case(record.digest)
+        pool.load_case(record.digest)
     # It came back under the key: nothing is lost, and it is told of again.
     appended(run, record)
     assert pool.refresh()
-    assert pool.case(record.digest).reply == record.reply
-    assert pool.arrived[-1] == record.digest
+    assert pool.load_case(record.digest).reply == record.reply
+    assert pool.arrivals[-1] == record.digest
 
 
 def test_a_file_that_was_edited_is_read_again():
@@ -167,11 +167,11 @@ def test_a_file_that_was_edited_is_read_again():
     assert pool.refresh()
     assert set(pool.answers) == {record.digest for record in answers(run)}
     assert len(pool.answers) == 2
-    assert [pool.case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
+    assert [pool.load_case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
     log.write_bytes(b"".join(lines))
     assert pool.refresh()
     assert len(pool.answers) == 3
-    assert [pool.case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
+    assert [pool.load_case(record.digest).reply for record in answers(run)] == [record.reply for record in answers(run)]
     assert pool.problems == []
 
 
@@ -214,8 +214,8 @@ def test_an_edited_reply_is_not_shown_under_the_old_digest():
     log = first.path / "answers.jsonl"
     log.write_bytes(log.read_bytes().replace(b"See section 2.", b"See section 9."))
     with pytest.raises(GenaipaError, match=r"answers\.jsonl: no longer holds the answer"):
-        alone.case(found)
-    assert both.case(found).reply == "See section 2."
+        alone.load_case(found)
+    assert both.load_case(found).reply == "See section 2."
 
 
 def test_a_damaged_record_is_read_where_it_stands_whole():
@@ -228,11 +228,11 @@ def test_a_damaged_record_is_read_where_it_stands_whole():
     (found,) = both.answers
     log = first.path / "answers.jsonl"
     log.write_bytes(b"#" * log.stat().st_size)
-    assert both.case(found).reply == "See section 2."
+    assert both.load_case(found).reply == "See section 2."
     log = second.path / "answers.jsonl"
     log.write_bytes(b"#" * log.stat().st_size)
     with pytest.raises(GenaipaError, match="begins no record"):
-        both.case(found)
+        both.load_case(found)
 
 
 def test_an_answer_that_can_not_be_read_is_set_aside():
@@ -242,7 +242,7 @@ def test_an_answer_that_can_not_be_read_is_set_aside():
     pool = pool_of(run)
     record, other = answers(run)
     for _ in range(2):
-        pool.set_aside(record.digest, "It can't be read.")
+        pool.mark_unreadable(record.digest, "It can't be read.")
     assert set(pool.answers) == {other.digest}
     assert pool.problems == ["It can't be read."]
     assert pool.generation == 1
@@ -252,7 +252,7 @@ def test_an_answer_that_can_not_be_read_is_set_aside():
     appended(run, record)
     assert pool.refresh()
     assert pool.problems == []
-    assert pool.case(record.digest).reply == record.reply
+    assert pool.load_case(record.digest).reply == record.reply
 
 
 def test_places_have_names_of_their_own():
@@ -285,7 +285,7 @@ def test_a_run_without_its_folder_says_so():
     shutil.rmtree(run.path)
     assert not pool.refresh()
     with pytest.raises(GenaipaError, match="no longer holds the answer"):
-        pool.case(pool.arrived[0])
+        pool.load_case(pool.arrivals[0])
 
 
 def test_a_paraphrase_has_its_original():
@@ -294,7 +294,7 @@ def test_a_paraphrase_has_its_original():
     run, _ = carry_out(spec(systems=("extractive",), wordings=("original", "paraphrase-2")))
     Path("questions/policy.yaml").unlink()
     pool = pool_of(run)
-    cases = [pool.case(found) for found in pool.answers]
+    cases = [pool.load_case(found) for found in pool.answers]
     assert {case.answer.wording: (case.asked, case.original) for case in cases} == {
         "original": ("Question 1 on Acme?", ""),
         "paraphrase-2": ("P1b?", "Question 1 on Acme?"),
@@ -302,7 +302,7 @@ def test_a_paraphrase_has_its_original():
     kept = run.path / "questions" / "policy.yaml"
     kept.write_text(kept.read_text(encoding="utf-8") + "\n# later\n", encoding="utf-8")
     pool = pool_of(run)
-    assert [pool.case(found).original for found in pool.answers].count("Question 1 on Acme?") == 1
+    assert [pool.load_case(found).original for found in pool.answers].count("Question 1 on Acme?") == 1
     assert [said for said in pool.problems if "has changed since the run was made" in said] != []
     kept.unlink()
     lines = run.answers.read_bytes().splitlines(keepends=True)
@@ -310,7 +310,7 @@ def test_a_paraphrase_has_its_original():
     assert any("answers are gone since the run was left" in said for said in pool_of(run).problems)
     run.answers.write_bytes(b"".join(lines))
     pool = pool_of(run)
-    assert {pool.case(found).original for found in pool.answers} == {""}
+    assert {pool.load_case(found).original for found in pool.answers} == {""}
     assert any("Paraphrases are shown without their original." in said for said in pool.problems)
 
 
@@ -323,9 +323,9 @@ def test_a_question_is_shown_as_its_set_words_it():
     records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.records()]
     log.write_bytes(b"".join(journal.encode_line(replied(r, r.reply or "")) for r in records))
     pool = pool_of(run)
-    assert [pool.case(found).asked for found in pool.arrived] == plain
+    assert [pool.load_case(found).asked for found in pool.arrivals] == plain
     (run.path / "questions" / "policy.yaml").unlink()
-    assert pool_of(run).case(pool.arrived[0]).asked.startswith('2. "')
+    assert pool_of(run).load_case(pool.arrivals[0]).asked.startswith('2. "')
 
 
 def test_what_a_run_excludes_is_not_offered():
@@ -339,11 +339,11 @@ def test_what_a_run_excludes_is_not_offered():
     (run.path / EXCLUSIONS).write_bytes(write_exclusions([excluded]))
     narrow = Pool(find_workspace(), [run], excluded=False)
     assert set(narrow.answers) == {record.digest for record in answers(run)[1:]}
-    assert narrow.left_out.startswith("1 answer is not offered: the runs exclude")
+    assert narrow.exclusion_note.startswith("1 answer is not offered: the runs exclude")
     assert first.digest in pool_of(run).answers
     both = Pool(find_workspace(), [run, again], excluded=False)
     assert first.digest in both.answers
-    assert both.left_out == ""
+    assert both.exclusion_note == ""
 
 
 def test_of_a_run_only_the_systems_that_are_meant():
@@ -359,10 +359,10 @@ def test_the_document_is_the_one_that_was_asked_about():
     """While the workspace holds the same text it is taken from there; after a change, from the run's copy."""
     make_workspace(questions=1)
     run, _ = carry_out(spec(systems=("extractive",)))
-    case = pool_of(run).case(answers(run)[0].digest)
+    case = pool_of(run).load_case(answers(run)[0].digest)
     assert (case.document.text, case.document.layer, case.document.company) == (TEXT, "workspace", "Acme")
     write("policies/acme.md", TEXT + "\n## 4. New\n\nNew.\n")
-    case = pool_of(run).case(answers(run)[0].digest)
+    case = pool_of(run).load_case(answers(run)[0].digest)
     assert (case.document.text, case.document.layer, case.document.company) == (TEXT, run.name, "Acme")
     for kept in (run.path / "documents").iterdir():
         kept.write_text("Another text.")
@@ -381,7 +381,7 @@ def test_the_annotated_answer_is_of_the_same_text():
 
     def shown() -> dict[str, tuple[str, str] | None]:
         pool = pool_of(run)
-        cases = {question: pool.case(found) for question, found in by_question(pool).items()}
+        cases = {question: pool.load_case(found) for question, found in by_question(pool).items()}
         return {q: (c.annotated.answer, c.part_set) if c.annotated else None for q, c in cases.items()}
 
     silent = ("It does not say.", "published")
@@ -417,7 +417,7 @@ def test_the_parts_are_those_that_the_system_was_given():
         ]
         assert (len(sent) > 1) == given
         pool = pool_of(run)
-        case = pool.case(pool.arrived[0])
+        case = pool.load_case(pool.arrivals[0])
         assert [case.document.text[slice(*span)] for span in case.parts] == sent, initialization
     assert not case.parts
 
@@ -428,7 +428,7 @@ def test_parts_are_found_among_words_around_them():
     write("prompts/part.jinja", "Here is part {{ part }}:\n{{ text }}\n## That was part {{ part }} of {{ parts }}.\n")
     run, _ = carry_out(spec(systems=("extractive",)))
     pool = pool_of(run)
-    case = pool.case(pool.arrived[0])
+    case = pool.load_case(pool.arrivals[0])
     assert len(case.parts) > 1
     kept = "".join(TEXT[start:end] for start, end in case.parts)
     assert "".join(kept.split()) == "".join(TEXT.split())
@@ -438,6 +438,6 @@ def test_the_names_are_of_every_system_that_gave_the_answer():
     """An answer that two systems gave alike is masked for both."""
     make_workspace(questions=1)
     run, _ = carry_out(spec(systems=(scripted(name="claude"), scripted(name="bard"))))
-    case = pool_of(run).case(answers(run)[0].digest)
+    case = pool_of(run).load_case(answers(run)[0].digest)
     assert {"Claude", "Anthropic", "Bard", "Gemini"} <= set(case.names)
     assert list(case.names) == sorted(case.names, key=lambda name: (-len(name), name))

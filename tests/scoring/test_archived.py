@@ -13,7 +13,7 @@ from running import carry_out, make_workspace, spec
 from stores import kept, opened, score
 
 from genaipa.errors import GenaipaError
-from genaipa.scoring.store import Store, existing_store
+from genaipa.scoring.store import Store, open_existing_store
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ def test_what_writes_says_what_it_wants(archived: Callable[[], Path], monkeypatc
     """A store that can't be written is read with everything in it, and refuses a score in a sentence."""
     ids = scored()
     place = archived()
-    with existing_store(find_workspace(place)) as store:
+    with open_existing_store(find_workspace(place)) as store:
         assert store is not None
         assert [event.id for event in kept(store)] == ids
-        with pytest.raises(GenaipaError, match="have to be writable"):
+        with pytest.raises(GenaipaError, match="folder writable"):
             store.append([score("Ben", "x")])
-    with pytest.raises(GenaipaError, match="have to be writable"):
+    with pytest.raises(GenaipaError, match="folder writable"):
         Store.open(f"sqlite:///{place / 'scores.db'}")
 
 
@@ -95,7 +95,7 @@ def test_scores_that_a_desk_left_beside_the_file_count(archived: Callable[[], Pa
     subprocess.run([sys.executable, "-c", killed, url], check=True, env=here)
     assert Path("scores.db-wal").stat().st_size
     place = archived()
-    with existing_store(find_workspace(place)) as store:
+    with open_existing_store(find_workspace(place)) as store:
         assert store is not None
         assert [event.id for event in kept(store)][: len(ids)] == ids
         assert len(kept(store)) == len(ids) + 1

@@ -41,7 +41,7 @@ def test_an_analyst_is_asked_for_what_is_assigned_to_them(run, store):
     queue = open_queue(run, store, ScoringPlan(per_answer=4, assign=tuple(who.items())))
     assert queue.progress("Anna").remaining == 8
     assert set(work(queue, "Anna")) == of(queue, "acme")
-    assert queue.next("Anna") is None
+    assert queue.next_answer("Anna") is None
     assert queue.progress("Anna").remaining == 0
     assert set(work(queue, "Bo")) == of(queue, "bolt", "scripted/say1.yaml")
     assert len(work(queue, "Cy")) == 24
@@ -56,10 +56,10 @@ def test_what_is_hidden_does_not_tell_what_is_assigned(run, store):
     """All that could be asked of any analyst is hidden from one of one system, too: what is not would name theirs."""
     free = open_queue(run, store)
     bound = open_queue(run, store, ScoringPlan(per_answer=1, assign=(("Anna", ("scripted/say.yaml",)),)))
-    assert bound.ahead_of("Anna") == free.ahead_of("Anna") == set(free.pool.answers)
+    assert bound.answers_ahead("Anna") == free.answers_ahead("Anna") == set(free.pool.answers)
     save(bound, "Bo", next(iter(of(bound, "scripted/say1.yaml"))))
     free = open_queue(run, store)
-    assert bound.ahead_of("Anna") == free.ahead_of("Anna")
+    assert bound.answers_ahead("Anna") == free.answers_ahead("Anna")
 
 
 def test_calibration_and_what_was_begun_are_theirs_all_the_same(run, store):

@@ -40,7 +40,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 def tampered(store: Store, *statements: str) -> None:
     """Carry statements out as somebody who knows how to get around the database's refusal."""
-    with store._writing() as connection:
+    with store._open_transaction() as connection:
         for statement in (*GUARDS[connection.dialect.name], *statements):
             connection.exec_driver_sql(statement)
 
@@ -56,7 +56,7 @@ def test_the_database_refuses_to_change_events(url: str) -> None:
             *("UPDATE score_events SET event = '{}'", "DELETE FROM score_events WHERE seq = 1"),
             *(() if postgresql else (replace,)),
         ):
-            with pytest.raises(GenaipaError, match="only ever added"), store._writing() as connection:
+            with pytest.raises(GenaipaError, match="only ever added"), store._open_transaction() as connection:
                 connection.exec_driver_sql(statement)
         store.append([score("ana", "a1")])
         assert len(kept(store)) == 3
@@ -76,7 +76,7 @@ def test_what_was_altered_is_found(url: str) -> None:
     }
     events = [score("ana", f"a{n}") for n in range(1, 5)]
     for statement, where in told.items():
-        with closing(Store.open(url, damaged=True)) as store, store._writing() as connection:
+        with closing(Store.open(url, allow_damaged=True)) as store, store._open_transaction() as connection:
             for table in ("score_chain", "score_events", "score_schema", "score_drafts", "score_reservations"):
                 connection.exec_driver_sql(f"DROP TABLE {table}")
             if connection.dialect.name == "postgresql":
@@ -89,7 +89,7 @@ def test_what_was_altered_is_found(url: str) -> None:
             assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
         with pytest.raises(DataError, match="changed by something else than genaipa"):
             Store.open(url)
-        Store.open(url, damaged=True).close()
+        Store.open(url, allow_damaged=True).close()
 
 
 def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
@@ -100,7 +100,7 @@ def test_a_database_that_lost_its_triggers_is_told(url: str) -> None:
         tampered(store)
         (told,) = verify_log(store).breaks
         assert "no longer refuses to change or delete an event" in told
-        with store._reading() as connection:
+        with store._open_connection() as connection:
             dropped = GUARDS[connection.dialect.name]
         assert all(statement.split()[4] in told for statement in dropped)
 
@@ -116,7 +116,7 @@ def test_the_state_of_the_log_only_grows(url: str) -> None:
             "INSERT INTO score_chain SELECT * FROM score_chain",
             *(("TRUNCATE score_chain",) if url.startswith("postgresql") else ()),
         ):
-            with pytest.raises(GenaipaError, match="only ever grows"), store._writing() as connection:
+            with pytest.raises(GenaipaError, match="only ever grows"), store._open_transaction() as connection:
                 connection.exec_driver_sql(statement)
         assert verify_log(store).breaks == []
 
@@ -133,7 +133,7 @@ HOLLOW = {
 def test_a_guard_that_guards_nothing_is_told(url: str) -> None:
     """A trigger of the same name that does nothing, or only on replicas, is none."""
     with opened(url) as store:
-        with store._writing() as connection:
+        with store._open_transaction() as connection:
             hollow = HOLLOW[connection.dialect.name]
             for statement in hollow:
                 connection.exec_driver_sql(statement)
@@ -168,7 +168,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
         ("INSERT INTO score_chain SELECT * FROM score_chain", 2),
         ("DELETE FROM score_chain", 0),
     ):
-        with closing(Store.open(url, damaged=True)) as store:
+        with closing(Store.open(url, allow_damaged=True)) as store:
             if rows == 2:
                 store.append([score("ana", "a1")])
             tampered(store, statement)
@@ -184,7 +184,7 @@ def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
     head = verify_log(store).head
     store.append([score("ana", "a2")])
     assert verify_log(store, head).breaks == []
-    first, second = (link.event.replace('"ana"', '"eva"') for link in store.links())
+    first, second = (link.event.replace('"ana"', '"eva"') for link in store.log_rows())
     made = [chain_digest(CHAIN_START, first), chain_digest(chain_digest(CHAIN_START, first), second)]
     tampered(
         store,
@@ -194,7 +194,7 @@ def test_a_log_that_was_made_anew_is_told_by_a_noted_head(store: Store) -> None:
     )
     (told,) = verify_log(store).breaks
     assert "no longer refuses" in told
-    assert "made again" in verify_log(store, head).breaks[0]
+    assert "was rebuilt" in verify_log(store, head).breaks[0]
 
 
 def test_the_command_says_where(genaipa: Callable[..., Finished], tmp_path: Path) -> None:

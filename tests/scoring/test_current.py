@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stores import GOOD, POOR, kept, opened, score, skip, undo
 
 from genaipa.files.stamps import now
-from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
+from genaipa.scoring.current import CurrentScores, independent_scores, select_effective_events
 from genaipa.scoring.events import LASTING, Event, new_id
 from genaipa.scoring.rubric import Values
 
@@ -43,7 +43,7 @@ def test_an_empty_store_has_nothing(store: Store) -> None:
     assert current.scores("a1") == {}
     assert current.adjudication("a1") is None
     assert current.history("ana") == []
-    assert current.skipped("ana") == {}
+    assert current.skip_numbers("ana") == {}
     assert current.analysts() == []
     assert current.all_scores() == []
 
@@ -55,7 +55,7 @@ def test_a_correction_takes_the_place_and_an_undo_gives_it_back(store: Store) ->
     assert current.history("ana") == [first, other]
     store.append([correction])
     assert current.score("a1", "ana") == first, "not taken in yet"
-    before = current.seen
+    before = current.event_count
     assert current.refresh()
     assert current.events(before) == [correction], "the log is there from any point on, read once"
     assert current.score("a1", "ana") == correction
@@ -124,8 +124,8 @@ def test_the_latest_adjudication_stands(store: Store) -> None:
     current.refresh()
     assert current.adjudication("a1") == first
     assert current.adjudication("a2") is None
-    assert current.saw_scores("dan") == {"a1"}, "undone, and yet they have seen the scores"
-    assert current.saw_scores("ana") == set()
+    assert current.score_exposures("dan") == {"a1"}, "undone, and yet they have seen the scores"
+    assert current.score_exposures("ana") == set()
     assert list(current.scores("a1").values()) == scores
     assert current.analysts() == ["ana", "bob"], "to adjudicate is not to score"
 
@@ -134,8 +134,8 @@ def test_what_was_shown_stays_known(store: Store) -> None:
     """Whatever says that its analyst had seen whose an answer is, or others' scores, counts for good, per analyst."""
     scored = score("ana", "a1", blind=False)
     current = told(store, scored, undo(scored), look("ana", "a2", independent=False), look("bob", "a1", blind=False))
-    assert (current.saw_system("ana"), current.saw_scores("ana")) == ({"a1"}, {"a2"})
-    assert (current.saw_system("bob"), current.saw_scores("bob")) == ({"a1"}, set())
+    assert (current.system_exposures("ana"), current.score_exposures("ana")) == ({"a1"}, {"a2"})
+    assert (current.system_exposures("bob"), current.score_exposures("bob")) == ({"a1"}, set())
     assert current.all_scores() == []
 
 
@@ -160,20 +160,20 @@ def test_what_is_skipped_waits(store: Store) -> None:
     early = Event(new_id(), "2031-01-01T00:00:00.000Z", "skip", "ana", "a1")
     late = Event(new_id(), "2031-01-02T00:00:00.000Z", "skip", "ana", "a1")
     current = told(store, early, late, skip("bob", "a2"), score("bob", "a1"))
-    assert current.skipped("ana") == {"a1": 2}
+    assert current.skip_numbers("ana") == {"a1": 2}
     store.append([undo(late)])
     current.refresh()
-    assert current.skipped("ana") == {"a1": 1}
+    assert current.skip_numbers("ana") == {"a1": 1}
     scored = score("ana", "a1")
     store.append([scored])
     current.refresh()
-    assert current.skipped("ana") == {}
+    assert current.skip_numbers("ana") == {}
     store.append([undo(scored)])
     current.refresh()
-    assert current.skipped("ana") == {}
+    assert current.skip_numbers("ana") == {}
     store.append([undo(early), once := skip("ana", "a3"), undo(once)])
     current.refresh()
-    assert current.skipped("ana") == {}
+    assert current.skip_numbers("ana") == {}
 
 
 def test_event_by_event_is_as_all_at_once(store: Store) -> None:
@@ -218,7 +218,7 @@ def random_event(chance: random.Random, log: list[Event]) -> Event:
 def check(current: CurrentScores, log: list[Event]) -> None:
     """The current says about everything what the log says."""
     for scorer in ("human", "machine"):
-        stands = in_effect(event for event in log if event.kind == "undo" or event.scorer == scorer)
+        stands = select_effective_events(event for event in log if event.kind == "undo" or event.scorer == scorer)
         scores = [event for event in stands if event.kind == "score"]
         assert sorted_by_id(current.all_scores(scorer)) == sorted_by_id(scores)
         assert current.analysts(scorer) == sorted({event.analyst for event in scores})
@@ -226,7 +226,7 @@ def check(current: CurrentScores, log: list[Event]) -> None:
             assert current.history(analyst, scorer) == [event for event in scores if event.analyst == analyst]
         for answer in ("a1", "a2", "a3"):
             assert current.scores(answer, scorer) == {e.analyst: e for e in scores if e.answer == answer}
-    stands = in_effect(log)
+    stands = select_effective_events(log)
     for answer in ("a1", "a2", "a3"):
         given = [event for event in stands if event.kind == "adjudication" and event.answer == answer]
         assert current.adjudication(answer) == (given[-1] if given else None)

@@ -47,7 +47,7 @@ def test_thirty_are_doubly_scored_by_about_a_tenth(run, store, order):
     queue = open_queue(run, store, ScoringPlan(order=order))
     wanted, scored = queue.progress("Anna").wanted, 0
     while doubly(queue) < EARLY:
-        on_screen = [queue.next(analyst) for analyst in ANALYSTS]
+        on_screen = [queue.next_answer(analyst) for analyst in ANALYSTS]
         for analyst, digest in zip(ANALYSTS, on_screen, strict=True):
             save(queue, analyst, digest)
             scored += 1
@@ -81,15 +81,15 @@ def test_one_analyst_alone_goes_on_in_their_order(run, store):
     calibration = work(queue, "reference", answers=2)
     assert work(queue, "Anna", answers=2) == calibration
     early = work(queue, "Anna", answers=EARLY)
-    assert all(queue.wanted(digest) > 1 for digest in early)
+    assert all(queue.count_wanted_scores(digest) > 1 for digest in early)
     assert work(queue, "Anna", answers=1)[0] == next(d for d in queue.order("Anna") if d not in {*early, *calibration})
     assert work(queue, "Bo", answers=2) == calibration
-    assert queue.next("Bo") == early[0]
+    assert queue.next_answer("Bo") == early[0]
     queue.skip("Bo", early[0])
     assert work(queue, "Bo", answers=EARLY - 1) == early[1:]
     # In place of the one that was skipped comes no new one: Anna's waits for somebody else.
     assert doubly(queue) >= EARLY - 1
-    assert queue.next("Cy") == calibration[0]
+    assert queue.next_answer("Cy") == calibration[0]
 
 
 def test_beginners_read_document_by_document(run, store):
@@ -100,7 +100,7 @@ def test_beginners_read_document_by_document(run, store):
         save(queue, "reference", digest)
     read: dict[str, list[str]] = {name: [] for name in ANALYSTS[:3]}
     for _ in range(16):
-        on_screen = [queue.next(analyst) for analyst in read]
+        on_screen = [queue.next_answer(analyst) for analyst in read]
         for analyst, digest in zip(read, on_screen, strict=True):
             read[analyst].append(queue.pool.answers[digest].document)
             save(queue, analyst, digest)

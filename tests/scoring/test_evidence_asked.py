@@ -7,14 +7,14 @@ import pytest
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.evidence.abstention import find_silence
-from genaipa.scoring.evidence.asked import Asked, denies_question, mentions_question
+from genaipa.scoring.evidence.asked import AskedQuestion, denies_question, mentions_question
 from genaipa.scoring.evidence.examine import Evidence, examine
 
 SILENT = AnnotatedAnswer(silent="yes", answer="It does not say.")
 QUESTIONS = {
-    "en": Asked(("Are the keepers trained to feed otters?", "Do staff learn how otters are fed?")),
-    "de": Asked(("Werden die Pfleger geschult, Otter zu füttern?",)),
-    "fr": Asked(("Les gardiens sont-ils formés à nourrir les loutres ?",)),
+    "en": AskedQuestion(("Are the keepers trained to feed otters?", "Do staff learn how otters are fed?")),
+    "de": AskedQuestion(("Werden die Pfleger geschult, Otter zu füttern?",)),
+    "fr": AskedQuestion(("Les gardiens sont-ils formés à nourrir les loutres ?",)),
 }
 
 
@@ -57,11 +57,11 @@ def test_words_of_most_questions() -> None:
     """A word that most questions of a set have tells nothing of which was asked."""
     reply = "It is not stated if the otter house opens at noon."
     phrases = find_silence(reply, None).phrases
-    asked = Asked(("Are otter keepers trained?",))
+    asked = AskedQuestion(("Are otter keepers trained?",))
     assert denies_question(reply, phrases, asked, zoo("en")) is True
     every = tuple(f"Is the otter number {n} well?" for n in range(8))
-    assert denies_question(reply, phrases, asked._replace(every=every), zoo("en")) is False
-    assert denies_question(reply, phrases, asked._replace(every=every[:7]), zoo("en")) is True, (
+    assert denies_question(reply, phrases, asked._replace(all_questions=every), zoo("en")) is False
+    assert denies_question(reply, phrases, asked._replace(all_questions=every[:7]), zoo("en")) is True, (
         "they are too few to tell"
     )
 
@@ -75,7 +75,7 @@ def test_a_reply_in_another_language_than_the_question() -> None:
 
 def evidence(reply: str) -> Evidence:
     """The evidence about an answer to the question of keepers, on which the document is silent."""
-    return examine(reply, zoo("en"), annotated=SILENT, asked=QUESTIONS["en"])
+    return examine(reply, zoo("en"), annotated=SILENT, question=QUESTIONS["en"])
 
 
 def test_what_it_suggests() -> None:

@@ -55,7 +55,7 @@ def test_known_to_the_desk() -> None:
 
     def doubts() -> list[str]:
         desk = desk_here()
-        return [desk.pool.case(one).doubt for one in digests(desk)]
+        return [desk.pool.load_case(one).doubt for one in digests(desk)]
 
     assert doubts() == ["", ""]
     write(
@@ -69,7 +69,7 @@ def test_known_to_the_desk() -> None:
     Path(run.path / EXCLUSIONS).write_bytes(write_exclusions([other, copied]))
     assert doubts()[0] == "It is a copy."
     desk = desk_here()
-    trusted = [desk.pool.case(one).reliable_annotation for one in digests(desk)]
+    trusted = [desk.pool.load_case(one).reliable_annotation for one in digests(desk)]
     assert trusted == [None, None]
 
 

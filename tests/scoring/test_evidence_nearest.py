@@ -7,7 +7,7 @@ import pytest
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.policies.document import About, Document
 from genaipa.scoring.evidence.examine import examine
-from genaipa.scoring.evidence.nearest import MOST_CLAIMS, Claim, find_claims, load_index, sentence_bounds
+from genaipa.scoring.evidence.nearest import MOST_CLAIMS, Claim, find_claims, find_sentence_bounds, load_index
 
 GARDEN = Document(
     "garden",
@@ -20,7 +20,7 @@ GARDEN = Document(
 
 def said(text: str, code: str = "en") -> list[str]:
     """The sentences of a text."""
-    return [text[start:end] for start, end, _ in sentence_bounds(text, LANGUAGES.get(code))]
+    return [text[start:end] for start, end, _ in find_sentence_bounds(text, LANGUAGES.get(code))]
 
 
 def claims(reply: str, document: Document = GARDEN) -> dict[str, Claim]:
@@ -150,6 +150,6 @@ def test_a_reply_of_very_many_sentences() -> None:
 
 def test_nearest_to_a_question() -> None:
     """The likest sentence comes first; where no word is shared there is none."""
-    near = load_index(GARDEN.text).nearest_to("For how many days is rain water kept?")
+    near = load_index(GARDEN.text).find_nearest_to_question("For how many days is rain water kept?")
     assert near[0].text.startswith("Rain water is kept")
-    assert load_index(GARDEN.text).nearest_to("Wer zahlt?") == []
+    assert load_index(GARDEN.text).find_nearest_to_question("Wer zahlt?") == []

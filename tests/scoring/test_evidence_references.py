@@ -7,7 +7,7 @@ from evidence_cases import HALF, LAW, LINE, NOTICE, PARTS, POLICY, shown
 
 from genaipa.policies.document import About, Document
 from genaipa.scoring.evidence.resolution import find_references
-from genaipa.scoring.evidence.section_finder import outline
+from genaipa.scoring.evidence.section_finder import find_outline
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_a_title_decides_which_part_is_meant() -> None:
         "but this document has no such heading",
     ]
     assert found[3].target == PARTS[1]
-    assert found[3].invented
+    assert found[3].is_invented
     assert not any(reference.missing for reference in found)
     # One that counts the sections as parts means section 3 by "Part 3", if it is asked for by its title there.
     (titled, bare) = find_references('Part 3: "Keeping it safe" and Part 2', POLICY, (*PARTS, PARTS[0]))
@@ -278,7 +278,7 @@ def test_parts_of_a_summary() -> None:
 
 def test_numbers_inside_a_line() -> None:
     """A document that is one line has the sections that rising numbers tell, also where a blank is lost."""
-    assert [section.number for section in outline(LINE)] == ["1", "1.1", "1.2", "1.3", "2", "2.1", "3"]
+    assert [section.number for section in find_outline(LINE)] == ["1", "1.1", "1.2", "1.3", "2", "2.1", "3"]
     found = find_references("Section 1.3, Section 2.1 and Section 2.2", LINE)
     assert [bool(reference.target) for reference in found] == [True, True, False]
     assert LINE.text[slice(*(found[1].target or ()))].startswith("2.1 Deleting it")

@@ -15,7 +15,7 @@ from size import size
 from genaipa.cli.commands.demo import SCORES
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
 from rubrics import METRICS
@@ -54,7 +54,7 @@ def test_demo_brings_everything_that_a_report_can_show(
         if event.analyst == "reference":
             assert event.values is not None
             for value in {event.values[metric] for metric in METRICS} - {1.0}:
-                assert shown(value) in event.note, (event.note, value)
+                assert format_value(value) in event.note, (event.note, value)
 
 
 @pytest.mark.full

@@ -30,12 +30,19 @@ from exchanging import (
 
 from genaipa.errors import DataError, UsageError
 from genaipa.questions.points import Ticks
-from genaipa.scoring.answers import occurring
-from genaipa.scoring.current import in_effect
-from genaipa.scoring.importing import ImportedScores, import_from
+from genaipa.scoring.answers import pair_with_occurrences
+from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables import DIGEST, MOST_CHARACTERS, columns, given, read_table, write_scores
+from genaipa.scoring.tables import (
+    DIGEST,
+    MOST_CHARACTERS,
+    read_table,
+    score_columns,
+    select_effective_scores,
+    write_scores,
+)
 from rubrics import METRICS, PAPER, typed
 
 if TYPE_CHECKING:
@@ -57,7 +64,7 @@ def take(store: Store) -> Import:
     """Take files into that store, where the nine answers are known."""
 
     def run(*paths: Path, **options: object) -> ImportedScores:
-        return import_from(store, paths, ANSWERS, People(), **options)
+        return import_sources(store, paths, ANSWERS, People(), **options)
 
     return run
 
@@ -78,9 +85,13 @@ def test_the_log_comes_back_byte_for_byte(store: Store, take: Import) -> None:
 def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     """One row for each standing score and adjudication; machines only where they are wanted."""
     rows = list(
-        csv.DictReader(io.StringIO(exported(".csv", given(HISTORY, machines=False)).decode("utf-8-sig"), newline=""))
+        csv.DictReader(
+            io.StringIO(
+                exported(".csv", select_effective_scores(HISTORY, machines=False)).decode("utf-8-sig"), newline=""
+            )
+        )
     )
-    assert list(rows[0]) == list(columns(PAPER))
+    assert list(rows[0]) == list(score_columns(PAPER))
     assert [row["id"] for row in rows] == ["id4", "id6", "id7", "id10"]
     assert [row["independent"] for row in rows] == ["yes", "yes", "yes", "no"]
     assert [rows[0][metric] for metric in METRICS] == ["0.5"] * 5
@@ -89,7 +100,7 @@ def test_a_table_has_what_stands_and_says_which_answer_it_is() -> None:
     about = {name: rows[0][name] for name in ("run", "system", "document", "question", "initialization", "repetition")}
     assert list(about.values()) == ["run-1", "extractive", "acme", "Q1", "document", "1"]
     assert rows[2]["kind"] == "adjudication"
-    assert [e.analyst for e in given(HISTORY, machines=True)][-2:] == ["judge", "Dee"]
+    assert [e.analyst for e in select_effective_scores(HISTORY, machines=True)][-2:] == ["judge", "Dee"]
 
 
 def test_an_answer_that_came_back_twice_names_both_places() -> None:
@@ -110,7 +121,7 @@ def test_each_place_has_a_row_of_its_own_for_statistics(suffix: str, store: Stor
     second = replace(first, run="run-2", system="other", document="b", question="Q9", wording="paraphrase-1")
     answers = {digest(1): replace(ANSWERS[digest(1)], occurrences=[first, second])}
     events = [event(1), event(9, analyst="Bo", answer=digest(2))]
-    assert list(occurring(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
+    assert list(pair_with_occurrences(events, answers)) == [(first, events[0]), (second, events[0]), (None, events[1])]
     path = Path(f"each{suffix}")
     with path.open("wb") as file:
         write_scores(file, suffix, events, answers, PAPER, per_run=True)
@@ -140,7 +151,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
         assert "ticks" in read_table(table, DIGEST).names
         assert take(table) == ImportedScores(0, 3, 0, [], [])
         into = Store.open(f"sqlite:///{suffix[1:]}.db")
-        assert import_from(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
+        assert import_sources(into, [table], ANSWERS, People()) == ImportedScores(3, 0, 0, [], [])
         assert kept(into) == events
         into.close()
     text = exported(".csv", events).decode()
@@ -149,7 +160,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
     assert take(written("plain.csv", plain)) == ImportedScores(0, 3, 0, [], [])
     assert "ticks" not in plain.decode()
     (said,) = take(written("other.csv", text.replace("contradicted=sale", "contradicted=other").encode())).problems
-    assert "the event 'id1' is here already and says something else" in said
+    assert "the event 'id1' already exists with other content" in said
     for wrong, why in (("said=sale ", "is not of the form"), ("points=0 said=sale ", "both said and contradicted")):
         bad = text.replace("points=0123456789ab said=ways,kept ", wrong).encode()
         (said,) = take(written("bad.csv", bad)).problems
@@ -160,7 +171,7 @@ def test_ticks_of_points_come_back(store: Store, take: Import) -> None:
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_table_comes_back_as_the_events_that_it_shows(suffix: str, store: Store, take: Import) -> None:
     """Every field of a standing event survives a table: notes with formulas, flags, suggestions, ids."""
-    events = given(HISTORY, machines=True)
+    events = select_effective_scores(HISTORY, machines=True)
     table = written(f"scores{suffix}", exported(suffix, events))
     assert take(table) == ImportedScores(len(events), 0, 0, [], [])
     assert kept(store) == events
@@ -235,7 +246,7 @@ def test_a_sheet_taken_twice_adds_nothing_and_a_change_is_a_correction(store: St
         (digest(2), 1.0),
         (digest(1), -1.0),
     ]
-    assert [e.values["reference"] for e in in_effect(kept(store)) if e.answer == digest(1)] == [-1.0]
+    assert [e.values["reference"] for e in select_effective_events(kept(store)) if e.answer == digest(1)] == [-1.0]
 
 
 def test_an_old_sheet_never_wins_over_a_newer_score(store: Store, take: Import) -> None:
@@ -356,7 +367,7 @@ def test_scores_of_answers_that_are_elsewhere_need_to_be_let_in(store: Store, ta
     sheet = written("s.csv", "\n".join([HEAD, filled(79, 1, 1, 1, 1, 1)]))
     check_problems(take(sheet, unknown_answers=True).problems, ("s.csv: row 2", f"'{digest(79)}'"))
     nonsense = written("x.jsonl", exported(".jsonl", [event(1, id="x", answer="Q1")]))
-    assert "'Q1' is no answer's digest" in take(nonsense, unknown_answers=True).problems[0]
+    assert "'Q1' is not the digest of an answer" in take(nonsense, unknown_answers=True).problems[0]
     assert len(kept(store)) == 2
 
 
@@ -393,7 +404,7 @@ def test_a_log_is_checked_line_by_line(store: Store, take: Import) -> None:
         ("line 10:", "undo"),
         ("line 11:", "machine", "adjudication"),
         *((f"line {number}:", "JSON") for number in (15, 16, 17)),
-        ("line 18:", "twice"),
+        ("line 18:", "duplicate key"),
         ("line 8:", "'nothing'"),
         ("line 9:", "'id1'", "another analyst's"),
         ("line 13:", "'l'", "look"),
@@ -411,7 +422,7 @@ def test_an_event_never_changes_what_it_says(store: Store, take: Import) -> None
     (told,) = take(written("o.csv", table)).problems
     assert "clear the cell" in told
     assert take(written("o.csv", table.replace(",id1,", ",,"))).added == 1
-    assert in_effect(kept(store))[0].values == other.values
+    assert select_effective_events(kept(store))[0].values == other.values
 
 
 def test_several_files_come_in_together_or_not_at_all(store: Store, take: Import) -> None:

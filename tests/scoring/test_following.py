@@ -28,35 +28,35 @@ def run() -> RunFolder:
 def test_what_follows_comes(run, store, per_answer):
     """It is what comes once the answer on screen is scored, or skipped; asking for it reserves nothing."""
     queue = open_queue(run, store, ScoringPlan(per_answer=per_answer))
-    digest = queue.next("Anna")
+    digest = queue.next_answer("Anna")
     for number in range(11):
         before = store.reservations()
-        following = queue.following("Anna", digest)
+        following = queue.hold_following_answer("Anna", digest)
         assert following not in (None, digest)
         assert store.reservations() == before
         if number == SKIPPED:
             queue.skip("Anna", digest)
         else:
             save(queue, "Anna", digest)
-        digest = queue.next("Anna", following)
+        digest = queue.next_answer("Anna", following)
         assert digest == following
     save(queue, "Anna", digest)
-    assert queue.following("Anna", queue.next("Anna")) is None, "the skipped one is the last"
+    assert queue.hold_following_answer("Anna", queue.next_answer("Anna")) is None, "the skipped one is the last"
 
 
 def test_five_at_once_never_have_the_same_next(run, store):
     """Each has an answer and another that follows; all are different, each follows, and every answer is scored once."""
     queue, done = open_queue(run, store), Counter[str]()
-    now = {name: queue.next(name) for name in FIVE}
+    now = {name: queue.next_answer(name) for name in FIVE}
     while any(now.values()):
         here = [name for name in FIVE if now[name]]
-        later = {name: queue.following(name, now[name]) for name in here}
+        later = {name: queue.hold_following_answer(name, now[name]) for name in here}
         if len(done) <= 2:
             assert len({*now.values(), *later.values()}) == 2 * len(FIVE)
         for name in here:
             save(queue, name, now[name])
             done[now[name]] += 1
-            now[name] = queue.next(name, later[name] or "")
+            now[name] = queue.next_answer(name, later[name] or "")
             if sum(done.values()) <= len(FIVE):
                 assert now[name] == later[name]
     assert done == Counter(list(queue.pool.answers))
@@ -67,32 +67,32 @@ def test_what_is_kept_for_somebody_is_given_where_nothing_else_is_left(run, stor
     queue = open_queue(run, store)
     scored = work(queue, "Cy", answers=10)
     first, second = queue.pool.answers.keys() - set(scored)
-    now = queue.next("Anna")
-    following = queue.following("Anna", now)
+    now = queue.next_answer("Anna")
+    following = queue.hold_following_answer("Anna", now)
     assert {now, following} == {first, second}
-    assert queue.next("Bo") == following
+    assert queue.next_answer("Bo") == following
     save(queue, "Anna", now)
-    assert queue.next("Anna", following) is None
+    assert queue.next_answer("Anna", following) is None
 
 
 def test_it_is_kept_for_some_minutes(run, store):
     """Whoever leaves keeps nothing from the others."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))
     work(queue, "Cy", answers=11)
-    following = queue.following("Anna", "")
+    following = queue.hold_following_answer("Anna", "")
     assert following is not None
-    assert queue.following("Bo", "") == following
+    assert queue.hold_following_answer("Bo", "") == following
 
 
 def test_what_somebody_has_scored_meanwhile_does_not_come(run, store):
     """An answer scored in another way, or seen with its scores, is nobody's next."""
     queue = open_queue(run, store)
-    now = queue.next("Anna")
-    following = queue.following("Anna", now)
+    now = queue.next_answer("Anna")
+    following = queue.hold_following_answer("Anna", now)
     save(queue, "Bo", following)
     save(queue, "Anna", now)
-    assert queue.next("Anna", following) not in (None, following)
-    following = queue.following("Anna", queue.next("Anna"))
-    save(queue, "Anna", queue.next("Anna"))
-    queue.expose("Anna", [following], scores=True)
-    assert queue.next("Anna", following) not in (None, following)
+    assert queue.next_answer("Anna", following) not in (None, following)
+    following = queue.hold_following_answer("Anna", queue.next_answer("Anna"))
+    save(queue, "Anna", queue.next_answer("Anna"))
+    queue.record_exposures("Anna", [following], scores=True)
+    assert queue.next_answer("Anna", following) not in (None, following)

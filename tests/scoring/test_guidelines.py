@@ -38,8 +38,8 @@ def test_the_starter_is_about_the_papers_metrics():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("## acuracy\n", "'acuracy' is no metric of the rubric: did you mean 'accuracy'"),
-        ("## clarity\n\n## clarity\n", "two sections of that heading"),
+        ("## acuracy\n", "'acuracy' is not a metric of the rubric: did you mean 'accuracy'"),
+        ("## clarity\n\n## clarity\n", "two sections with this heading"),
     ],
 )
 def test_headings_are_held_against_the_rubric(text, said):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from running import write
 
-from genaipa.cli.commands.score import for_this_start
+from genaipa.cli.commands.score import describe_override
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.scoring.people import People, User, load_people
 from genaipa.ui.settings import DeskSettings
@@ -51,17 +51,17 @@ def test_an_empty_list_is_open_to_nobody():
 def test_one_person_has_one_name():
     """Blanks and capitals don't make another analyst: who has scored keeps their name, else the file's counts."""
     people = people_of("analysts: [Anna Bell, Bo]\n")
-    assert people.who("  anna   bell ") == "Anna Bell"
-    assert people.who("Dee") == "Dee"
-    assert people.who("dee", known=["Dee"]) == "Dee"
-    assert people.who("BO", known=["bo"]) == "bo"
+    assert people.resolve_name("  anna   bell ") == "Anna Bell"
+    assert people.resolve_name("Dee") == "Dee"
+    assert people.resolve_name("dee", scorer_names=["Dee"]) == "Dee"
+    assert people.resolve_name("BO", scorer_names=["bo"]) == "bo"
 
 
 @pytest.mark.parametrize("given", ["", "   ", "x" * 101, "An\x00na", "An\u202ena"])
 def test_what_is_no_name(given):
     """An empty, an endless and an invisible name are refused with a sentence."""
     with pytest.raises(UsageError, match="name"):
-        People().who(given)
+        People().resolve_name(given)
 
 
 @pytest.mark.parametrize(
@@ -72,15 +72,15 @@ def test_what_is_no_name(given):
         ("keys: {skp: x}\n", "keys: there is no 'skp': did you mean 'skip'"),
         ("keys: {skip: '1'}\n", "keys.skip: '1' can't be a key"),
         ("keys: {skip: B}\n", "keys.skip: 'B' can't be a key"),
-        ("keys: {skip: b}\n", "keys.skip: 'b' is back, too; give each its own key"),
-        ("keys: {skip: x, undo: x}\n", "keys.skip: 'x' is undo, too; give each its own key"),
-        ("analysts: [Anna]\nassign: {Ana: [uber]}\n", "assign: 'Ana' is none of the analysts: did you mean 'Anna'"),
+        ("keys: {skip: b}\n", "keys.skip: 'b' is also the key of back; give each its own key"),
+        ("keys: {skip: x, undo: x}\n", "keys.skip: 'x' is also the key of undo; give each its own key"),
+        ("analysts: [Anna]\nassign: {Ana: [uber]}\n", "assign: 'Ana' is not one of the analysts: did you mean 'Anna'"),
         ("assign: {Anna: []}\n", "assign: 'Anna' is assigned nothing"),
         ("assign: {Anna: [uber], anna: [lyft]}\n", "assign: 'anna' appears twice"),
         ("analysts: [Anna, anna]\n", "analysts: 'anna' appears twice"),
         ("reference: ['']\n", "reference: '' is not a name"),
         ("adjudicators: [' Bo']\n", "adjudicators: ' Bo' is not a name"),
-        ("left_out: {Bo: ' '}\n", "left_out: says no reason for 'Bo'"),
+        ("left_out: {Bo: ' '}\n", "left_out: gives no reason for 'Bo'"),
         ("plan: {per_anser: 2}\n", "plan: unknown key 'per_anser': did you mean 'per_answer'"),
         ("plan: {per_answer: 0.5}\n", "plan.per_answer: Expected `float` >= 1.0"),
         ("plan: {per_answer: .nan}\n", "plan.per_answer"),
@@ -89,11 +89,11 @@ def test_what_is_no_name(given):
         ("plan: {sample: 1.5}\n", "plan.sample: expected a whole number or text, got a number"),
         ("plan: {sample: most}\n", "plan.sample: 'most' is neither a number of answers nor all"),
         ("plan: {points: 1}\n", "plan.points: expected true or false, got a number"),
-        ("plan: {target: .inf}\n", "plan.target: is no number that can be counted to"),
-        ("plan: {due: 2026-02-30}\n", "plan.due: '2026-02-30' is no day; write it as 2026-12-18"),
+        ("plan: {target: .inf}\n", "plan.target: must be a finite number"),
+        ("plan: {due: 2026-02-30}\n", "plan.due: '2026-02-30' is not a day; write it like 2026-12-18"),
         ("plan: {due: 20261218}\n", "plan.due: expected text, got a number"),
         ("plan: [2]\n", "plan: expected a mapping, got a list"),
-        ("rate: .inf\n", "rate: is no price"),
+        ("rate: .inf\n", "rate: is not a price"),
         ("", "is empty"),
     ],
 )
@@ -107,12 +107,12 @@ def test_a_bad_file_says_what_to_mend(text, said):
 def test_a_plan_outlives_the_start_of_a_desk():
     """What the plan says is what the desk is opened with; an option replaces its word for one start, and it is said."""
     plan = people_of("plan: {per_answer: 2, points: true, sample: all, show_systems: true, due: 2026-12-18}\n").plan
-    settings = DeskSettings.make(Path.cwd(), plan)
+    settings = DeskSettings.from_plan(Path.cwd(), plan)
     assert (settings.plan.per_answer, settings.plan.points, settings.plan.blind) == (2, True, False)
     assert (settings.sample, str(plan.last_day)) == ("all", "2026-12-18")
-    assert for_this_start(plan, plan) == ""
+    assert describe_override(plan, plan) == ""
     other = plan.override({"per_answer": 1.5, "points": False})
-    assert for_this_start(plan, other) == (
+    assert describe_override(plan, other) == (
         "For this start alone: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
         "To keep it, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
     )

@@ -14,13 +14,13 @@ from stores import kept, opened, score, undo
 from genaipa.errors import DataError
 from genaipa.files.stamps import now
 from genaipa.files.text import digest
-from genaipa.scoring.current import CurrentScores, in_effect, independent_scores
+from genaipa.scoring.current import CurrentScores, independent_scores, select_effective_events
 from genaipa.scoring.events import Event, Pin, new_id, verify_log
-from genaipa.scoring.importing import import_from
-from genaipa.scoring.objections import filed
+from genaipa.scoring.importing import import_sources
+from genaipa.scoring.objections import collect_objections
 from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.scoring.tables import given, write_scores
+from genaipa.scoring.tables import select_effective_scores, write_scores
 
 if TYPE_CHECKING:
     from genaipa.scoring.store import Store
@@ -46,7 +46,7 @@ def pinned(store: Store) -> Event | None:
     """The pin in effect for the first question."""
     current = CurrentScores(store.events)
     current.refresh()
-    assert filed(current.objections()) == [], "a pin is no objection"
+    assert collect_objections(current.objections()) == [], "a pin is no objection"
     return current.pin(ABOUT)
 
 
@@ -63,14 +63,18 @@ def test_the_latest_pin_counts_and_no_average_sees_it(store: Store, tmp_path: Pa
     assert pinned(store) is None
     assert verify_log(store).breaks == []
     everything = kept(store)
-    assert [in_effect(everything), given(everything, machines=True), independent_scores(everything)] == [[scored]] * 3
+    assert [
+        select_effective_events(everything),
+        select_effective_scores(everything, machines=True),
+        independent_scores(everything),
+    ] == [[scored]] * 3
     for events, there in ((before, second), (everything, None)):
         log = tmp_path / f"{len(events)}.jsonl"
         with log.open("wb") as file:
             write_scores(file, ".jsonl", events, {}, shipped_rubric())
         with opened(f"sqlite:///{tmp_path / f'{len(events)}.db'}") as other:
-            assert import_from(other, [log], {"a1"}, People()).added == len(events)
-            assert import_from(other, [log], {"a1"}, People()).known == len(events)
+            assert import_sources(other, [log], {"a1"}, People()).added == len(events)
+            assert import_sources(other, [log], {"a1"}, People()).known == len(events)
             assert kept(other) == events
             assert pinned(other) == there
 
@@ -80,7 +84,7 @@ def test_pins_that_make_no_sense_are_refused(store: Store) -> None:
     store.append([there := pin("ana", SOLD)])
     half = Pin("acme", *ABOUT, at=(3, 9))
     refused = {
-        "wants a place": pin("ana", annotation=half),
+        "needs a place": pin("ana", annotation=half),
         "the pin must say its own": pin("ana", annotation=None),
         "a machine gives scores": pin("judge", SOLD, scorer="machine"),
         "to undo": undo(there),

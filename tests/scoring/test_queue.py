@@ -56,7 +56,7 @@ def test_what_is_alike_comes_in_a_row(store, order, documents, questions):
     assert len({tuple(digests) for digests in orders.values()}) == len(orders)
     assert queue.order("Anna") == open_queue(run, store, plan).order("Anna")
     assert queue.order("Anna") != open_queue(run, store, replace(plan, seed=1)).order("Anna")
-    assert save(queue, "Anna", queue.next("Anna")).order == order
+    assert save(queue, "Anna", queue.next_answer("Anna")).order == order
 
 
 def test_new_answers_move_no_others(run, store):
@@ -77,7 +77,7 @@ def test_the_work_follows_the_order(run, store):
     """Without drafts, skips and others, the answers come in the analyst's order, each once."""
     queue = open_queue(run, store)
     assert work(queue, "Anna") == queue.order("Anna")
-    assert queue.next("Anna") is None
+    assert queue.next_answer("Anna") is None
 
 
 def test_a_long_study_is_worked_in_order(run, store):
@@ -95,7 +95,7 @@ def test_a_long_study_is_worked_in_order(run, store):
     scored = set(queue.order("Anna")[:3])
     first = [digest for digest in queue.order("Bo") if digest not in scored]
     queue.skip("Bo", first[0])
-    assert queue.next("Bo") == first[1]
+    assert queue.next_answer("Bo") == first[1]
     assert queue.progress("Bo").remaining == len(queue.order("Bo")) - 3
 
 
@@ -106,13 +106,17 @@ def test_how_many_scores_are_wanted(run, store):
     """1 is one from each answer, 2 two, and 1.2 two from a fifth of them, chosen by seed and digest alone."""
     queue = open_queue(run, store, ScoringPlan(per_answer=1.2))
     digests = [f"{number:064x}" for number in range(5000)]
-    wanted = Counter(map(queue.wanted, digests))
+    wanted = Counter(map(queue.count_wanted_scores, digests))
     assert set(wanted) == {1, 2}
     assert 900 < wanted[2] < 1100
-    assert list(map(queue.wanted, digests)) == list(map(open_queue(run, store, ScoringPlan()).wanted, digests))
+    assert list(map(queue.count_wanted_scores, digests)) == list(
+        map(open_queue(run, store, ScoringPlan()).count_wanted_scores, digests)
+    )
     other = open_queue(run, store, ScoringPlan(seed=1))
-    assert list(map(queue.wanted, digests)) != list(map(other.wanted, digests))
-    assert {open_queue(run, store, ScoringPlan(per_answer=2)).wanted(digest) for digest in digests[:50]} == {2}
+    assert list(map(queue.count_wanted_scores, digests)) != list(map(other.count_wanted_scores, digests))
+    assert {
+        open_queue(run, store, ScoringPlan(per_answer=2)).count_wanted_scores(digest) for digest in digests[:50]
+    } == {2}
 
 
 def test_each_answer_gets_as_many_scores_as_wanted(run, store):
@@ -145,27 +149,27 @@ def test_scores_of_machines_fill_nothing(run, store):
 def test_two_analysts_do_not_collide(run, store):
     """What is on one's screen is not given to another; the same analyst who asks again gets it again."""
     queue = open_queue(run, store)
-    others = [queue.next(f"analyst {number}") for number in range(12)]
+    others = [queue.next_answer(f"analyst {number}") for number in range(12)]
     assert None not in others
     assert len(set(others)) == 12
-    assert queue.next("analyst 0") == others[0]
-    assert queue.next("late") is None
+    assert queue.next_answer("analyst 0") == others[0]
+    assert queue.next_answer("late") is None
     # Someone gives theirs back.
     store.release("analyst 5")
-    assert queue.next("late") == others[5]
+    assert queue.next_answer("late") == others[5]
 
 
 def test_a_reservation_ends_after_a_while(run, store):
     """An answer that nobody comes back to is asked of others."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))
-    assert queue.next("Anna") is not None
+    assert queue.next_answer("Anna") is not None
     assert sorted(work(queue, "Bo")) == sorted(queue.pool.answers)
 
 
 def test_a_score_that_comes_late_is_kept(run, store):
     """Where the reservation was lost and another has scored the answer meanwhile, both scores are kept."""
     queue = open_queue(run, store, replace(ONCE, minutes=0))
-    digest = queue.next("Anna")
+    digest = queue.next_answer("Anna")
     save(queue, "Bo", digest)
     save(queue, "Anna", digest, "33333")
     assert set(queue.current.scores(digest)) == {"Anna", "Bo"}
@@ -202,16 +206,16 @@ def test_a_draft_comes_back_first(run, store):
     store.save_draft(Draft("Anna", late, "score", typed="1...."))
     save(queue, "Bo", late)
     queue = open_queue(run, store)
-    assert queue.next("Anna") == late
+    assert queue.next_answer("Anna") == late
     save(queue, "Anna", late)
-    assert queue.next("Anna") == early
+    assert queue.next_answer("Anna") == early
 
 
 def test_a_draft_of_an_answer_that_is_gone_waits(run, store):
     """A draft for an answer of a run that the desk is not open on is passed over, and not lost."""
     queue = open_queue(run, store)
     store.save_draft(Draft("Anna", "f" * 64, "score", typed="11..."))
-    assert queue.next("Anna") == queue.order("Anna")[0]
+    assert queue.next_answer("Anna") == queue.order("Anna")[0]
     assert store.draft("Anna", "f" * 64, "score").typed == "11..."
     # Whatever was on screen can still be saved.
     assert save(queue, "Anna", "f" * 64).answer == "f" * 64
@@ -224,7 +228,7 @@ def test_an_unfinished_correction_holds_nobody_up(run, store):
     first, second = queue.order("Anna")[:2]
     save(queue, "Anna", first)
     store.save_draft(Draft("Anna", first, "score", typed="3...."))
-    assert queue.next("Anna") == second
+    assert queue.next_answer("Anna") == second
 
 
 def test_a_skipped_answer_comes_last(run, store):
@@ -232,7 +236,7 @@ def test_a_skipped_answer_comes_last(run, store):
     queue = open_queue(run, store)
     first, second, *rest = queue.order("Anna")
     for digest in (first, second):
-        assert queue.next("Anna") == digest
+        assert queue.next_answer("Anna") == digest
         queue.skip("Anna", digest)
     assert work(queue, "Anna") == [*rest, first, second]
 
@@ -244,12 +248,12 @@ def test_a_skip_keeps_what_was_typed(run, store):
     for digest in (first, second):
         store.save_draft(Draft("Anna", digest, "score", typed="12...", note="Half a thought"))
         queue.skip("Anna", digest)
-    assert queue.next("Anna") == rest[0]
+    assert queue.next_answer("Anna") == rest[0]
     assert queue.undo("Anna").answer == second
-    assert queue.next("Anna") == second
+    assert queue.next_answer("Anna") == second
     assert store.draft("Anna", second).typed == "12..."
     assert work(queue, "Anna", answers=11) == [second, *rest]
-    assert queue.next("Anna") == first
+    assert queue.next_answer("Anna") == first
     assert store.draft("Anna", first).note == "Half a thought"
 
 
@@ -258,9 +262,9 @@ def test_a_skipped_answer_that_is_gone_on_with_comes_first(run, store):
     queue = open_queue(run, store)
     first, second = queue.order("Anna")[:2]
     queue.skip("Anna", first)
-    assert queue.next("Anna") == second
+    assert queue.next_answer("Anna") == second
     store.save_draft(Draft("Anna", first, "score", typed="12..."))
-    assert queue.next("Anna") == first
+    assert queue.next_answer("Anna") == first
 
 
 def test_a_clock_that_is_set_back_changes_no_order(run, store):
@@ -270,13 +274,13 @@ def test_a_clock_that_is_set_back_changes_no_order(run, store):
     store.append([msgspec.structs.replace(score("Anna", first), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", second, "score", typed="12..."))
     store.append([msgspec.structs.replace(skip("Anna", second), time="1999-01-01T00:00:00.000Z")])
-    assert queue.next("Anna") == third
-    assert queue.last("Anna").kind == "skip"
+    assert queue.next_answer("Anna") == third
+    assert queue.last_action("Anna").kind == "skip"
     assert queue.undo("Anna").answer == second
-    assert queue.next("Anna") == second
+    assert queue.next_answer("Anna") == second
     store.append([msgspec.structs.replace(skip("Anna", third), time="2999-01-01T00:00:00.000Z")])
     store.save_draft(Draft("Anna", third, "score", typed="1...."))
-    assert queue.next("Anna") == third, "what was gone on with comes first"
+    assert queue.next_answer("Anna") == third, "what was gone on with comes first"
 
 
 def test_undo_brings_the_score_back_as_a_draft(run, store):
@@ -288,7 +292,7 @@ def test_undo_brings_the_score_back_as_a_draft(run, store):
     assert queue.current.score(second, "Anna") is None
     draft = store.draft("Anna", second, "score")
     assert (draft.typed, draft.seconds) == ("12312", 60.0)
-    assert queue.next("Anna") == second
+    assert queue.next_answer("Anna") == second
     assert queue.progress("Anna").scored == 1
     # One more step back, then nothing.
     assert queue.undo("Anna").answer == first
@@ -300,7 +304,7 @@ def test_what_is_under_way_stays_ones_own(run, store):
     """Scores withdrawn one after the other, and what was begun before that, are asked of nobody else for a while."""
     queue = open_queue(run, store)
     done = work(queue, "Anna", answers=3)
-    begun = queue.next("Anna")
+    begun = queue.next_answer("Anna")
     store.save_draft(Draft("Anna", begun, "score", typed="12..."))
     theirs = {begun, queue.undo("Anna").answer, queue.undo("Anna").answer}
     assert theirs == {begun, *done[1:]}
@@ -325,19 +329,19 @@ def test_undo_of_a_skip(run, store):
     first, second = queue.order("Anna")[:2]
     save(queue, "Anna", first)
     queue.skip("Anna", second)
-    assert queue.next("Anna") != second
+    assert queue.next_answer("Anna") != second
     withdrawn = queue.undo("Anna")
     assert (withdrawn.kind, withdrawn.answer, withdrawn.values) == ("skip", second, None)
-    assert queue.next("Anna") == second
+    assert queue.next_answer("Anna") == second
     assert queue.current.score(first, "Anna") is not None
 
 
 def test_a_skip_that_is_withdrawn_is_reserved(run, store):
     """What an undo puts on screen is given to no other, even before anything is typed."""
     queue = open_queue(run, store)
-    first = queue.next("Anna")
+    first = queue.next_answer("Anna")
     queue.skip("Anna", first)
-    queue.next("Anna")
+    queue.next_answer("Anna")
     queue.undo("Anna")
     assert set(work(queue, "Bo")) == set(queue.pool.answers) - {first}
 
@@ -347,28 +351,28 @@ def test_undo_stays_within_the_desk(run, store):
     store.append([score("Anna", "f" * 64)])
     queue = open_queue(run, store)
     assert queue.undo("Anna") is None
-    assert queue.before("Anna", None) is None
+    assert queue.previous_answer("Anna", None) is None
 
 
 def test_another_desks_undo_opens_an_answer_again(run, store):
     """An answer whose score was withdrawn elsewhere is asked of others again."""
     queue = open_queue(run, store)
     done = work(queue, "Anna")
-    assert queue.next("Bo") is None
+    assert queue.next_answer("Bo") is None
     given = queue.current.score(done[3], "Anna")
     store.append([undo(given)])
-    assert queue.next("Bo") == done[3]
+    assert queue.next_answer("Bo") == done[3]
 
 
 def test_back_goes_through_what_was_scored(run, store):
     """Back leads from the newest score to the oldest, and no further."""
     queue = open_queue(run, store)
     done = work(queue, "Anna", answers=3)
-    assert queue.before("Anna", queue.next("Anna")) == done[2]
-    assert queue.before("Anna", None) == done[2]
-    assert queue.before("Anna", done[2]) == done[1]
-    assert queue.before("Anna", done[0]) is None
-    assert queue.before("Bo", None) is None
+    assert queue.previous_answer("Anna", queue.next_answer("Anna")) == done[2]
+    assert queue.previous_answer("Anna", None) == done[2]
+    assert queue.previous_answer("Anna", done[2]) == done[1]
+    assert queue.previous_answer("Anna", done[0]) is None
+    assert queue.previous_answer("Bo", None) is None
 
 
 # -- what is kept --
@@ -377,7 +381,7 @@ def test_back_goes_through_what_was_scored(run, store):
 def test_a_score_is_kept_as_it_was_given(run, store):
     """The event on disk says who, what, how long, what was suggested, and that it was given blind."""
     queue = open_queue(run, store)
-    digest = queue.next("Anna")
+    digest = queue.next_answer("Anna")
     event = save(queue, "Anna", digest, "12313", note="Hm.", seconds=301.5, suggested={"reference": -1.0})
     assert kept(store) == [event]
     assert (event.kind, event.analyst, event.answer, keys_of(event.values)) == ("score", "Anna", digest, "12313")
@@ -390,7 +394,7 @@ def test_a_score_is_kept_as_it_was_given(run, store):
 def test_enter_twice_is_one_score(run, store):
     """The same id sent again gives the event that is kept; with other values it is refused."""
     queue = open_queue(run, store)
-    digest = queue.next("Anna")
+    digest = queue.next_answer("Anna")
     first = save(queue, "Anna", digest, id="one")
     assert save(queue, "Anna", digest, id="one") == first
     assert len(kept(store)) == 1
@@ -404,7 +408,7 @@ def test_progress_counts(run, store):
     queue = open_queue(run, store)
     for seconds, digest in zip((30.0, 90.0, 45.0), queue.order("Anna"), strict=False):
         save(queue, "Anna", digest, seconds=seconds)
-    save(queue, "Bo", queue.next("Bo"), seconds=None)
+    save(queue, "Bo", queue.next_answer("Bo"), seconds=None)
     progress = queue.progress("Anna")
     assert (progress.scored, progress.remaining, progress.seconds) == (3, 8, 45.0)
     assert (progress.answers, progress.wanted, progress.given) == (12, 12, 4)
@@ -416,12 +420,12 @@ def test_progress_counts(run, store):
 def test_what_is_begun_is_left(run, store):
     """An answer that one is in the middle of is still to be scored, and its scores hidden, whoever was faster."""
     queue = open_queue(run, store)
-    digest = queue.next("Anna")
+    digest = queue.next_answer("Anna")
     store.save_draft(Draft("Anna", digest, "score", typed="11..."))
     save(queue, "Bo", digest, "33333")
     save(queue, "Cy", digest)
     work(queue, "Bo")
-    assert queue.ahead_of("Anna") == {digest}
+    assert queue.answers_ahead("Anna") == {digest}
     assert queue.progress("Anna").remaining == 1
     assert queue.disputes("Anna") == []
     assert [dispute.answer for dispute in queue.disputes("Dee")] == [digest]

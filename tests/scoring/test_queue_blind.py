@@ -31,29 +31,29 @@ def test_what_is_ahead(run, store):
     queue = open_queue(run, store, ScoringPlan(per_answer=2))
     everything = set(queue.pool.answers)
     for analyst in ("Anna", "Bo"):
-        assert queue.next(analyst) is not None
-    assert queue.ahead_of("Cy") == queue.ahead_of("Anna") == everything
+        assert queue.next_answer(analyst) is not None
+    assert queue.answers_ahead("Cy") == queue.answers_ahead("Anna") == everything
     first, second, third = queue.order("Anna")[:3]
     for digest in (first, second):
         save(queue, "Anna", digest)
     save(queue, "Bo", first)
-    assert queue.ahead_of("Anna") == everything - {first, second}
-    assert queue.ahead_of("Cy") == everything - {first}
-    queue.expose("Cy", [third], scores=True)
-    assert queue.ahead_of("Cy") == everything - {first, third}
+    assert queue.answers_ahead("Anna") == everything - {first, second}
+    assert queue.answers_ahead("Cy") == everything - {first}
+    queue.record_exposures("Cy", [third], scores=True)
+    assert queue.answers_ahead("Cy") == everything - {first, third}
     queue.undo("Bo")
-    assert queue.ahead_of("Cy") == everything - {third}
-    assert queue.ahead_of("reference") == everything
+    assert queue.answers_ahead("Cy") == everything - {third}
+    assert queue.answers_ahead("reference") == everything
 
 
 def test_calibration_is_ahead(run, store):
     """Of the answers that have all their scores, just those are ahead that a new analyst is to calibrate on."""
     queue, referenced = calibrated(run, store)
     work(queue, "Anna")
-    assert queue.ahead_of("Bo") == set(referenced[:3])
+    assert queue.answers_ahead("Bo") == set(referenced[:3])
     save(queue, "Bo", referenced[0])
-    assert queue.ahead_of("Bo") == set(referenced[1:3])
-    assert queue.ahead_of("reference") == set(queue.pool.answers) - set(referenced)
+    assert queue.answers_ahead("Bo") == set(referenced[1:3])
+    assert queue.answers_ahead("reference") == set(queue.pool.answers) - set(referenced)
 
 
 # -- calibration --
@@ -71,7 +71,7 @@ def test_a_new_analyst_begins_with_calibration(run, store):
     for analyst in ("Anna", "Bo"):
         done = []
         for number in range(4):
-            digest = queue.next(analyst)
+            digest = queue.next_answer(analyst)
             assert queue.is_calibration(digest, analyst) == (number < 3)
             done.append(save(queue, analyst, digest))
         assert [event.answer for event in done[:3]] == referenced[:3]
@@ -82,14 +82,14 @@ def test_a_new_analyst_begins_with_calibration(run, store):
 def test_the_reference_is_shown_after_ones_own_score_only(run, store):
     """Before their own score an analyst can't have the reference's, after it they can."""
     queue, _ = calibrated(run, store)
-    digest = queue.next("Anna")
-    assert queue.reference(digest, "Anna") is None
+    digest = queue.next_answer("Anna")
+    assert queue.reference_score(digest, "Anna") is None
     save(queue, "Anna", digest)
-    assert keys_of(queue.reference(digest, "Anna").values) == "22222"
-    assert queue.reference(digest, "reference") is None
+    assert keys_of(queue.reference_score(digest, "Anna").values) == "22222"
+    assert queue.reference_score(digest, "reference") is None
     queue.undo("Anna")
     assert queue.is_calibration(digest, "Anna")
-    assert queue.reference(digest, "Anna") is None
+    assert queue.reference_score(digest, "Anna") is None
 
 
 def test_a_correction_of_a_calibration_score_stays_one(run, store):
@@ -102,7 +102,7 @@ def test_a_correction_of_a_calibration_score_stays_one(run, store):
 def test_calibration_goes_on_with_another_answer(run, store):
     """Where the scores of a calibration answer were seen, the next one takes its place."""
     queue, referenced = calibrated(run, store)
-    queue.expose("Bo", [referenced[1]], scores=True)
+    queue.record_exposures("Bo", [referenced[1]], scores=True)
     assert not queue.is_calibration(referenced[1], "Bo")
     assert work(queue, "Bo", answers=3) == [referenced[0], referenced[2], referenced[3]]
 
@@ -183,7 +183,7 @@ def test_an_adjudication_can_be_withdrawn(run, store):
     assert (draft.typed, draft.note, draft.seconds) == (keys_of(POOR), "Hm.", 20.0)
     assert [d.adjudication for d in queue.disputes("Cy")] == [None] * 3
     store.append([undo(queue.current.score(digest, "Bo"))])
-    assert digest not in queue.ahead_of("Cy")
+    assert digest not in queue.answers_ahead("Cy")
 
 
 def test_no_dispute_is_shown_to_whom_it_could_be_asked(run, store):
@@ -215,14 +215,14 @@ def test_who_has_seen_the_scores_is_not_asked(run, store, settles):
     """An adjudicator who has looked, or has settled it and withdrawn that, is not asked to score the answer."""
     queue = disputed(run, store)
     digest = queue.order("Anna")[1]
-    queue.expose("Cy", [digest], scores=True)
+    queue.record_exposures("Cy", [digest], scores=True)
     if settles:
         event = queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id="settled")
         store.append([undo(event)])
     # The answer wants a score again.
     store.append([undo(queue.current.score(digest, "Bo"))])
-    assert queue.next("Cy") is None
-    assert queue.next("Dee") == digest
+    assert queue.next_answer("Cy") is None
+    assert queue.next_answer("Dee") == digest
 
 
 def test_the_reference_analyst_is_not_asked_what_is_to_be_settled(run, store):
@@ -248,16 +248,16 @@ def test_a_score_says_what_its_analyst_had_seen(run, store):
     """Whoever was shown whose an answer is, or how others scored it, gives no blind or independent score of it."""
     queue = open_queue(run, store)
     first, second, third = work(queue, "Anna", answers=3)
-    queue.expose("Anna", [first, second], system=True)
-    queue.expose("Anna", [second, third], scores=True)
+    queue.record_exposures("Anna", [first, second], system=True)
+    queue.record_exposures("Anna", [second, third], scores=True)
     given = {digest: save(queue, "Anna", digest, "33333") for digest in (first, second, third)}
     seen = {digest: (event.blind, event.independent) for digest, event in given.items()}
     assert seen == {first: (False, True), second: (False, False), third: (True, False)}
-    assert [(e.blind, e.independent) for e in store.events_of(first) if e.kind == "look"] == [(False, True)]
+    assert [(e.blind, e.independent) for e in store.load_answer_events(first) if e.kind == "look"] == [(False, True)]
     # Nobody else has seen anything, and what was given before stays as it was.
     other = save(queue, "Bo", second)
     assert (other.blind, other.independent) == (True, True)
-    assert store.events_of(second)[0].independent
+    assert store.load_answer_events(second)[0].independent
 
 
 def test_an_exposure_is_recorded_once(run, store):
@@ -265,26 +265,26 @@ def test_an_exposure_is_recorded_once(run, store):
     queue = open_queue(run, store)
     first, second = queue.order("Anna")[:2]
     for _ in range(2):
-        queue.expose("Anna", [first, first], system=True)
-    queue.expose("Anna", [first, second], system=True)
-    queue.expose("Anna", [first], scores=True)
-    queue.expose("Anna", ["f" * 64], scores=True)
+        queue.record_exposures("Anna", [first, first], system=True)
+    queue.record_exposures("Anna", [first, second], system=True)
+    queue.record_exposures("Anna", [first], scores=True)
+    queue.record_exposures("Anna", ["f" * 64], scores=True)
     exposures = [(event.answer, event.blind, event.independent) for event in kept(store)]
     assert exposures == [(first, False, True), (second, False, True), (first, True, False)]
-    open_queue(run, store).expose("Anna", [first], scores=True, system=True)
+    open_queue(run, store).record_exposures("Anna", [first], scores=True, system=True)
     assert len(kept(store)) == 3
 
 
 def test_a_score_that_was_changed_after_the_comparison(run, store):
     """Undone and given anew after a look at the reference's, a score is neither independent nor for calibration."""
     queue, referenced = calibrated(run, store)
-    digest = queue.next("Anna")
+    digest = queue.next_answer("Anna")
     first = save(queue, "Anna", digest, "33333")
-    queue.expose("Anna", [digest], scores=True)
+    queue.record_exposures("Anna", [digest], scores=True)
     queue.undo("Anna")
     # It is still theirs, whatever they have seen: it comes back with what was typed, also after a reload.
-    assert queue.next("Anna") == digest
-    assert digest in queue.ahead_of("Anna")
+    assert queue.next_answer("Anna") == digest
+    assert digest in queue.answers_ahead("Anna")
     second = save(queue, "Anna", digest, "22222")
     assert (first.calibration, first.independent) == (True, True)
     assert (second.calibration, second.independent) == (False, False)
@@ -299,7 +299,7 @@ def test_an_adjudication_is_never_independent(run, store):
     """Nor is what its analyst gives afterwards; it is blind where they could not see whose answer it was."""
     queue = disputed(run, store)
     first, second = queue.order("Anna")[:2]
-    queue.expose("Cy", [second], system=True)
+    queue.record_exposures("Cy", [second], system=True)
     settled = [queue.adjudicate("Cy", digest, GOOD, note="", seconds=None, id=new_id()) for digest in (first, second)]
     assert [(event.blind, event.independent) for event in settled] == [(True, False), (False, False)]
     assert not save(queue, "Cy", first).independent

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from genaipa.errors import DataError
 from genaipa.scoring.columns import CORE, IN_TABLE
-from genaipa.scoring.rubric import Bounds, Values, band, load_rubric, rubric_problems, shipped_rubric
-from genaipa.scoring.tables import SHOWN, columns
+from genaipa.scoring.rubric import Bounds, Values, band, find_rubric_problems, load_rubric, shipped_rubric
+from genaipa.scoring.tables import SHEET_COLUMNS, score_columns
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, shipped_folder
 
@@ -39,7 +39,7 @@ WORDS = {
         -1.0: "an incorrect reference",
     },
 }
-EVERY_SCORE = [PAPER.typed("".join(keys)) for keys in itertools.product("123", repeat=5)]
+EVERY_SCORE = [PAPER.parse_keys("".join(keys)) for keys in itertools.product("123", repeat=5)]
 a_score = st.sampled_from(EVERY_SCORE)
 
 
@@ -56,10 +56,10 @@ a_score = st.sampled_from(EVERY_SCORE)
 )
 def test_m_all_of_a_score(typed: str, overall: float, positive: float, negative: float) -> None:
     """M_all is the normalised sum of the five values."""
-    values = PAPER.typed(typed)
+    values = PAPER.parse_keys(typed)
     assert PAPER.m_all(values) == overall
-    assert PAPER.points({metric: max(values[metric], 0.0) for metric in PAPER.metrics}) == positive
-    assert PAPER.points({metric: min(values[metric], 0.0) for metric in PAPER.metrics}) == negative
+    assert PAPER.weighted_sum({metric: max(values[metric], 0.0) for metric in PAPER.metrics}) == positive
+    assert PAPER.weighted_sum({metric: min(values[metric], 0.0) for metric in PAPER.metrics}) == negative
 
 
 def test_m_all_is_the_papers_formula() -> None:
@@ -84,7 +84,7 @@ def test_bounds_of_m_all() -> None:
     assert Bounds().overall == Bounds(green=77.5, red=55)
     stricter = Bounds(green=0.6, red=-0.2)
     assert (stricter.overall.green, stricter.overall.red) == pytest.approx((82, 46))
-    assert stricter.in_words == "Green from 0.6 (M_all 82) up, Red below -0.2 (M_all 46), Yellow between"
+    assert stricter.description == "Green from 0.6 (M_all 82) up, Red below -0.2 (M_all 46), Yellow between"
 
 
 @given(st.lists(a_score, min_size=1, max_size=30))
@@ -110,7 +110,7 @@ def test_the_shipped_rubric_is_the_papers() -> None:
     assert words == WORDS
     assert PAPER.digest == "7b32a71193c6"
     assert PAPER.bands == Bounds()
-    assert not list(rubric_problems(Path(), PAPER))
+    assert not list(find_rubric_problems(Path(), PAPER))
 
 
 def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     rubric = load_rubric(workspace)
     assert rubric.weights["relevance"] == 2
     assert rubric.digest != PAPER.digest
-    assert rubric.m_all(rubric.typed("13333")) == pytest.approx(10 + 90 * (2 - 4 + 6) / 12)
+    assert rubric.m_all(rubric.parse_keys("13333")) == pytest.approx(10 + 90 * (2 - 4 + 6) / 12)
     (tmp_path / "genaipa.toml").write_text('rubric = "owm"\n', encoding="utf-8")
     with pytest.raises(DataError, match=r"genaipa.toml: rubric: there is no rubric 'owm': did you mean 'own'\?"):
         load_rubric(workspace)
@@ -136,7 +136,7 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     ("before", "after", "entry", "problem"),
     [
         ("[1, 0.5, -1]", "[1, -1, 0.5]", "values", "from best to worst"),
-        ("[1, 0.5, -1]", "[5, 3, 1]", "values", "the best value has to be 1"),
+        ("[1, 0.5, -1]", "[5, 3, 1]", "values", "the best value must be 1"),
         ("[1, 0.5, -1]", "[1, -1]", "metrics.relevance.words", "words for each of the 2 values"),
         ("  relevance:", "  Relevance:", "metrics.Relevance", "small letters"),
         ("  relevance:", "  status:", "metrics.status", "name of another column"),
@@ -163,7 +163,7 @@ def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry
 
 def test_no_metric_has_the_name_of_another_column() -> None:
     """A metric's column can't be taken for another one, in the tidy table, in an export or in a sheet."""
-    others = {*CORE, *IN_TABLE, *columns(PAPER), *SHOWN} - set(PAPER.metrics)
+    others = {*CORE, *IN_TABLE, *score_columns(PAPER), *SHEET_COLUMNS} - set(PAPER.metrics)
     for name in sorted(others):
         metrics = PAPER.metrics | {name: PAPER.metrics["clarity"]}
-        assert list(rubric_problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name
+        assert list(find_rubric_problems(Path(), msgspec.structs.replace(PAPER, metrics=metrics))), name

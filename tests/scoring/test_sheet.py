@@ -13,10 +13,10 @@ from exchanging import ANSWERS, GOOD, digest, kept
 from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case
-from genaipa.scoring.importing import ImportedScores, import_from
+from genaipa.scoring.importing import ImportedScores, import_sources
 from genaipa.scoring.people import People
 from genaipa.scoring.store import Store
-from genaipa.scoring.tables import MOST_CHARACTERS, blind_order, write_sheet
+from genaipa.scoring.tables import MOST_CHARACTERS, shuffle_answers, write_sheet
 from rubrics import METRICS, PAPER
 
 
@@ -95,7 +95,7 @@ def test_an_answer_that_no_cell_can_hold_is_cut_with_a_mark() -> None:
     ((_, _, _, answer, *_),) = sheet_of(case(1, "=" + "a" * 200_000))["scores"].iter_rows(min_row=2, values_only=True)
     assert len(answer) <= MOST_CHARACTERS
     assert answer.startswith("'=a")
-    assert answer.endswith("[cut here: the whole text has 200,001 characters, and a cell can't hold them]")
+    assert answer.endswith("[cut here: the whole text has 200,001 characters, more than a cell can hold]")
 
 
 def test_a_sheet_that_was_filled_comes_back() -> None:
@@ -106,7 +106,7 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
     workbook["scores"].title = "done"
     workbook.save("filled.xlsx")
     with contextlib.closing(Store.open("sqlite:///scores.db")) as store:
-        assert import_from(store, [Path("filled.xlsx")], ANSWERS, People()) == ImportedScores(1, 0, 1, [], [])
+        assert import_sources(store, [Path("filled.xlsx")], ANSWERS, People()) == ImportedScores(1, 0, 1, [], [])
         events = kept(store)
     assert [(e.answer, e.analyst, e.values, e.note) for e in events] == [(digest(2), "Ann", GOOD, "said so")]
 
@@ -114,10 +114,10 @@ def test_a_sheet_that_was_filled_comes_back() -> None:
 def test_every_analyst_has_an_order_of_their_own() -> None:
     """Documents stay together, nothing is lost, and the same analyst gets the same order again."""
     answers = [replace(ANSWERS[digest(n)], document_digest=str(n % 3)) for n in range(1, 10)]
-    ann, bo = blind_order(answers, "Ann"), blind_order(answers, "Bo")
+    ann, bo = shuffle_answers(answers, "Ann"), shuffle_answers(answers, "Bo")
     assert sorted(ann) == sorted(bo) == sorted(ANSWERS)
     assert ann != bo
-    assert ann == blind_order(reversed(answers), "Ann")
+    assert ann == shuffle_answers(reversed(answers), "Ann")
     of = {answer.digest: answer.document_digest for answer in answers}
     assert len(list(groupby(ann, of.get))) == 3
 

@@ -165,8 +165,8 @@ def test_disagreement_is_settled_and_measured_in_six_metrics() -> None:
     desk = desk_here()
     for analyst, keys in (("ada", "111111"), ("grace", "141111")):
         for answer in digests(desk):
-            values = desk.rubric.typed(keys)
-            desk.queue.save(analyst, answer, values, note="", seconds=60, suggested={}, id=f"{analyst}{answer}")
+            values = desk.rubric.parse_keys(keys)
+            desk.queue.save_score(analyst, answer, values, note="", seconds=60, suggested={}, id=f"{analyst}{answer}")
     verdict = Shown("adjudication", desk).components()["verdict"]
     assert [metric["name"] for metric in verdict["metrics"] if metric["differs"]] == ["sachliche Richtigkeit"]
     assert verdict["draft"]["typed"] == "1.1111"
@@ -197,7 +197,7 @@ def test_a_sheet_has_the_rubrics_columns_and_words(genaipa: Callable[..., Finish
     book.save("ada.xlsx")
     assert "1 " in done(genaipa("scores", "import", "ada.xlsx"))
     with contextlib.closing(open_store(find_workspace())) as store:
-        assert [store.rubric.keys_of(event.values) for _, event in store.events()] == ["123411"]
+        assert [store.rubric.format_keys(event.values) for _, event in store.events()] == ["123411"]
 
 
 def test_scores_by_two_rubrics_are_not_mixed(genaipa: Callable[..., Finished]) -> None:

@@ -44,8 +44,8 @@ def test_events_come_back_as_they_were(each_store: Store) -> None:
     events = [full, machine, undo(full), skip("Ana Ünal", "a2")]
     assert each_store.append(events) == 4
     assert kept(each_store) == events
-    assert each_store.events_of("a1") == events[:3]
-    assert each_store.events_of("a3") == []
+    assert each_store.load_answer_events("a1") == events[:3]
+    assert each_store.load_answer_events("a3") == []
 
 
 def test_an_event_sent_twice_is_kept_once(each_store: Store) -> None:
@@ -93,12 +93,12 @@ def test_events_that_make_no_sense_are_refused(store: Store) -> None:
         "a machine gives scores, and no adjudication": [
             Event(new_id(), now(), "adjudication", "judge", "a1", GOOD, scorer="machine")
         ],
-        "nothing by bob about this answer": [undo(first, analyst="bob")],
-        f"with the id '{first.id}' to undo": [undo(first, answer="a2")],
-        "with the id 'nowhere' to undo": [undo(first, undoes="nowhere")],
-        f"with the id '{withdrawn.id}' to undo": [undo(withdrawn)],
-        f"with the id '{look.id}' to undo": [undo(look)],
-        f"with the id '{later.id}' to undo": [undo(later), later],
+        "bob has no event": [undo(first, analyst="bob")],
+        f"has no event '{first.id}' about this answer": [undo(first, answer="a2")],
+        "has no event 'nowhere' about this answer": [undo(first, undoes="nowhere")],
+        f"has no event '{withdrawn.id}' about this answer": [undo(withdrawn)],
+        f"has no event '{look.id}' about this answer": [undo(look)],
+        f"has no event '{later.id}' about this answer": [undo(later), later],
     }
     for sentence, events in refused.items():
         with pytest.raises(DataError, match=sentence):
@@ -310,14 +310,14 @@ def test_no_answer_is_given_out_too_often(url: str, desks: int) -> None:
         return sum(
             store.append([score(mine, answer)])
             for answer in answers
-            if all(event.analyst != mine for event in store.events_of(answer))
+            if all(event.analyst != mine for event in store.load_answer_events(answer))
             and store.reserve(answer, mine, wanted=wanted)
         )
 
     with contextlib.ExitStack() as stack:
         stores = [stack.enter_context(opened(url)) for _ in range(desks)]
         total = sum(at_once(stores, take_them_all)) + sum(at_once(stores, score_what_is_left))
-        scored = {answer: {event.analyst for event in stores[0].events_of(answer)} for answer in answers}
+        scored = {answer: {event.analyst for event in stores[0].load_answer_events(answer)} for answer in answers}
         assert {answer: len(analysts) for answer, analysts in scored.items()} == dict.fromkeys(answers, wanted)
         assert total == wanted * len(answers) == len(kept(stores[0]))
 
@@ -387,7 +387,7 @@ def state(url: str) -> Any:
     """Everything that is in a database."""
     with opened(url) as store:
         drafts = [untimed(draft) for draft in store.drafts("ana")]
-        return list(store.events()), store.chained(), drafts, store.reservations()
+        return list(store.events()), store.log_state(), drafts, store.reservations()
 
 
 def begun(url: str) -> Any:

@@ -20,7 +20,7 @@ import pytest
 from stores import kept, opened, score
 
 from genaipa.errors import DataError, GenaipaError, UsageError
-from genaipa.scoring.databases import SCHEMA_STEPS, bring_forward, schema_version
+from genaipa.scoring.databases import SCHEMA_STEPS, migrate_schema, schema_version
 from genaipa.scoring.events import verify_log
 from genaipa.scoring.store import Store, database_url
 from genaipa.workspace import find_workspace
@@ -54,8 +54,8 @@ def test_a_database_is_made_anew_once(url: str) -> None:
 
 def forward(store: Store, *further: tuple[str, ...]) -> int:
     """Bring a database forward by steps that a later genaipa may have; the version it has then."""
-    with store._writing() as connection:
-        bring_forward(connection, (*SCHEMA_STEPS, *further))
+    with store._open_transaction() as connection:
+        migrate_schema(connection, (*SCHEMA_STEPS, *further))
         return schema_version(connection)
 
 
@@ -74,7 +74,7 @@ def test_an_older_database_is_brought_forward(each_store: Store) -> None:
 def test_who_began_an_answer_is_found_without_reading_every_draft(each_store: Store) -> None:
     """The drafts of an answer are looked up in an index, whichever analysts they are of."""
     question = "SELECT draft FROM score_drafts WHERE answer = 'a1'"
-    with each_store._reading() as connection:
+    with each_store._open_connection() as connection:
         if each_store._engine.dialect.name == "sqlite":
             plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {question}")
         else:
@@ -114,7 +114,7 @@ def test_a_sqlite_file_is_private_and_durable(tmp_path: Path) -> None:
         files = sorted(tmp_path.glob("scores.db*"))
         assert [path.name for path in files] == ["scores.db", "scores.db-shm", "scores.db-wal"]
         assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
-        with store._reading() as connection:
+        with store._open_connection() as connection:
             assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
@@ -138,8 +138,8 @@ def test_readers_do_not_wait_for_a_writer(each_store: Store) -> None:
     """While a transaction is under way, others read what was there before it."""
     event = score("ana", "a1")
     each_store.append([event])
-    with each_store._writing() as connection:
-        each_store._keep(connection, [score("ana", "a2")])
+    with each_store._open_transaction() as connection:
+        each_store._append_batch(connection, [score("ana", "a2")])
         assert kept(each_store) == [event]
         connection.rollback()
 
@@ -151,7 +151,7 @@ def test_a_reader_waits_for_nobody(tmp_path: Path) -> None:
         store.append([score("Ada", "a")])
     with contextlib.closing(sqlite3.connect(tmp_path / "scores.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with contextlib.closing(Store.open(url, reading=True)) as store:
+        with contextlib.closing(Store.open(url, read_only=True)) as store:
             assert len(list(store.events())) == 1
             assert verify_log(store).breaks == []
         other.execute("ROLLBACK")
@@ -234,20 +234,20 @@ def test_a_folder_that_cant_be_written_is_said(locked_folder: Path, tmp_path: Pa
     path = locked_folder / "scores.db"
     with opened(f"sqlite:///{tmp_path / 'other.db'}"):
         pass  # what is imported on use is imported now, while everything can be read
-    with as_a_guest(), pytest.raises(DataError, match=r"scores\.db: can't be made \(Permission denied\)"):
+    with as_a_guest(), pytest.raises(DataError, match=r"scores\.db: can't be created \(Permission denied\)"):
         Store.open(f"sqlite:///{path}")
     locked_folder.chmod(0o755)
     with opened(f"sqlite:///{path}") as store:
         store.append([score("ana", "a1")])
     path.chmod(0o444)
     locked_folder.chmod(0o555)
-    with as_a_guest(), pytest.raises(GenaipaError, match="the file and its folder have to be writable"):
+    with as_a_guest(), pytest.raises(GenaipaError, match="make the file and its folder writable"):
         Store.open(f"sqlite:///{path}")
 
 
 def test_a_folder_that_isnt_there_is_said(tmp_path: Path) -> None:
     """A file in a folder that doesn't exist, a folder, and no name at all are each refused with a sentence."""
-    with pytest.raises(DataError, match=r"scores\.db: can't be made \(No such file or directory\)"):
+    with pytest.raises(DataError, match=r"scores\.db: can't be created \(No such file or directory\)"):
         Store.open(f"sqlite:///{tmp_path / 'missing' / 'scores.db'}")
     with pytest.raises(GenaipaError, match="can't be used"):
         Store.open(f"sqlite:///{tmp_path}")
@@ -314,7 +314,7 @@ def test_a_password_is_never_told(url: str, says: str) -> None:
 @pytest.mark.full
 def test_what_a_transaction_holds_is_given_back(request: pytest.FixtureRequest) -> None:
     """Each connection asks the server to end its turn if it should vanish in the middle of one."""
-    with opened(postgres.database(request.config)) as store, store._reading() as connection:
+    with opened(postgres.database(request.config)) as store, store._open_connection() as connection:
         shown = [
             connection.exec_driver_sql(f"SHOW {name}").scalar()
             for name in ("idle_in_transaction_session_timeout", "lock_timeout")
@@ -356,7 +356,7 @@ def test_a_missing_package_names_its_extra(package: str, url: str, extra: str) -
 def test_an_empty_file_of_another_kind_stays_what_it_is() -> None:
     """An address with a slip makes no database of a settings file."""
     Path("genaipa.toml").touch()
-    with pytest.raises(DataError, match=r"genaipa\.toml: is empty and no database; name one that ends in \.db"):
+    with pytest.raises(DataError, match=r"genaipa\.toml: is empty and not a database; name a file that ends in \.db"):
         Store.open("sqlite:///genaipa.toml")
     assert Path("genaipa.toml").stat().st_size == 0
     Path("new.db").touch()

@@ -22,7 +22,7 @@ from stores import KINDS, empty_database, kept, opened
 from genaipa.runs.selection import find_run
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.current import CurrentScores, in_effect
+from genaipa.scoring.current import CurrentScores, select_effective_events
 from genaipa.scoring.events import Draft, Event, new_id
 from genaipa.scoring.queue import Queue
 from genaipa.workspace import find_workspace
@@ -90,11 +90,11 @@ class Scorer:
     def _ask(self) -> bool:
         """Let the queue put an answer on screen, in place of what was there; whether anything is left."""
         asked = time.monotonic()
-        self.answer, self.correcting = self.queue.next(self.name) or "", False
+        self.answer, self.correcting = self.queue.next_answer(self.name) or "", False
         self._leave_others(asked)
         if self.answer:
             self.theirs.setdefault(self.answer, time.monotonic())
-        return bool(self.answer or self.queue.ahead_of(self.name))
+        return bool(self.answer or self.queue.answers_ahead(self.name))
 
     def _leave_others(self, at: float) -> None:
         """Of what is not on screen, only what is begun or scored stays theirs; the rest may be another's since then."""
@@ -109,7 +109,7 @@ class Scorer:
     def _save(self) -> None:
         digits, event_id = "".join(self.chance.choices("123", k=5)), new_id()
         for _ in range(1 + (self.chance.random() < 0.1)):  # Enter pressed twice
-            event = self.queue.save(
+            event = self.queue.save_score(
                 self.name,
                 self.answer,
                 typed(digits),
@@ -160,7 +160,7 @@ class Scorer:
 
     def _back(self) -> None:
         """Look at the score before again, to correct it."""
-        before = self.queue.before(self.name, self.answer if self.correcting else None)
+        before = self.queue.previous_answer(self.name, self.answer if self.correcting else None)
         if before is not None:
             self._show(before)
 
@@ -215,11 +215,11 @@ def test_a_whole_study(tmp_path: Path, request: pytest.FixtureRequest, kind: str
     with opened(url) as store:
         events = kept(store)
         queue = Queue(Pool(find_workspace(), [run]), store, CurrentScores(store.events), plan)
-    wanted = {answer: queue.wanted(answer) for answer in queue.pool.answers}
+    wanted = {answer: queue.count_wanted_scores(answer) for answer in queue.pool.answers}
     assert len(wanted) == QUESTIONS * len(DOCUMENTS)
 
     # Exactly what is wanted stands, each score by another analyst.
-    stands = [event for event in in_effect(events) if event.kind == "score"]
+    stands = [event for event in select_effective_events(events) if event.kind == "score"]
     by_answer: defaultdict[str, list[str]] = defaultdict(list)
     for event in stands:
         by_answer[event.answer].append(event.analyst)

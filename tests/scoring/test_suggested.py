@@ -14,9 +14,9 @@ from stores import kept, opened, score
 import genaipa
 from genaipa.errors import DataError
 from genaipa.reports.chapters.agreement import tabulate_suggested
-from genaipa.scoring.agreement import LEAST_ANSWERS, compare_suggested
+from genaipa.scoring.agreement import LEAST_ANSWERS, compare_suggestions
 from genaipa.scoring.databases import SCHEMA_STEPS
-from genaipa.scoring.events import Event, Shown, verify_log
+from genaipa.scoring.events import Event, ScreenContents, verify_log
 from genaipa.scoring.evidence.examine import is_withheld
 from rubrics import METRICS, PAPER, typed
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 SECTIONS = '  Q1: {silent: no, answer: "Your name and your address.", sections: ["1"]}\n'
 SAID = "Your name and your address are collected, says section 1."
-BESIDE = Shown(nearest=True, evidence=("reference",), suggestion=("reference",))
+BESIDE = ScreenContents(nearest=True, evidence=("reference",), suggestion=("reference",))
 HELD = msgspec.structs.replace(BESIDE, suggestion=(), withheld={"reference": 1.0})
 
 
@@ -36,16 +36,16 @@ def test_older_events_are_read_and_verified(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'scores.db'}"
     with opened(url) as store:
         store.append([score("ana", "a1")])
-        before = [row.event for row in store.links()]
+        before = [row.event for row in store.log_rows()]
         assert "shown" not in before[0]
-        with store._writing() as connection:
+        with store._open_transaction() as connection:
             connection.exec_driver_sql(f"UPDATE score_schema SET version = {len(SCHEMA_STEPS) - 1}")
     with opened(url) as store:
         store.append([score("ana", "a2", shown=BESIDE)])
-        assert [row.event for row in store.links()][:1] == before
+        assert [row.event for row in store.log_rows()][:1] == before
         assert [event.shown for event in kept(store)] == [None, BESIDE]
         assert verify_log(store).breaks == []
-        with store._reading() as connection:
+        with store._open_connection() as connection:
             assert connection.exec_driver_sql("SELECT version FROM score_schema").scalar() == len(SCHEMA_STEPS)
         with pytest.raises(DataError, match="another event"):
             store.append([msgspec.structs.replace(kept(store)[1], shown=HELD)])
@@ -99,7 +99,7 @@ def test_a_suggestion_that_nobody_came_to() -> None:
     silent = sent(page, "11111", {}) | {"act": "save", "number": 2}
     page.tell("turn", "act", silent)
     (event,) = kept(desk.store)
-    assert (event.shown, event.suggested) == (Shown(), {})
+    assert (event.shown, event.suggested) == (ScreenContents(), {})
 
 
 def test_what_is_held_back_is_kept() -> None:
@@ -115,7 +115,7 @@ def test_what_is_held_back_is_kept() -> None:
     said = {"nearest": False, "grey": False, "evidence": [], "suggestion": ["reference"]}
     page.tell("turn", "act", sent(page, "11111", said) | {"act": "save", "number": 1})
     (event,) = kept(desk.store)
-    assert (event.shown, event.suggested) == (Shown(withheld={"reference": 1.0}), {})
+    assert (event.shown, event.suggested) == (ScreenContents(withheld={"reference": 1.0}), {})
 
 
 def scores(answers: int, *, held: bool, keys: str = "11111", **more: Any) -> list[Event]:
@@ -133,7 +133,7 @@ def _screen(*, held: bool) -> dict[str, Any]:
 def test_with_and_without() -> None:
     """The difference of the means, with an interval, from answers with and without; none below ten on a side."""
     some = [*scores(20, held=False), *scores(12, held=True, keys="11113")]
-    (metric,) = (found := compare_suggested(some, PAPER))
+    (metric,) = (found := compare_suggestions(some, PAPER))
     one = found[metric]
     assert (metric, one.shown, one.withheld) == ("reference", 20, 12)
     assert (one.with_it, one.without, one.as_suggested, one.as_withheld) == (0.75, -0.25, 0.5, 0.0)
@@ -142,10 +142,10 @@ def test_with_and_without() -> None:
     assert one.interval[0] < 1.0 < one.interval[1]
     # By SciPy: ttest_ind([1, .5] * 10, [-1, .5] * 6, equal_var=False).confidence_interval()
     assert one.interval == pytest.approx((0.4936, 1.5064), abs=1e-4)
-    few = compare_suggested([*scores(20, held=False), *scores(LEAST_ANSWERS - 1, held=True)], PAPER)["reference"]
+    few = compare_suggestions([*scores(20, held=False), *scores(LEAST_ANSWERS - 1, held=True)], PAPER)["reference"]
     assert (few.difference, few.interval, few.withheld) == (None, None, LEAST_ANSWERS - 1)
-    assert compare_suggested([score("ana", "a1")], PAPER) == {}, "nothing is known of what was on screen"
-    assert compare_suggested(scores(20, held=True, independent=False), PAPER) == {}
+    assert compare_suggestions([score("ana", "a1")], PAPER) == {}, "nothing is known of what was on screen"
+    assert compare_suggestions(scores(20, held=True, independent=False), PAPER) == {}
 
 
 def test_with_and_without_on_page_and_in_report() -> None:
@@ -155,7 +155,7 @@ def test_with_and_without_on_page_and_in_report() -> None:
     assert "suggested" not in genaipa.report().tables
     for who, id_ in (("Anna", "one"), ("Bo", "two")):
         assert "agreement suggested" not in Page("agreement", desk).components()
-        desk.queue.save(who, answer, typed("11111"), id=id_, suggested={"reference": 1.0}, shown=BESIDE, **given)
+        desk.queue.save_score(who, answer, typed("11111"), id=id_, suggested={"reference": 1.0}, shown=BESIDE, **given)
     page = Page("agreement", desk)
     assert page.rows("agreement suggested") == [["reference", "1.00", "-", "-", "-", "100%", "-", "1 and 0"]]
     table = genaipa.report().tables["suggested"].data

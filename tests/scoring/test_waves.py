@@ -24,9 +24,9 @@ from genaipa.runs.filters import Filters
 from genaipa.runs.records import answer_digest
 from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.scoring.waves import Waves, inclusion, load_waves, short_digest, standings, written
+from genaipa.scoring.waves import Waves, compute_inclusion, encode_waves, load_waves, measure_standings, short_digest
 from genaipa.ui.desk import open_desk
-from genaipa.ui.settings import DeskSettings, handed_settings
+from genaipa.ui.settings import DeskSettings, read_settings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def draw(
     strata: dict[str, str] | None = None,
 ) -> Waves:
     """A wave of these answers, or one more draw."""
-    return (before or Waves()).drawn(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata)
+    return (before or Waves()).extend(answers, size=number, seed=seed, time="2026-11-22T00:00:00Z", strata=strata)
 
 
 def frame(answers: Iterable[PooledAnswer]) -> pd.DataFrame:
@@ -94,16 +94,16 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
     answers = study()
     small = draw(answers, 32, seed)
     grown, at_once = draw(answers, 64, seed, small), draw(reversed(answers), 64, seed)
-    assert grown.taken == at_once.taken
-    pd.testing.assert_frame_equal(inclusion(frame(answers), grown), inclusion(frame(answers), at_once))
-    assert small.taken[GPT] < grown.taken[GPT]
+    assert grown.answers_in_wave == at_once.answers_in_wave
+    pd.testing.assert_frame_equal(compute_inclusion(frame(answers), grown), compute_inclusion(frame(answers), at_once))
+    assert small.answers_in_wave[GPT] < grown.answers_in_wave[GPT]
     places = defaultdict(list)
     for one in answers:
-        if short_digest(one.digest) in grown.taken[GPT]:
+        if short_digest(one.digest) in grown.answers_in_wave[GPT]:
             places[one.question].append(one.document)
     assert {len(documents) for documents in places.values()} == {2} == {len(set(two)) for two in places.values()}
     assert len(places) == 32
-    assert draw(answers, 64, seed + 1).taken != grown.taken
+    assert draw(answers, 64, seed + 1).answers_in_wave != grown.answers_in_wave
     # Never smaller, and the same again.
     assert draw(answers, 32, seed, grown) == grown == draw(answers, None, seed, grown)
 
@@ -111,15 +111,19 @@ def test_a_wave_grown_keeps_its_answers_and_equals_one_drawn_at_once(seed):
 def test_each_question_has_its_share():
     """Where the size is no multiple, some questions give one more; where questions are short of answers, others do."""
     answers = study(10, 3)
-    share = Counter(one.question for one in answers if short_digest(one.digest) in draw(answers, 23).taken[GPT])
+    share = Counter(
+        one.question for one in answers if short_digest(one.digest) in draw(answers, 23).answers_in_wave[GPT]
+    )
     assert Counter(share.values()) == {2: 7, 3: 3}
     few = [one for one in answers if one.question != "q00" or one.document == "d0"]
-    share = Counter(one.question for one in few if short_digest(one.digest) in draw(few, 25).taken[GPT])
+    share = Counter(one.question for one in few if short_digest(one.digest) in draw(few, 25).answers_in_wave[GPT])
     assert share["q00"] == 1
     assert Counter(share.values()) == {1: 1, 2: 3, 3: 6}
-    assert len(draw(answers, 4).taken[GPT]) == 4
-    assert len({one.question for one in answers if short_digest(one.digest) in draw(answers, 4).taken[GPT]}) == 4
-    assert len(draw(answers, 500).taken[GPT]) == 30
+    assert len(draw(answers, 4).answers_in_wave[GPT]) == 4
+    assert (
+        len({one.question for one in answers if short_digest(one.digest) in draw(answers, 4).answers_in_wave[GPT]}) == 4
+    )
+    assert len(draw(answers, 500).answers_in_wave[GPT]) == 30
 
 
 def test_later_answers_have_a_draw_of_their_own():
@@ -133,11 +137,11 @@ def test_later_answers_have_a_draw_of_their_own():
         (("bard", "quality"), 40, 40),
         (GPT, 4, 8),
     ]
-    assert after.taken[GPT] > before.taken[GPT]
+    assert after.answers_in_wave[GPT] > before.answers_in_wave[GPT]
     scored = {one.digest for one in first[:12]}
-    rest = Waves().drawn(first, size=16, seed=0, time="", scored=scored)
+    rest = Waves().extend(first, size=16, seed=0, time="", scored=scored)
     assert rest.draws[0].answers == 20
-    found = inclusion(frame(first), rest)
+    found = compute_inclusion(frame(first), rest)
     assert found["pi"].isna().sum() == 12
     assert not found.loc[found["pi"].isna(), "in_wave"].any()
 
@@ -166,7 +170,7 @@ def test_what_was_drawn_speaks_for_all(turns, strata):
     values = pd.Series(range(1, len(rows) + 1), dtype=float).groupby(rows["answer"].to_numpy()).transform("first")
     gpt = rows["system"] == "gpt"
     for seed in range(size(small=20, soak=300)):
-        known = inclusion(rows, draw(answers, turns, seed, strata=strata))
+        known = compute_inclusion(rows, draw(answers, turns, seed, strata=strata))
         assert known["pi"].between(0, 1, inclusive="right").all()
         z = (values / known["pi"]).where(known["in_wave"], 0)
         found.append((z[gpt].sum(), z[~gpt].sum()))
@@ -179,10 +183,10 @@ def test_even_studies_have_one_chance():
     """64 of 160 answers to 32 questions: π is 0.4 for all, and 0.2 for 32; an answer in no draw has none."""
     answers = study()
     for number in (32, 64):
-        found = inclusion(frame(answers), draw(answers, number))
+        found = compute_inclusion(frame(answers), draw(answers, number))
         assert found["in_wave"].sum() == number
         assert found["pi"].to_numpy() == pytest.approx(number / 160)
-    nothing = inclusion(frame(answers), Waves())
+    nothing = compute_inclusion(frame(answers), Waves())
     assert not nothing["in_wave"].any()
     assert nothing["pi"].isna().all()
     assert found.index.equals(frame(answers).index)
@@ -197,7 +201,7 @@ def test_systems_are_asked_for_the_same():
         {
             (one.question, one.document)
             for one in study(8, 4, systems=[system])
-            if short_digest(one.digest) in later.asked
+            if short_digest(one.digest) in later.all_answers_in_wave
         }
         for system in ("gpt", "bard", "claude")
     ]
@@ -216,9 +220,9 @@ def test_occasions_are_asked_for_the_same(at_once):
     ]
     days = {"run": "2026-05-01", "again": "2026-06-01"}
     before = Waves() if at_once else draw(first, 16)
-    waves = before.drawn([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
+    waves = before.extend([*second, *first], size=32 if at_once else None, seed=0, time="", days=days)
     asked = [
-        {(one.question, one.document) for one in some if short_digest(one.digest) in waves.asked}
+        {(one.question, one.document) for one in some if short_digest(one.digest) in waves.all_answers_in_wave}
         for some in (first, second)
     ]
     assert len(asked[1]) == 16 if at_once else 8
@@ -232,17 +236,19 @@ def test_strata_have_their_shares():
     small = draw(answers, 20, strata=strata)
     waves = draw(answers, 64, before=small)
     for system in ("gpt", "bard"):
-        taken = [one for one in study(16, 20, systems=[system]) if short_digest(one.digest) in waves.asked]
+        taken = [
+            one for one in study(16, 20, systems=[system]) if short_digest(one.digest) in waves.all_answers_in_wave
+        ]
         shares = Counter(strata[one.document] for one in taken)
         assert shares == {"bank": 13, "shop": 20, "(none)": 32}
         assert set(Counter(one.question for one in taken).values()) <= {3, 4, 5}
-    assert small.asked < waves.asked
+    assert small.all_answers_in_wave < waves.all_answers_in_wave
     asked = [
-        {(one.question, one.document) for one in answers if short_digest(one.digest) in waves.taken[group]}
+        {(one.question, one.document) for one in answers if short_digest(one.digest) in waves.answers_in_wave[group]}
         for group in (GPT, ("bard", "quality"))
     ]
     assert asked[0] == asked[1]
-    assert draw(reversed(answers), 64, strata=strata).taken == waves.taken
+    assert draw(reversed(answers), 64, strata=strata).answers_in_wave == waves.answers_in_wave
 
 
 def test_a_wave_that_grows_stays_what_was_finished():
@@ -250,18 +256,22 @@ def test_a_wave_that_grows_stays_what_was_finished():
     answers = study(8, 4)
     wave = draw(answers, 16, before=draw(answers, 8))
     digests = [one.digest for one in answers]
-    [eight] = draw(answers, 8).taken.values()
-    inside = [digest for digest in digests if short_digest(digest) in wave.asked]
+    [eight] = draw(answers, 8).answers_in_wave.values()
+    inside = [digest for digest in digests if short_digest(digest) in wave.all_answers_in_wave]
     first = [digest for digest in inside if short_digest(digest) in eight]
-    assert wave.finished(digests, []).taken == wave.finished(digests, first[1:]).taken == wave.taken
-    part = wave.finished(digests, [*first, *inside[:3]])
-    assert part.taken[GPT] == eight
-    assert part.finished(digests, inside).taken == wave.taken
+    assert (
+        wave.select_finished(digests, []).answers_in_wave
+        == wave.select_finished(digests, first[1:]).answers_in_wave
+        == wave.answers_in_wave
+    )
+    part = wave.select_finished(digests, [*first, *inside[:3]])
+    assert part.answers_in_wave[GPT] == eight
+    assert part.select_finished(digests, inside).answers_in_wave == wave.answers_in_wave
     # What is no longer there, or in no run that is reported, is not missed.
-    assert wave.finished([*first, *digests[:3]], first).taken[GPT] == eight
+    assert wave.select_finished([*first, *digests[:3]], first).answers_in_wave[GPT] == eight
     gone = [digest for digest in digests if digest != inside[0]]
-    assert wave.finished(gone, inside[1:]).taken == wave.taken
-    assert written(part) == written(wave)
+    assert wave.select_finished(gone, inside[1:]).answers_in_wave == wave.answers_in_wave
+    assert encode_waves(part) == encode_waves(wave)
 
 
 # -- the file --
@@ -275,7 +285,7 @@ def test_sample_draws_and_keeps(genaipa):
     assert re.search(r"\b8 answers.*\b8 of them", done.out)
     file = Path("waves.jsonl")
     before = load_waves(find_workspace())
-    assert [len(taken) for taken in before.taken.values()] == [4, 4]
+    assert [len(taken) for taken in before.answers_in_wave.values()] == [4, 4]
     assert [json.loads(line)["system"] for line in file.read_text("utf-8").splitlines()[1:]] == [
         "scripted/say.yaml",
         "scripted/say1.yaml",
@@ -292,8 +302,8 @@ def test_sample_draws_and_keeps(genaipa):
         }
     ]
     after = load_waves(find_workspace())
-    assert [len(taken) for taken in after.taken.values()] == [8, 4]
-    assert all(before.taken[group] <= after.taken[group] for group in before.taken)
+    assert [len(taken) for taken in after.answers_in_wave.values()] == [8, 4]
+    assert all(before.answers_in_wave[group] <= after.answers_in_wave[group] for group in before.answers_in_wave)
     content = file.read_bytes()
     done = genaipa("sample", "--size", "2")
     assert re.search(r"never gets smaller.*\b2 of 2\b", done.out)
@@ -321,13 +331,13 @@ def test_a_file_that_says_something_else_is_refused(genaipa):
     assert int(fine) == int(total) - 1
     assert "waves.jsonl" in said.out
     newer = good.replace(b'"format":1', b'"format":9', 1)
-    other = written(draw(study(2, 2)))
+    other = encode_waves(draw(study(2, 2)))
     for content, told in (
         (good.replace(b'"sizes":[4]', b'"sizes":[5]'), "is not as genaipa wrote it"),
         (good[:-20], "is not as genaipa wrote it"),
         (b"", "is not as genaipa wrote it"),
         (newer, "was written by a newer genaipa (format 9; this one reads 1); upgrade genaipa."),
-        (other, "is of another workspace: none of the 4 answers that it was drawn from is here"),
+        (other, "belongs to another workspace: none of the 4 answers it was drawn from is here"),
     ):
         file.write_bytes(content)
         for command in (("sample",), ("score", "--no-browser"))[: 1 + (content == other)]:
@@ -352,7 +362,11 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     run = make_run()
     assert genaipa("sample", "--size", "4").code == 0
     before = load_waves(find_workspace())
-    [old] = [record for record in answers(run) if short_digest(record.digest) == next(iter(sorted(before.asked)))]
+    [old] = [
+        record
+        for record in answers(run)
+        if short_digest(record.digest) == next(iter(sorted(before.all_answers_in_wave)))
+    ]
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
@@ -361,7 +375,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
     assert after.draws[0] == before.draws[0]
-    assert after.asked == before.asked | {short_digest(new.digest)}
+    assert after.all_answers_in_wave == before.all_answers_in_wave | {short_digest(new.digest)}
 
 
 # -- at the desk --
@@ -377,13 +391,14 @@ def test_the_desk_asks_for_the_wave():
     """It asks for these alone, document by document; skipped ones stay due, and two score each where two are wanted."""
     make_run("See section 2.", "See section 1.")
     desk = opened(sample=6, order="document", per_answer=2)
-    queue, wave = desk.queue, desk.waves.asked
-    assert desk.part == (
-        "Asked for is a random part: 6 of 12 answers of each system and experiment; --sample all for everything."
+    queue, wave = desk.queue, desk.waves.all_answers_in_wave
+    assert desk.sample_note == (
+        "Only a random part is to be scored: 6 of 12 answers of each system and experiment; --sample all "
+        "takes everything."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
-    skipped = queue.next("Anna")
+    skipped = queue.next_answer("Anna")
     queue.skip("Anna", skipped)
     done = work(queue, "Anna")
     assert done[-1] == skipped
@@ -394,15 +409,15 @@ def test_the_desk_asks_for_the_wave():
     progress = queue.progress("Cy")
     assert (progress.answers, progress.wanted, progress.given, progress.remaining) == (24, 24, 24, 0)
     # What only a larger wave asks for is hidden until then.
-    assert queue.ahead_of("Anna") == desk.pool.answers.keys() - inside
+    assert queue.answers_ahead("Anna") == desk.pool.answers.keys() - inside
     assert set(work(queue, "reference")) == inside
     desk.store.close()
     larger = opened(sample=8, per_answer=2)
-    assert larger.waves.asked > wave
+    assert larger.waves.all_answers_in_wave > wave
     assert len(work(larger.queue, "Anna")) == 4
     larger.store.close()
     everything = opened(sample="all")
-    assert everything.part == ""
+    assert everything.sample_note == ""
     assert len(work(everything.queue, "Bo")) == 24 - 16
     assert load_waves(find_workspace()) == larger.waves
     everything.store.close()
@@ -448,26 +463,26 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert done.code == 0, done.err
     assert "Nothing was drawn: no system has more than 64 answers in an experiment" in " ".join(done.out.split())
     small = opened()
-    assert (small.part, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
+    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
     [one, two] = work(small.queue, "Anna", 2)
     small.store.close()
     grow(run, 6)
     desk = opened()
     assert len(desk.pool.answers) == 84, desk.pool.problems[:2]
-    assert len(desk.waves.asked) == 64
+    assert len(desk.waves.all_answers_in_wave) == 64
     # What was scored before chance came in counts as itself.
-    assert desk.waves.asked.isdisjoint({short_digest(one), short_digest(two)})
-    [found] = standings(desk.waves, desk.pool.answers.values(), desk.current.scored())
+    assert desk.waves.all_answers_in_wave.isdisjoint({short_digest(one), short_digest(two)})
+    [found] = measure_standings(desk.waves, desk.pool.answers.values(), desk.current.find_scored_answers())
     assert found[2:] == (84, 64, 0, 2, 0)
     # It goes on with what it has, and says what came later.
     grow(run, 2, only="acme")
     desk.pool.refresh()
     assert desk.queue.progress("Anna").wanted == 64
-    assert desk.part.endswith(" 8 came later; the desk draws from them when it is opened again.")
+    assert desk.sample_note.endswith(" 8 came later; the desk samples them when it is opened again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
-    assert again.waves.asked > desk.waves.asked
+    assert again.waves.all_answers_in_wave > desk.waves.all_answers_in_wave
     assert [(d.answers, d.size) for d in again.waves.draws] == [(82, 64), (8, 6)]
     again.store.close()
 
@@ -502,11 +517,11 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     make_run()
     only = Filters(documents=("acme",))
     settings = DeskSettings(Path.cwd(), only=only, sample=6, plan=ScoringPlan(per_answer=1))
-    monkeypatch.setenv(*next(iter(settings.handed_on().items())))
-    assert handed_settings() == settings
+    monkeypatch.setenv(*next(iter(settings.to_environment().items())))
+    assert read_settings() == settings
     desk = open_desk(settings)
     assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
-    assert len(desk.waves.asked) == 6
+    assert len(desk.waves.all_answers_in_wave) == 6
     assert 0 < desk.queue.progress("Anna").wanted < 6
     assert load_waves(find_workspace()).draws[0].answers == 12
     desk.store.close()

@@ -22,9 +22,9 @@ from genaipa.stats.agreement import (
     count_confusion,
     measure_ac2,
     measure_agreement,
-    measure_agreement_between,
     measure_alpha,
     measure_leniency,
+    measure_side_agreement,
 )
 from genaipa.stats.reason import Reason
 
@@ -113,9 +113,9 @@ def test_two_raters_are_two_sides() -> None:
     """With one rater on either side it is their agreement; a side's own agreement doesn't matter."""
     first, second = np.random.default_rng(4).integers(3, size=(2, 50))
     one = np.eye(3, dtype=np.int64)
-    found = measure_agreement_between(one[first], one[second], SCALE)
+    found = measure_side_agreement(one[first], one[second], SCALE)
     assert found == measure_agreement(one[first] + one[second], SCALE)
-    assert measure_agreement_between(7 * one[first], one[second], SCALE) == found
+    assert measure_side_agreement(7 * one[first], one[second], SCALE) == found
 
 
 def draw_counts(units: int, seed: int = 3) -> np.ndarray:
@@ -220,9 +220,9 @@ def test_counts_that_are_none_are_refused() -> None:
         with pytest.raises(ValueError, match=r"below 0|fewer than two|whole numbers|dimensions"):
             measure_agreement(counts, SCALE)
     with pytest.raises(ValueError, match="below 0"):
-        measure_agreement_between([[-1, 3, 0]], [[1, 0, 0]], SCALE)
+        measure_side_agreement([[-1, 3, 0]], [[1, 0, 0]], SCALE)
     with pytest.raises(ValueError, match="shapes"):
-        measure_agreement_between([[1, 0, 0]], [[1, 0, 0]] * 2, SCALE)
+        measure_side_agreement([[1, 0, 0]], [[1, 0, 0]] * 2, SCALE)
     with pytest.raises(ValueError, match="below 0"):
         measure_agreement([[2, 0, 0]], SCALE, [-1])
 

@@ -74,9 +74,9 @@ def test_the_alternative_annotator_test_is_the_authors() -> None:
 def test_people_with_too_few_units_are_not_compared() -> None:
     """Nor units that one person rated; it takes two people."""
     people = np.array([[1.0, 2, 3, 4], [1, 2, 3, np.nan], [np.nan, np.nan, np.nan, 4]])
-    found = compare_annotators([1.0, 2, 3, 9], people, epsilon=0.15, rate=0.05, least=3)
+    found = compare_annotators([1.0, 2, 3, 9], people, epsilon=0.15, rate=0.05, least_answers=3)
     assert found == (2, 0.5, 0.875)
-    alone = compare_annotators([1.0, 2, 3, 9], people, epsilon=0.15, rate=0.05, least=4)
+    alone = compare_annotators([1.0, 2, 3, 9], people, epsilon=0.15, rate=0.05, least_answers=4)
     assert (alone.people, np.isnan(alone.winning)) == (1, True)
     with pytest.raises(ValueError, match="shape"):
         compare_annotators([1.0], people, epsilon=0.15, rate=0.05)

@@ -248,7 +248,7 @@ def test_wrong_arrays_are_refused() -> None:
         lambda: estimate_mean(values, [0, -1, 1], labels),
         lambda: estimate_mean(values, list("abc"), labels),
         lambda: estimate_mean(values, labels, labels, weights=[1, -1, 1]),
-        lambda: estimate_mean(values, labels, labels, known=[True]),
+        lambda: estimate_mean(values, labels, labels, has_scores=[True]),
         lambda: estimate_mean([values], labels, labels),
     ):
         with pytest.raises(ValueError, match=r"."):
@@ -258,14 +258,14 @@ def test_wrong_arrays_are_refused() -> None:
 def test_estimates_need_questions_that_people_scored() -> None:
     """Of 4 such questions there is no estimate, and 5 are the degrees of freedom of all 8."""
     values, questions, documents = cells(study(8, 2))
-    made = estimate_mean(values, questions, documents, known=questions < 4)
+    made = estimate_mean(values, questions, documents, has_scores=questions < 4)
     assert (made.reason, made.scored, made.questions) == (Reason.FEW_SCORED, 4, 8)
-    made = estimate_mean(values, questions, documents, known=questions < 5)
+    made = estimate_mean(values, questions, documents, has_scores=questions < 5)
     assert (made.scored, made.questions, made.reason) == (5, 8, Reason.FEW_DOCUMENTS)
     assert made.low < estimate_mean(values, questions, documents).low
 
     values[questions < 5] += 100 - values[questions < 5].mean()
-    beyond = estimate_mean(values + 60, questions, documents, known=questions < 5, limits=(10, 100))
+    beyond = estimate_mean(values + 60, questions, documents, has_scores=questions < 5, limits=(10, 100))
     assert (beyond.mean, beyond.high) == (100, 100)
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy
 from size import size
 
-from genaipa.stats.ranks import bound_ranks, correlate_ranks, rank_values
+from genaipa.stats.ranks import correlate_ranks, find_rank_bounds, rank_values
 
 
 def test_ranks_are_scipy_s() -> None:
@@ -47,11 +47,11 @@ def test_the_interval_holds_a_correlation_of_ranks() -> None:
 
 def test_differences_that_hold_leave_ranks() -> None:
     """Of four things the first is above all, the last below the first two, and the middle is open."""
-    least, greatest = bound_ranks([0, 0, 0, 1], [1, 2, 3, 3], 4)
+    least, greatest = find_rank_bounds([0, 0, 0, 1], [1, 2, 3, 3], 4)
     assert [*zip(least.tolist(), greatest.tolist(), strict=True)] == [(1, 1), (2, 3), (2, 4), (3, 4)]
-    assert [ranks.tolist() for ranks in bound_ranks([], [], 2)] == [[1, 1], [2, 2]]
+    assert [ranks.tolist() for ranks in find_rank_bounds([], [], 2)] == [[1, 1], [2, 2]]
     above, below = zip(*itertools.combinations(range(5), 2), strict=True)
-    assert [ranks.tolist() for ranks in bound_ranks(above, below, 5)] == [[1, 2, 3, 4, 5]] * 2
+    assert [ranks.tolist() for ranks in find_rank_bounds(above, below, 5)] == [[1, 2, 3, 4, 5]] * 2
     for wrong in (([0], [2], 2), ([0], [1, 1], 2), ([-1], [0], 2)):
         with pytest.raises(ValueError, match=r"."):
-            bound_ranks(*wrong)
+            find_rank_bounds(*wrong)

@@ -40,7 +40,7 @@ def drawn_of(scored):
 def intervals(values, known=None):
     """The average of cells, questions down and documents across, and how sure it is."""
     questions, documents = np.indices(np.shape(values))
-    return estimate_mean(values.ravel(), questions.ravel(), documents.ravel(), known=known)
+    return estimate_mean(values.ravel(), questions.ravel(), documents.ravel(), has_scores=known)
 
 
 def of_cells(z, scored):

@@ -8,7 +8,7 @@ from scipy import stats
 from size import size
 
 from benchmarks.coverage_shares import beta_binomial
-from genaipa.stats.shares import bounded_interval, difference_interval, find_reach, join_intervals, share_interval
+from genaipa.stats.shares import difference_interval, find_bounded_interval, find_reach, join_intervals, share_interval
 
 
 def _clopper_pearson(held: float, number: float, level: float = 0.95) -> tuple[float, float]:
@@ -117,7 +117,7 @@ def test_a_reach_of_means_is_students() -> None:
 
 def test_a_bounded_figure_has_an_interval_on_the_odds() -> None:
     """It ends within the scale; one that never varied has that of a share of as many items."""
-    low, high = bounded_interval(0.9, 0.2, [10, 10])
+    low, high = find_bounded_interval(0.9, 0.2, [10, 10])
     slope = 0.2 / (0.9 * 0.1)
     assert (low, high) == pytest.approx(stats.logistic.cdf(stats.logistic.ppf(0.9) + np.array([-slope, slope])))
-    assert bounded_interval(1.0, 0.0, [5, 5]) == pytest.approx(share_interval([5, 5], [5, 5]))
+    assert find_bounded_interval(1.0, 0.0, [5, 5]) == pytest.approx(share_interval([5, 5], [5, 5]))

@@ -7,7 +7,7 @@ from running import TEXT, answers, write
 from stores import GOOD, POOR, opened, score
 
 from genaipa.files.stamps import now
-from genaipa.scoring.current import in_effect
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import Event, new_id
 
 SENTENCE = "We never sell what we know about you."
@@ -37,4 +37,6 @@ def study_with_scores(license_: str = "CC0") -> list[Event]:
 def everything_in(home: str = ".") -> list[Event]:
     """The scores in effect of a workspace, in an order that does not depend on when they came."""
     with opened(f"sqlite:///{home}/scores.db") as store:
-        return sorted(in_effect(event for _, event in store.events()), key=lambda event: (event.time, event.id))
+        return sorted(
+            select_effective_events(event for _, event in store.events()), key=lambda event: (event.time, event.id)
+        )

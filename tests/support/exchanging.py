@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import openpyxl
 
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.events import Event, Shown
+from genaipa.scoring.events import Event, ScreenContents
 from genaipa.scoring.tables import write_scores
 from rubrics import PAPER, typed
 
@@ -57,11 +57,11 @@ HISTORY = [
     event(
         1, seconds=12.5, note="fine", suggested={"reference": -1.0, "accuracy": 0.5}, preselected=True, order="question"
     ),
-    event(2, calibration=True, blind=False, pinned=True, shown=Shown(nearest=True, grey=True)),
+    event(2, calibration=True, blind=False, pinned=True, shown=ScreenContents(nearest=True, grey=True)),
     event(3, kind="skip", values=None),
     event(4, answer=digest(1), values=typed("22222"), note="second thoughts\nover two lines"),
     event(5, answer=digest(2), kind="undo", values=None, undoes="id2"),
-    event(6, answer=digest(1), analyst="Bo", note=FORMULA, shown=Shown()),
+    event(6, answer=digest(1), analyst="Bo", note=FORMULA, shown=ScreenContents()),
     event(7, answer=digest(1), analyst="Cy", kind="adjudication"),
     event(8, scorer="machine", analyst="judge"),
     event(9, analyst="Dee", kind="look", values=None, blind=False, independent=False),
@@ -70,7 +70,9 @@ HISTORY = [
         answer=digest(9),
         analyst="Dee",
         independent=False,
-        shown=Shown(evidence=("accuracy", "reference"), suggestion=("accuracy",), withheld={"reference": -1.0}),
+        shown=ScreenContents(
+            evidence=("accuracy", "reference"), suggestion=("accuracy",), withheld={"reference": -1.0}
+        ),
     ),
 ]
 

@@ -46,7 +46,7 @@ def pointed(said: Mapping[str, str], place: int = 0) -> str:
     """The same where that has points: point → what is said of it."""
     found = json.loads(annotated(place))
     ticks = [{"point": point, "evidence": f"Seen for {point}.", "said": word} for point, word in said.items()]
-    asked = [entry for entry in found["verdicts"] if entry["metric"] != RUBRIC.pointed]
+    asked = [entry for entry in found["verdicts"] if entry["metric"] != RUBRIC.points_metric]
     return json.dumps({"points": ticks, "verdicts": asked})
 
 

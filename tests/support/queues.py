@@ -40,13 +40,13 @@ def open_queue(run: RunFolder, store: Store, plan: ScoringPlan = ONCE) -> Queue:
 def save(queue: Queue, analyst: str, digest: str, keys: str = "11111", **more: Any) -> Event:
     """Score an answer by five digits."""
     given: dict[str, Any] = {"note": "", "seconds": 60.0, "suggested": {}, "id": new_id()} | more
-    return queue.save(analyst, digest, typed(keys), **given)
+    return queue.save_score(analyst, digest, typed(keys), **given)
 
 
 def work(queue: Queue, analyst: str, answers: int = 1000, keys: str = "11111") -> list[str]:
     """Score what comes until nothing does, or so many answers."""
     done: list[str] = []
-    while len(done) < answers and (digest := queue.next(analyst)) is not None:
+    while len(done) < answers and (digest := queue.next_answer(analyst)) is not None:
         save(queue, analyst, digest, keys)
         done.append(digest)
     return done

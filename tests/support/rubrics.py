@@ -6,4 +6,4 @@ from genaipa.scoring.rubric import shipped_rubric
 
 PAPER = shipped_rubric()
 METRICS, VALUES, KEYS = tuple(PAPER.metrics), PAPER.values, PAPER.keys
-typed, keys_of = PAPER.typed, PAPER.keys_of
+typed, keys_of = PAPER.parse_keys, PAPER.format_keys

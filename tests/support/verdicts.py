@@ -12,7 +12,7 @@ from framing import answer_rows, tidy_of
 
 from genaipa.judging.name import Judge
 from genaipa.scoring.answers import Occurrence, PooledAnswer
-from genaipa.scoring.waves import Waves, inclusion, short_digest
+from genaipa.scoring.waves import Waves, compute_inclusion, short_digest
 from rubrics import METRICS, PAPER
 
 JUDGE = Judge("made-up", "0123456789ab", 1)
@@ -50,12 +50,12 @@ def drawn(rows, size, *, before=None, scored=()):
         )
         for row in rows
     ]  # fmt: skip
-    return (before or Waves()).drawn(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
+    return (before or Waves()).extend(answers, size=size, seed=0, time="2026-11-22T00:00:00Z", scored=scored)
 
 
 def with_waves(frame, waves):
     """A tidy table whose answers are in these waves, or not."""
-    taken = inclusion(frame, waves)
+    taken = compute_inclusion(frame, waves)
     words = np.where(taken["pi"].isna(), "", np.where(taken["in_wave"], "yes", "no"))
     return frame.assign(pi=taken["pi"], in_wave=pd.Categorical(words))
 
@@ -86,12 +86,13 @@ def judged(*, size=48, errors=0.2, seed=0, judge=JUDGE, outside=(), left=0, **sh
     verdicts = np.where(slips, random.choice(LEVELS, people.shape), people)
     early = [rows[place]["answer"] for place in outside]
     waves = drawn(rows, size, scored=early)
-    asked = [row for row in rows if short_digest(row["answer"]) in waves.asked]
+    asked = [row for row in rows if short_digest(row["answer"]) in waves.all_answers_in_wave]
     unfinished = {row["answer"] for row in asked[:left]}
     scored = [
         place
         for place, row in enumerate(rows)
-        if (short_digest(row["answer"]) in waves.asked or row["answer"] in early) and row["answer"] not in unfinished
+        if (short_digest(row["answer"]) in waves.all_answers_in_wave or row["answer"] in early)
+        and row["answer"] not in unfinished
     ]
     machine = scores_of(rows, verdicts, analyst=str(judge), scorer="machine") if judge else []
     own = scores_of([rows[place] for place in scored], people[scored])

@@ -11,7 +11,7 @@ from running import answers, carry_out, spec
 from size import size
 from stores import opened, score
 
-from genaipa.scoring.rubric import shown
+from genaipa.scoring.rubric import format_value
 from genaipa_suites.plan import SuitePlan, make_spec
 from rubrics import PAPER, typed
 
@@ -80,7 +80,7 @@ def reached_by_keyboard_alone(anna: Analyst) -> None:
     page.get_by_label("keys", exact=True).check()
     anna.keys("2")
     assert anna.wait().typed == "12..."
-    said = f"{PAPER.names['accuracy']}: {shown(0.5)}, {PAPER.words('accuracy', 0.5)}. Now clarity"
+    said = f"{PAPER.names['accuracy']}: {format_value(0.5)}, {PAPER.meaning('accuracy', 0.5)}. Now clarity"
     assert said in page.locator(".unseen").all_text_contents(), "what a key gave is announced, and where one is"
     for key, now in (("ArrowLeft", "Now accuracy: +0.5"), ("Backspace", "Now accuracy")):
         page.keyboard.press(key)

@@ -16,8 +16,8 @@ from running import answers, write
 from size import size
 from stores import opened, score
 
-from genaipa.scoring.current import in_effect
-from genaipa.scoring.events import Shown
+from genaipa.scoring.current import select_effective_events
+from genaipa.scoring.events import ScreenContents
 from rubrics import METRICS, PAPER, keys_of
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ def settled(page: Page, keys: str, note: str) -> tuple[str, list[str]]:
     page.keyboard.insert_text(note)
     page.keyboard.press("Escape")
     page.keyboard.press("Enter")
-    page.locator(".verdict .message", has_text="Saved.").or_(page.get_by_text("None of these is left")).wait_for()
+    page.locator(".verdict .message", has_text="Saved.").or_(
+        page.get_by_text("None of these answers is left")
+    ).wait_for()
     return reply, given
 
 
@@ -212,10 +214,12 @@ def test_back_and_skip() -> None:
         assert corrected.progress[0] == "Correcting a score of yours"
         assert anna.score("21312").reply == skipped
         assert anna.score("22222") is None
-        anna.page.get_by_text("Asked for is a random part: 3 of 5 answers of each system and experiment;").wait_for()
+        anna.page.get_by_text(
+            "Only a random part is to be scored: 3 of 5 answers of each system and experiment;"
+        ).wait_for()
         events = kept_events()
     assert [keys_of(event.values) for event in events if event.values] == ["11111", "33333", "21312", "22222"]
-    assert [keys_of(event.values) for event in in_effect(events)] == ["11111", "21312", "22222"]
+    assert [keys_of(event.values) for event in select_effective_events(events)] == ["11111", "21312", "22222"]
     assert events[2].answer == events[3].answer
     assert events[0].kind == "skip"
     assert events[0].answer == events[-1].answer
@@ -254,7 +258,7 @@ def test_mouse_alone() -> None:
         click("Save")
         events = kept_events()
     assert [event.kind for event in events] == ["skip", "score", "score", "undo", "score"]
-    assert [(keys_of(event.values), event.note) for event in in_effect(events)] == [("21212", "by mouse")]
+    assert [(keys_of(event.values), event.note) for event in select_effective_events(events)] == [("21212", "by mouse")]
 
 
 @pytest.mark.full
@@ -279,8 +283,8 @@ def test_calibration() -> None:
         anna.page.reload()
         assert anna.wait("screen?.compared.length").compared == compared.compared
         table = "\n".join(compared.compared)
-        assert PAPER.words("clarity", 1.0) in table
-        assert PAPER.words("clarity", -1.0) in table
+        assert PAPER.meaning("clarity", 1.0) in table
+        assert PAPER.meaning("clarity", -1.0) in table
         assert "what the reference thought" in table
         assert anna.page.locator(".comparison tr.differs th").all_text_contents() == ["clarity"]
         anna.keys("1")
@@ -384,7 +388,7 @@ def test_suggestions_are_shown_and_never_filled_in() -> None:
         assert anna.score("2") is None
         (event,) = kept_events()
     assert (keys_of(event.values), event.preselected, event.suggested) == ("11112", False, {"reference": 1.0})
-    assert event.shown == Shown(
+    assert event.shown == ScreenContents(
         nearest=False, evidence=("relevance", "clarity", "reference"), suggestion=("reference",)
     )
 

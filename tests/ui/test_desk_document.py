@@ -167,7 +167,7 @@ def objects(anna: Analyst) -> None:
     page.get_by_label("The right answer").fill(right)
     page.get_by_label("Why").fill("Section 2 says so, 111.")
     page.keyboard.press("Control+Enter")
-    page.get_by_text("the document does not have these words in a row: 'We always sell it.'").wait_for()
+    page.get_by_text("the document does not contain this passage: 'We always sell it.'").wait_for()
     place = page.locator(".document").evaluate(_PLACE, "We deliver your order.")
     page.mouse.click(place["x"] + 5, place["y"] + 5, click_count=3)
     page.wait_for_function("(node) => node.value.startsWith('We deliver your order.')", arg=passage.element_handle())

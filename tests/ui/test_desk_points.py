@@ -132,7 +132,7 @@ def test_ticks_side_by_side() -> None:
         ).wait_for()
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
-        page.get_by_text("None of these is left").wait_for()
+        page.get_by_text("None of these answers is left").wait_for()
         page.get_by_role("link", name="Agreement").click()
         table = page.get_by_role("table", name="Points that differ most")
         table.wait_for()
@@ -158,7 +158,9 @@ def test_the_value_follows_as_by_the_rubric() -> None:
             [p.id for p, how in zip(THREE, hows, strict=True) if how == one] for one in ("said", "contradicted")
         )
         vital, okay = (sum(p.weight == weight and p.id in said for p in THREE) for weight in ("vital", "okay"))
-        assert values[vital][okay] == PAPER.key(PAPER.by_points(THREE, make_ticks(THREE, said, contradicted))), hows
+        assert values[vital][okay] == PAPER.key(
+            PAPER.value_from_points(THREE, make_ticks(THREE, said, contradicted))
+        ), hows
 
 
 def test_ticks_of_other_points_are_of_no_use() -> None:

@@ -17,7 +17,7 @@ from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
-from genaipa.ui.widgets import PAGE, duration
+from genaipa.ui.widgets import PAGE, format_duration
 from rubrics import METRICS, PAPER, typed
 
 COMPONENTS = Path(ui.__file__).parent / "components"
@@ -210,7 +210,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert page.components()["verdict"]["answer"] == second
     said = {"what": "save", "id": stale["id"], "typed": "33333", "note": "", "seconds": 1}
     page.tell("verdict", "did", said)
-    events = disputed.store.events_of(first)
+    events = disputed.store.load_answer_events(first)
     assert [(event.kind, event.analyst) for event in events] == [
         ("score", "ada"),
         ("score", "grace"),
@@ -221,7 +221,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
     assert set(disputed.current.scores(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
-    assert "None of these is left" in page.text()
+    assert "None of these answers is left" in page.text()
 
 
 def test_an_adjudication_can_be_undone(disputed):
@@ -234,7 +234,7 @@ def test_an_adjudication_can_be_undone(disputed):
     data = page.components()["verdict"]
     assert (data["answer"], data["draft"]["typed"], data["draft"]["note"]) == (first, "12111", "A slip.")
     assert disputed.current.adjudication(first) is None
-    assert [event.kind for event in disputed.store.events_of(first)][-2:] == ["adjudication", "undo"]
+    assert [event.kind for event in disputed.store.load_answer_events(first)][-2:] == ["adjudication", "undo"]
 
 
 def test_a_draft_comes_back(disputed):
@@ -313,7 +313,7 @@ def test_agreement_shows_what_is_measured(disputed):
     assert [row[0] for row in page.rows("agreement leanings")] == ["ada", "grace"]
     assert "fewer than 30" in page.text()
     assert [row[0] for row in page.rows("agreement answers")] == [
-        f"{disputed.pool.case(answer).asked} (Q{n})" for n, answer in enumerate(digests(disputed)[:2], 1)
+        f"{disputed.pool.load_case(answer).asked} (Q{n})" for n, answer in enumerate(digests(disputed)[:2], 1)
     ]
     tones = [cell.get("tone", "") for cell in page.components()["agreement answers"]["rows"][0]["cells"][4:-1]]
     assert tones == ["quiet", "bad", "quiet", "quiet", "quiet"], "red is what is furthest apart, and nothing else"
@@ -326,12 +326,12 @@ def test_an_answer_that_differs_is_opened_below_its_row(disputed):
     assert "agreement reply" not in page.components()
     page.tell("agreement answers", "chosen", first)
     shown = page.components()["agreement reply"]["texts"]
-    case = disputed.pool.case(first)
-    assert [text["text"] for text in shown[:2]] == [case.asked, case.masked_reply()]
+    case = disputed.pool.load_case(first)
+    assert [text["text"] for text in shown[:2]] == [case.asked, case.mask_reply()]
     assert shown[0]["arrives"] == first
     assert [(row[0], row[-1]) for row in page.rows("agreement scores")] == [("ada", "ada on Q1"), ("grace", "")]
-    assert first in disputed.current.saw_scores("edsger")
-    assert first not in disputed.current.saw_system("edsger")
+    assert first in disputed.current.score_exposures("edsger")
+    assert first not in disputed.current.system_exposures("edsger")
     settle = next(button for button in page.test.button if button.label == "Settle it")
     settle.click()
     page.run()
@@ -380,7 +380,7 @@ def test_replies_are_taken_until_all_are_in(waiting):
     assert "in this chat 1 of 2" in page.text()
     assert "Go on in the same chat" in page.text()
     give(page, "Two.")
-    assert "No run waits" in page.text()
+    assert "No run is waiting" in page.text()
     assert [record.reply for record in latest(folder).values()] == [f"One.\n\n{HOSTILE}", "Two."]
     assert folder.manifest().status == "complete"
 
@@ -450,4 +450,4 @@ def test_letters_have_five_sizes():
 @pytest.mark.parametrize(("seconds", "said"), [(None, "-"), (0, "0 s"), (59.6, "1 min 0 s"), (380, "6 min 20 s")])
 def test_durations_read_well(seconds, said):
     """Seconds are said in minutes from one minute up."""
-    assert duration(seconds) == said
+    assert format_duration(seconds) == said

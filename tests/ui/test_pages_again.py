@@ -11,7 +11,7 @@ from pages import EDSGER, Shown, digests, dispute, make_desk, score
 
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.download import scores_table
+from genaipa.ui.download import make_scores_table
 
 ADA, GRACE = (User(name, scores=True, adjudicates=False) for name in ("ada", "grace"))
 WORD = "Read section 2 once more."
@@ -74,7 +74,7 @@ def test_the_thread_is_there_once_both_have_scored(disputed: Desk) -> None:
     page.run()
     assert page.components()["verdict"]["thread"] == [f"edsger sent it back: {WORD}"]
     score(disputed, "ada", first, "12111", note="So be it.")
-    assert first in disputed.queue.ahead_of("ada")
+    assert first in disputed.queue.answers_ahead("ada")
     score(disputed, "grace", first, "13111")
     page = Shown("adjudication", disputed, EDSGER)
     assert page.components()["verdict"]["answer"] == first, "it differs still"
@@ -104,7 +104,7 @@ def test_the_mean_stands_in_one_key(disputed: Desk) -> None:
 
 def test_rows_of_one_question_can_be_told_apart(disputed: Desk) -> None:
     """Agreement and Overview say how each answer begins."""
-    replies = {disputed.pool.case(answer).masked_reply()[:20] for answer in digests(disputed)[:2]}
+    replies = {disputed.pool.load_case(answer).mask_reply()[:20] for answer in digests(disputed)[:2]}
     assert {row[1][:20] for row in Shown("agreement", disputed, EDSGER).rows("agreement answers")} == replies
 
 
@@ -114,7 +114,7 @@ def test_the_scores_can_be_downloaded_by_whoever_scores_no_more(disputed: Desk) 
     lead = User("lead", scores=False, adjudicates=True)
     for name in ("study", "overview", "agreement"):
         assert [one.proto.label for one in Shown(name, disputed, lead).test.get("download_button")] == [label]
-    table = scores_table(disputed).decode("utf-8-sig").splitlines()
+    table = make_scores_table(disputed).decode("utf-8-sig").splitlines()
     assert len(table) == 1 + 7
     assert table[0].startswith("digest,analyst,time,relevance")
     assert "extractive" in table[1]

@@ -92,7 +92,7 @@ def test_a_conversation_hides_what_is_still_to_be_scored(desk):
     hidden = [text for text in before if text["text"].startswith("Hidden")]
     assert len(hidden) == 3
     for digest in set(desk.pool.answers) - {last}:
-        assert desk.pool.case(digest).reply not in [text["text"] for text in before]
+        assert desk.pool.load_case(digest).reply not in [text["text"] for text in before]
         score(desk, EDSGER.name, digest, "11111")
     page.run()
     assert "Hidden" not in json.dumps(page.components()["overview before"])
@@ -129,7 +129,7 @@ def test_whoever_was_shown_scores_is_not_asked_again(desk):
     assert "overview scores" in page.components()
     desk.queue.undo("grace")
     asked = set()
-    while (digest := desk.queue.next(EDSGER.name)) is not None:
+    while (digest := desk.queue.next_answer(EDSGER.name)) is not None:
         asked.add(digest)
         score(desk, EDSGER.name, digest, "11111")
     assert asked == set(desk.pool.answers) - {first}
@@ -155,7 +155,7 @@ def test_whoever_is_shown_whose_an_answer_is_scores_it_blind_no_more(desk):
         Shown("overview", desk, ada)
     again = score(desk, "ada", first, "33333")
     assert (again.blind, again.independent) == (False, True)
-    assert [event.kind for event in desk.store.events_of(first)] == ["score", "look", "score"]
+    assert [event.kind for event in desk.store.load_answer_events(first)] == ["score", "look", "score"]
     other = score(desk, "ada", second, "11111")
     assert (other.blind, other.independent) == (True, True)
 
@@ -191,7 +191,7 @@ def test_whoever_has_seen_the_comparison_gives_no_independent_score(desk):
     act("compared")
     act("undo")
     act("save", "11111")
-    scores = [event for event in calibrating.store.events_of(first) if event.analyst == EDSGER.name]
+    scores = [event for event in calibrating.store.load_answer_events(first) if event.analyst == EDSGER.name]
     assert [(event.kind, event.independent) for event in scores] == [
         ("score", True),
         ("look", False),
@@ -237,7 +237,7 @@ def test_a_damaged_answer_is_set_aside(disputed, name, capsys):
     if name == "scoring":
         for _ in range(3):
             disputed.queue.undo("grace")
-        assert disputed.queue.next("grace") == first
+        assert disputed.queue.next_answer("grace") == first
     # Another test of this process may have had the same answer on screen.
     st.cache_resource.clear()
     log = disputed.workspace.runs / where.run / "answers.jsonl"

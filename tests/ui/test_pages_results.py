@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_publis
 from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.launch import FOR_RESULTS, why_no_results
+from genaipa.ui.launch import FOR_RESULTS, explain_closed_results
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
@@ -107,12 +107,12 @@ def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
     frame = gather(scored.workspace, select_sources(scored.workspace, ()), scored.store).table
-    for line in metrics.by_question(frame).data.to_dict("records"):
+    for line in metrics.metrics_by_question_table(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
         assert shown["m_all"] == f"{line['m_all']:.1f}"
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    (system,) = overall.board(frame).data.to_dict("records")
+    (system,) = overall.leaderboard_table(frame).data.to_dict("records")
     (row,) = page.rows("results systems")
     assert row[0] == "extractive"
     assert row[1] == f"{system['m_all']:.1f}"
@@ -121,7 +121,7 @@ def test_the_numbers_are_those_of_the_report(scored):
     assert "3 of 4 planned answers are scored: " in page.text()
     page.test.radio(key="results rows").set_value("category")
     page.run()
-    assert cells(page)["T"]["accuracy"] == f"{metrics.by_category(frame).data['accuracy'][0]:+.2f}"
+    assert cells(page)["T"]["accuracy"] == f"{metrics.metrics_by_category_table(frame).data['accuracy'][0]:+.2f}"
 
 
 def test_new_scores_change_the_same_table(scored):
@@ -133,8 +133,8 @@ def test_new_scores_change_the_same_table(scored):
     events = [event for _, event in scored.store.events()]
     after = gather(scored.workspace, sources, scored.store)
     for start in (before, gather(scored.workspace, sources, None)):
-        found = start.rescored(events)
-        pd.testing.assert_frame_equal(found.joined(), after.joined())
+        found = start.apply_events(events)
+        pd.testing.assert_frame_equal(found.join_facts(), after.join_facts())
         assert found.log.counted == after.log.counted
 
 
@@ -259,7 +259,7 @@ def test_a_cell_leads_to_its_answers(scored):
     assert row == ["acme", "original, 1", "answered", "+0.00", "68.5", "ada +1\ngrace -1", ""]
     page.tell("results answers", "chosen", first)
     texts = {text["title"]: text["text"] for text in page.components()["results reply"]["texts"]}
-    case = scored.pool.case(first)
+    case = scored.pool.load_case(first)
     assert (texts["Asked"], texts["Answer"]) == (case.asked, case.reply)
     given = page.rows("results scores")
     assert [(row[0], row[2], row[-1]) for row in given] == [
@@ -292,11 +292,13 @@ def test_two_systems_answers_side_by_side(two_systems):
         for answer in two_systems.pool.answers.values()
         if answer.occurrences[0].system != "extractive" and (answer.document, answer.question) == ("acme", "Q1")
     )
-    assert beside in two_systems.current.saw_system(READER.name) & two_systems.current.saw_scores(READER.name)
+    assert beside in two_systems.current.system_exposures(READER.name) & two_systems.current.score_exposures(
+        READER.name
+    )
     # Whoever could still be asked to score it is not offered it.
     two_systems.queue.undo("grace")
     last = next(digest for digest in two_systems.pool.answers if len(two_systems.current.scores(digest)) == 1)
-    two_systems.queue.expose("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
+    two_systems.queue.record_exposures("dee", set(two_systems.pool.answers) - {last}, system=True, scores=True)
     place = two_systems.pool.answers[last]
     page = Shown("results", two_systems, User("dee", scores=True, adjudicates=False))
     other = next(
@@ -316,7 +318,7 @@ def test_unscored_answers_of_a_cell_are_listed(two_systems):
     extractive = (a for a in two_systems.pool.answers.values() if a.occurrences[0].system == "extractive")
     withdrawn = next(answer for answer in extractive if (answer.document, answer.question) == ("emca", "Q1"))
     for analyst in ("ada", "grace"):
-        two_systems.queue._withdraw(two_systems.current.score(withdrawn.digest, analyst))
+        two_systems.queue._append_undo(two_systems.current.score(withdrawn.digest, analyst))
     page = Shown("results", two_systems, READER)
     choose(page, "Q1")
     assert [(row[0], row[3], row[5]) for row in page.rows("results answers")] == [
@@ -346,7 +348,7 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.charts()
-    assert "3 answers with scores, of people or a judge, are in no number" in page.text()
+    assert "3 answers with scores, of people or a judge, are left out of all numbers" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}
@@ -368,8 +370,8 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
     page.test.button(key="results show all").click()
     page.run()
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    assert "in no number" not in page.text()
-    assert wanting.queue.next(EDSGER.name) == digests(wanting)[3]
+    assert "left out of all numbers" not in page.text()
+    assert wanting.queue.next_answer(EDSGER.name) == digests(wanting)[3]
 
 
 def test_to_see_what_is_behind_a_cell_is_a_look(scored):
@@ -435,9 +437,12 @@ def test_a_damaged_answer_is_set_aside(scored):
 @pytest.mark.parametrize("package", FOR_RESULTS)
 def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
     """The desk works without the packages for reports; the page names the extra."""
-    assert why_no_results() == ""
+    assert explain_closed_results() == ""
     monkeypatch.setitem(sys.modules, package, None)
-    assert why_no_results() == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    assert (
+        explain_closed_results()
+        == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    )
 
 
 def test_runs_that_the_desk_is_not_open_on_are_not_there(scored):

@@ -161,7 +161,7 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
     here = find_workspace()
-    report = Report.of(gather_scored(here, select_sources(here, ["scripted/acme.yaml"])))
+    report = Report.build(gather_scored(here, select_sources(here, ["scripted/acme.yaml"])))
     assert "occasions" in report.tables
 
 
@@ -178,7 +178,7 @@ def test_a_judge_judges_anchors_again_and_its_own_change_is_shown(genaipa: Cli) 
         script("judge.yaml", default=verdict(place))
         asked = genaipa(*judge)
         assert asked.code == 0, asked.err
-    assert "with 8 answers of the first day again, to see whether the judge moved" in asked.err
+    assert "with 8 answers of the first day again, to see whether the judge has changed" in asked.err
     assert "nothing to judge" in genaipa(*judge).out
     again = [event for event in events() if event.kind == "anchor"]
     assert sorted(event.answer for event in again) == people

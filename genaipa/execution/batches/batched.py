@@ -32,7 +32,7 @@ from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
 from genaipa.runs.batches import find_pending_batches, summarize_pending, was_batched
 from genaipa.systems.base import UNCLEAR, UNDONE
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import redact
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Batched:
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Read the request's result; a LeftOutError where it is still to come."""
-        body, sent = self.system.line(messages, settings)
+        body, sent = self.system.encode_line(messages, settings)
         line = hashlib.sha256(messages[-1].key.encode() + b"\0" + body).hexdigest()[:40]
         number = self._asked[line]
         self._asked[line] += 1
@@ -460,7 +460,7 @@ async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str],
     called = 0
     out = list(find_pending_batches(folder.path))
     for name in dict.fromkeys(batch.intended.system for batch in out):
-        system: Any = resolve(name, workspace).make()
+        system: Any = resolve_system(name, workspace).make()
         await system.start()
         try:
             account = account_of(system, folder.name)

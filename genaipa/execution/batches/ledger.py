@@ -18,7 +18,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches, read_result_name
-from genaipa.systems.provider import known_keys, mask
+from genaipa.systems.provider import environment_keys, mask_keys
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
@@ -78,7 +78,7 @@ class Ledger:
 
     @staticmethod
     async def _keep(batch: Batch, lines: AsyncGenerator[bytes], path: Path) -> None:
-        keys = known_keys()
+        keys = environment_keys()
         path.parent.mkdir(exist_ok=True)
         with replacing(path, durable=True) as file:
             async with contextlib.aclosing(lines):
@@ -90,7 +90,7 @@ class Ledger:
                     except msgspec.DecodeError:
                         said = f"{batch.intended.system} sent a line of results that is no JSON"
                         raise TransientError(said, kind="malformed-reply") from None
-                    file.write(mask(line.decode(errors="replace"), keys).encode() + b"\n")
+                    file.write(mask_keys(line.decode(errors="replace"), keys).encode() + b"\n")
 
     def places(self, batch: Batch) -> dict[str, int]:
         """Name of a line → byte offset of its result on disk, the first of each; a DataError if they can't be read."""

@@ -12,7 +12,7 @@ from genaipa.plugins import make_each
 from genaipa.reports.chapters import prompting
 from genaipa.reports.chapters.chapter import Chapter, ChapterMaker
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.part import thin, warned_figure, warned_table
+from genaipa.reports.part import add_figure_warning, add_table_warning, find_thin_experiments
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -53,34 +53,39 @@ class MadeChapters(NamedTuple):
 @plain_texts
 def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
     """Make the chapters that a report of this study has; `bounds` are the bands'."""
-    scope = Scope.of(study.table, study.questions.categories, bounds, study.questions.texts)
-    made: list[Chapter] = []
-    makers, unloaded = _makers()
+    scope = Scope.from_frame(study.table, study.questions.categories, bounds, study.questions.texts)
+    chapters: list[Chapter] = []
+    makers, unloaded = _load_makers()
     problems = [*unloaded]
-    for name, maker in _fitting(makers, study):
+    for name, maker in _select_makers(makers, study):
         try:
             chapter = maker.make(study, scope)
-            taken = _taken_names(chapter, made) if chapter else []
+            duplicates = _find_duplicates(chapter, chapters) if chapter else []
         except Exception as error:
             if name in OWN:
                 raise
             problems.append(f"The chapter {name} is left out: it can't be made ({type(error).__name__}: {error}).")
             continue
-        if taken:
-            problems.append(f"The chapter {name} is left out: there is already something called {some(taken, 3)}.")
+        if duplicates:
+            problems.append(f"The chapter {name} is left out: there is already something called {some(duplicates, 3)}.")
         elif chapter:
-            made.append(chapter)
-    made, few = prompting.noted(made, study.table), thin(study.table)
-    if few:
-        made = [each.changed(lambda one: warned_table(one, few), lambda one: warned_figure(one, few)) for each in made]
-    return MadeChapters(made, problems)
+            chapters.append(chapter)
+    chapters, thin_counts = prompting.note_prompts(chapters, study.table), find_thin_experiments(study.table)
+    if thin_counts:
+        chapters = [
+            made_chapter.transform(
+                lambda one: add_table_warning(one, thin_counts), lambda one: add_figure_warning(one, thin_counts)
+            )
+            for made_chapter in chapters
+        ]
+    return MadeChapters(chapters, problems)
 
 
 def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     """Return the notable sentences of the chapters that are urgent, or of the others, in reading order."""
-    makers, _ = _makers()
+    makers, _ = _load_makers()
     sentences: list[str] = []
-    for name, maker in _fitting(makers, study):
+    for name, maker in _select_makers(makers, study):
         if maker.is_urgent != urgent:
             continue
         try:
@@ -92,11 +97,11 @@ def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
     return sentences
 
 
-def _makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
+def _load_makers() -> tuple[dict[str, ChapterMaker], tuple[str, ...]]:
     return make_each("chapter", OWN, ChapterMaker)
 
 
-def _fitting(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:
+def _select_makers(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple[str, ChapterMaker]]:
     """Yield the makers whose needs the study meets, in reading order."""
     scored = bool(study.table["counted"].any())
     for name in _reading_order(makers):
@@ -108,22 +113,22 @@ def _fitting(makers: Mapping[str, ChapterMaker], study: Study) -> Iterator[tuple
 def _reading_order(makers: Mapping[str, ChapterMaker]) -> list[str]:
     """Return the names of chapters, each of a package behind the one that it names, else at the end."""
 
-    def with_followers(name: str) -> Iterator[str]:
+    def walk_followers(name: str) -> Iterator[str]:
         yield name
         for follower, maker in makers.items():
             if maker.after == name and follower not in OWN:
-                yield from with_followers(follower)
+                yield from walk_followers(follower)
 
-    placed = [name for own in OWN if own in makers for name in with_followers(own)]
-    return list(dict.fromkeys([*placed, *(each for each in makers if each not in placed)]))
+    placed = [name for core_name in OWN if core_name in makers for name in walk_followers(core_name)]
+    return list(dict.fromkeys([*placed, *(maker_name for maker_name in makers if maker_name not in placed)]))
 
 
-def _taken_names(chapter: Chapter, made: Iterable[Chapter]) -> list[str]:
+def _find_duplicates(chapter: Chapter, earlier: Iterable[Chapter]) -> list[str]:
     """Return the names of a chapter, its tables and figures that an earlier one has: they name anchors and files."""
 
-    def names(one: Chapter) -> set[tuple[str, str]]:
-        parts = (("table", one.tables), ("figure", one.figures))
-        return {("chapter", one.name), *((of, part.name) for of, those in parts for part in those)}
+    def list_names(subject: Chapter) -> set[tuple[str, str]]:
+        parts = (("table", subject.tables), ("figure", subject.figures))
+        return {("chapter", subject.name), *((of, part.name) for of, members in parts for part in members)}
 
-    known = {name for each in made for name in names(each)}
-    return sorted(name for _, name in names(chapter) & known)
+    earlier_names = {name for other in earlier for name in list_names(other)}
+    return sorted(name for _, name in list_names(chapter) & earlier_names)

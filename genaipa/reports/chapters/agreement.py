@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.chapters.judges import alpha_axes
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure, Scope
 from genaipa.reports.judged.quality import answer_groups
 from genaipa.reports.ratings import tabulate_each, tabulate_people
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import (
     LEAST_ANSWERS,
-    compare_suggested,
+    compare_suggestions,
     describe_agreement,
     measure,
     measure_groups,
@@ -49,17 +49,17 @@ _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 """Alpha → label of its line."""
 
 
-def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
-    """Krippendorff's alpha of people's independent scores, by metric; nothing where no answer has two of them."""
-    found = measure(independent_scores(events), rubric)
-    analysts = {leaning.analyst for leaning in found.leanings}
+def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
+    """Tabulate Krippendorff's alpha of people's independent scores by metric; empty where no answer has two."""
+    agreement = measure(independent_scores(events), rubric)
+    analysts = {leaning.analyst for leaning in agreement.leanings}
     rows = []
-    for metric, agreed in found.metrics.items() if found.answers else ():
-        about = {"metric": rubric.names[metric], "answers": found.answers, "analysts": len(analysts)}
+    for metric, agreed in agreement.metrics.items() if agreement.answers else ():
+        about = {"metric": rubric.names[metric], "answers": agreement.answers, "analysts": len(analysts)}
         rows.append({**about, **describe_agreement(agreed), "apart": agreed.difference})
     measures = ["alpha", "low", "high", "ac2", "commonest", "agreement", "apart"]
     columns = ["metric", *measures, "answers", "analysts", "reason"]
-    return table(
+    return make_table(
         "agreement",
         "How far analysts agree",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
@@ -76,8 +76,8 @@ def alphas(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
-def alphas_apart(study: Study) -> Table:
-    """The same where the document is silent and where it is not, and by its language; nothing where all are alike."""
+def alpha_by_group_table(study: Study) -> Table:
+    """Return alpha by group: where the document is silent and where it is not, and by its language."""
     scores, rubric = study.independent_scores, study.rubric
     rows = []
     for by, groups in answer_groups(study).items():
@@ -87,7 +87,7 @@ def alphas_apart(study: Study) -> Table:
                 rows.append({**about, **describe_agreement(agreed)})
     measures = ["alpha", "low", "high", "ac2", "commonest"]
     columns = ["by", "group", "metric", *measures, "answers", "reason"]
-    return table(
+    return make_table(
         "agreement-apart",
         "Agreement by group",
         "As in the table of all answers, over those to questions on which the document is silent, partly silent or not "
@@ -103,25 +103,25 @@ def alphas_apart(study: Study) -> Table:
 def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
     """Tabulate the effect of suggestions on screen, by metric; nothing where none were kept."""
     rows = []
-    for metric, found in compare_suggested(events, rubric).items():
-        low, high = found.interval or (None, None)
+    for metric, comparison in compare_suggestions(events, rubric).items():
+        low, high = comparison.interval or (None, None)
         rows.append(
             {
                 "metric": rubric.names[metric],
-                "with": found.with_it,
-                "without": found.without,
-                "difference": found.difference,
+                "with": comparison.with_it,
+                "without": comparison.without,
+                "difference": comparison.difference,
                 "low": low,
                 "high": high,
-                "same_with": found.as_suggested,
-                "same_without": found.as_withheld,
-                "answers_with": found.shown,
-                "answers_without": found.withheld,
+                "same_with": comparison.as_suggested,
+                "same_without": comparison.as_withheld,
+                "answers_with": comparison.shown,
+                "answers_without": comparison.withheld,
             }
         )
     measures = ["with", "without", "difference", "low", "high", "same_with", "same_without"]
     columns = ["metric", *measures, "answers_with", "answers_without"]
-    return table(
+    return make_table(
         "suggested",
         "With and without a suggestion",
         "The desk may suggest a value, and holds it back for one answer in five, chosen by the answer's digest. The "
@@ -143,8 +143,8 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
     )
 
 
-def alphas_figure(table: Table) -> Figure | None:
-    """Metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
+def alpha_figure(table: Table) -> Figure | None:
+    """Draw metrics down, Krippendorff's alpha with its interval and n across; None without a value."""
     data = table.data
     if data.empty or data["alpha"].isna().all():
         return None
@@ -154,13 +154,13 @@ def alphas_figure(table: Table) -> Figure | None:
         "0 is agreement by chance, from 0.8 data is customarily called reliable, from 0.667 fit for tentative "
         f"conclusions. {table.note}"
     )
-    shown = Table("agreement", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    return Figure("agreement", title, note, shown, lambda: _draw(data))
+    figure_table = Table("agreement", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    return Figure("agreement", title, note, figure_table, lambda: _draw_alphas(data))
 
 
-def _draw(data: pd.DataFrame) -> Canvas:
-    drawn = style.canvas(style.COLUMN, 0.24 * len(data) + 0.85)
-    axes = drawn.subplots()
+def _draw_alphas(data: pd.DataFrame) -> Canvas:
+    drawing = style.make_canvas(style.COLUMN, 0.24 * len(data) + 0.85)
+    axes = drawing.subplots()
     for alpha, name in _LINES.items():
         axes.axvline(alpha, color=style.FAINT, linewidth=0.7, linestyle="-" if alpha == 0 else (0, (4, 2)), zorder=0)
         # The two customary bounds are close together.
@@ -169,17 +169,17 @@ def _draw(data: pd.DataFrame) -> Canvas:
             name, (alpha, 1), (0, 2), xycoords=("data", "axes fraction"), textcoords="offset points",
             fontsize=style.TINY, va="bottom", **side,
         )  # fmt: skip
-    for place, (_, row) in enumerate(data.iterrows()):
+    for index, (_, row) in enumerate(data.iterrows()):
         if pd.isna(row["alpha"]):
-            axes.text(0.02, place, "no value", va="center", **style.ABSENT)
+            axes.text(0.02, index, "no value", va="center", **style.ABSENT)
         else:
             if not pd.isna(row["low"]):
-                axes.plot([row["low"], row["high"]], [place, place], color=style.INK, linewidth=1.2)
-            axes.plot([row["alpha"]], [place], marker="o", color=style.COLOURS[0], markersize=5)
-        axes.text(1.06, place, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
-    style.name_rows(axes, {name: style.short(name) for name in data["metric"]}, {})
+                axes.plot([row["low"], row["high"]], [index, index], color=style.INK, linewidth=1.2)
+            axes.plot([row["alpha"]], [index], marker="o", color=style.COLOURS[0], markersize=5)
+        axes.text(1.06, index, f"n={row['answers']:.0f}", va="center", fontsize=style.TINY, clip_on=False)
+    style.name_rows(axes, {name: style.shorten(name) for name in data["metric"]}, {})
     alpha_axes(axes, data, len(data), 1.3)
-    return drawn
+    return drawing
 
 
 class AgreementChapter(ChapterMaker):
@@ -187,7 +187,7 @@ class AgreementChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
-        found = alphas(study.log.counted, study.rubric)
+        agreement = alpha_table(study.log.counted, study.rubric)
         beside = tabulate_suggested(study.log.counted, study.rubric)
         rated = tabulate_each(lambda ratings: tabulate_people(ratings, study))
         guidelines = guidelines_digest(study.workspace) if study.workspace else ""
@@ -195,9 +195,9 @@ class AgreementChapter(ChapterMaker):
             "agreement",
             "Agreement of the analysts",
             "Krippendorff's alpha: 1 is perfect agreement, 0 agreement by chance.",
-            present(found, alphas_apart(study), *rated.tables, beside),
-            drawn(alphas_figure(found)),
-            [*rated.problems, *([] if found else [_ABSENT])],
+            nonempty_tables(agreement, alpha_by_group_table(study), *rated.tables, beside),
+            nonempty_figures(alpha_figure(agreement)),
+            [*rated.problems, *([] if agreement else [_ABSENT])],
             method=_METHOD + (_GUIDED.format(guidelines) if guidelines else ""),
             references=_REFERENCES,
         )

@@ -49,11 +49,11 @@ class Chapter:
         return short_repr("Chapter", self.name, f"{len(self.tables)} tables, {len(self.figures)} figures")
 
     def __bool__(self) -> bool:
-        """Whether there is anything in it."""
+        """Tell whether there is anything in it."""
         return bool(self.tables or self.figures or self.absent)
 
-    def changed(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
-        """The chapter with its tables and figures as these two make them."""
+    def transform(self, table: Callable[[Table], Table], figure: Callable[[Figure], Figure]) -> Chapter:
+        """Return the chapter with its tables and figures as these two make them."""
         return replace(self, tables=list(map(table, self.tables)), figures=list(map(figure, self.figures)))
 
 
@@ -82,26 +82,26 @@ class ChapterMaker:
         return ()
 
 
-def present(*tables: Table) -> list[Table]:
-    """The tables that have a row."""
+def nonempty_tables(*tables: Table) -> list[Table]:
+    """Return the tables that have a row."""
     return [table for table in tables if table]
 
 
-def drawn(*figures: Figure | None) -> list[Figure]:
-    """The figures that there are."""
+def nonempty_figures(*figures: Figure | None) -> list[Figure]:
+    """Return the figures that there are."""
     return [figure for figure in figures if figure is not None]
 
 
-def tried(frame: pd.DataFrame, experiment: str) -> bool:
-    """Whether a question of this experiment was planned, or has a published score."""
+def has_experiment(frame: pd.DataFrame, experiment: str) -> bool:
+    """Tell whether a question of this experiment was planned, or has a published score."""
     return bool((frame["experiment"] == experiment).any())
 
 
-def experiments_of(table: Table) -> list[str]:
-    """The experiments in a table: the paper's in its order, then others."""
-    there = sorted({str(name) for name in table.data["experiment"]})
-    known = [name for name in ORDERED["experiment"] if name in there]
-    return [*known, *(name for name in there if name not in known)]
+def list_experiments(table: Table) -> list[str]:
+    """Return the experiments in a table: the paper's in its order, then others."""
+    names = sorted({str(name) for name in table.data["experiment"]})
+    known_experiments = [name for name in ORDERED["experiment"] if name in names]
+    return [*known_experiments, *(name for name in names if name not in known_experiments)]
 
 
 class Against(NamedTuple):
@@ -131,7 +131,7 @@ class Results(Protocol):
     def facts(self) -> list[tuple[str, str]]: ...  # noqa: D102 - above
 
     def chapters(self, study: Study) -> list[Chapter]:
-        """The chapters of a report."""
+        """Return the chapters of a report."""
         ...
 
     def leaderboard(self, study: Study) -> Table | None:
@@ -144,12 +144,12 @@ class Results(Protocol):
         ...
 
 
-def by_rule(sources: Sequence[Source]) -> list[type[Results]]:
-    """The classes of the kinds of these runs that have results of their own, each once."""
+def result_classes(sources: Sequence[Source]) -> list[type[Results]]:
+    """Return the classes of the kinds of these runs that have results of their own, each once."""
     kinds = dict.fromkeys(source.manifest.spec.kind for source in sources)
     return [results for kind in kinds if (results := find_kind(kind).results())]
 
 
 def find_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:
     """Return the results of the runs among these that are scored by a rule."""
-    return [kind(workspace, sources) for kind in by_rule(sources)]
+    return [kind(workspace, sources) for kind in result_classes(sources)]

@@ -10,10 +10,10 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,10 +32,10 @@ _LEAST = 20
 """The axis reaches at least so far on both sides, so that small differences look small."""
 
 
-def by_question(frame: pd.DataFrame) -> Table:
-    """M_all of every question with the document shown, against the company's name alone."""
-    data = averages.by_question(averages.pairs(frame, *_WAYS))
-    return table(
+def question_gains_table(frame: pd.DataFrame) -> Table:
+    """Tabulate M_all of every question with the document shown, against the company's name alone."""
+    data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
+    return make_table(
         "memory",
         "The document shown, and its company's name alone",
         "M_all (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
@@ -46,18 +46,20 @@ def by_question(frame: pd.DataFrame) -> Table:
     )
 
 
-def summary(frame: pd.DataFrame) -> Table:
-    """The gain in M_all from showing the document, by system."""
+def mean_gains_table(frame: pd.DataFrame) -> Table:
+    """Return the gain in M_all from showing the document, by system."""
     columns = ["system", "n", "mean", *BOTH]
-    data = averages.summed_up(
-        averages.pairs(frame, *_WAYS), ["system"], lambda rows: averages.mean_of(rows, "difference")
+    data = averages.summarize_groups(
+        averages.pair_experiments(frame, *_WAYS),
+        ["system"],
+        lambda rows: averages.estimate_column_mean(rows, "difference"),
     ).reindex(columns=columns)
-    return table(
+    return make_table(
         "memory-summary",
         "What showing the document adds",
         "M_all with the document shown, minus M_all by the company's name alone, averaged over n "
         "questions, each a mean over documents; above 0: the document helps (paper, section 6.3). "
-        f"{averages.intervals(data)}",
+        f"{averages.note_intervals(data)}",
         data,
         columns,
         headings={"mean": "difference"},
@@ -70,34 +72,39 @@ _WORDS = {1: 44, 2: 34, 3: 22}
 
 
 def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, a panel per system: M_all with the document minus by the name alone; None without a pair."""
-    data = scope.only(table.data.dropna(subset=["difference"]))
+    """Draw questions down, a panel per system: M_all with the document minus by name; None without a pair."""
+    data = scope.select_shown(table.data.dropna(subset=["difference"]))
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]))
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    names = style.labels(groups, 12)
+    systems = style.unique_labels(style.distinct_values(data["system"]))
+    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    names = style.unique_labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
         "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the "
         f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives "
         "only the mean over its documents."
-        f"{scope.without(data['system'], 'a question that is scored both ways')}"
-        f"{style.in_full(systems)}{style.in_full(names)} {table.note}"
+        f"{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
+        f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
-    shown = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(names, scope.texts)), 1)
+    figure_table = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _panel_height(names, scope.texts)), 1)
     return Figure(
-        "memory", title, note, shown, lambda: _draw(data, systems, names, groups, sources, scope.texts), fits=fits
+        "memory",
+        title,
+        note,
+        figure_table,
+        lambda: _draw_gains(data, systems, names, groups, sources, scope.texts),
+        fits=fits,
     )
 
 
-def _high(names: Mapping[Any, str], texts: Mapping[str, str]) -> float:
-    """Inches of a panel."""
+def _panel_height(names: Mapping[Any, str], texts: Mapping[str, str]) -> float:
+    """Return the inches of a panel."""
     return (style.TALL if texts else 0.165) * len(names) + 0.35
 
 
-def _draw(
+def _draw_gains(
     data: pd.DataFrame,
     systems: Mapping[Any, str],
     names: Mapping[Any, str],
@@ -105,45 +112,47 @@ def _draw(
     sources: Mapping[Any, str],
     texts: Mapping[str, str],
 ) -> Canvas:
-    down, across = style.panels(len(systems), _ABREAST)
+    down, across = style.panel_grid(len(systems), _ABREAST)
     width = style.WIDTH if across > 1 or texts else style.COLUMN
-    drawn = style.canvas(width, down * _high(names, texts) + _FOOT)
-    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    drawing = style.make_canvas(width, down * _panel_height(names, texts) + _FOOT)
+    panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     reach = max(_LEAST, ceil(data["difference"].abs().max() / 10) * 10)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         axes.axvspan(-reach, 0, facecolor="#f1f1f1", zorder=0)
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         rows = data[data["system"] == system].set_index("question").reindex(list(names))
         _draw_panel(axes, rows, sources, reach)
-        style.part_groups(axes, list(groups.values()), (-reach, reach), at=-0.5)
+        style.draw_group_lines(axes, list(groups.values()), (-reach, reach), at=-0.5)
         axes.set_title(label, pad=9)
         axes.tick_params(axis="y", length=0)
     panels[0, 0].set_xlim(-reach * 1.05, reach * 1.3)
     panels[0, 0].set_xticks(
-        [-reach, -reach / 2, 0, reach / 2, reach], style.ticks(-reach, -reach / 2, 0, reach / 2, reach)
+        [-reach, -reach / 2, 0, reach / 2, reach], style.tick_labels(-reach, -reach / 2, 0, reach / 2, reach)
     )
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.name_rows(axes, names, sources, texts=texts, most=_WORDS[across])
-    for axes in style.bottom(panels, len(systems)):
+        style.name_rows(axes, names, sources, texts=texts, max_letters=_WORDS[across])
+    for axes in style.bottom_axes(panels, len(systems)):
         axes.set_xlabel("Document minus name alone\n(M_all)", fontsize=style.SMALL)
         axes.tick_params(axis="x", labelbottom=True)
     named = {"faq": "question from FAQs", "user": "question from users"}
-    found = [source for source in style.SOURCE_POINTS if source in sources.values()]
-    style.legend(drawn, [style.mark(named[source], **style.SOURCE_POINTS[source]) for source in found])
-    return drawn
+    drawn_sources = [source for source in style.SOURCE_POINTS if source in sources.values()]
+    style.draw_legend(
+        drawing, [style.legend_mark(named[source], **style.SOURCE_POINTS[source]) for source in drawn_sources]
+    )
+    return drawing
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, sources: Mapping[Any, str], reach: float) -> None:
     axes.text(reach * 1.08, -0.62, "n", fontsize=style.TINY, style="italic", va="bottom")
-    for place, (question, row) in enumerate(rows.iterrows()):
+    for index, (question, row) in enumerate(rows.iterrows()):
         if pd.isna(row["difference"]):
-            axes.text(reach * 0.04, place, "no pair", va="center", **style.ABSENT)
+            axes.text(reach * 0.04, index, "no pair", va="center", **style.ABSENT)
             continue
         look = style.SOURCE_POINTS.get(sources[question], {"marker": "o", "color": style.INK})
-        axes.plot([0, row["difference"]], [place, place], color=look["color"], linewidth=1.2, zorder=2)
-        axes.plot([row["difference"]], [place], **look, linestyle="none", markersize=3.6, zorder=3)
-        axes.text(reach * 1.08, place, style.count(row["n"]), va="center", fontsize=style.TINY)
+        axes.plot([0, row["difference"]], [index, index], color=look["color"], linewidth=1.2, zorder=2)
+        axes.plot([row["difference"]], [index], **look, linestyle="none", markersize=3.6, zorder=3)
+        axes.text(reach * 1.08, index, style.write_count(row["n"]), va="center", fontsize=style.TINY)
 
 
 class ClosedBookChapter(ChapterMaker):
@@ -154,9 +163,9 @@ class ClosedBookChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        differences = by_question(frame)
-        asked = tried(frame, "recall") and tried(frame, "quality")
-        why = "no question is scored both ways" if asked else (
+        differences = question_gains_table(frame)
+        was_asked = has_experiment(frame, "recall") and has_experiment(frame, "quality")
+        why = "no question is scored both ways" if was_asked else (
             "it takes answers with the document shown and with the company's name alone "
             "(genaipa run --experiment quality and --experiment recall)"
         )  # fmt: skip
@@ -164,7 +173,7 @@ class ClosedBookChapter(ChapterMaker):
             "memory",
             "Closed book",
             "A system's answers from the document, against its answers when only the company is named.",
-            present(summary(frame), differences),
-            scope.pages([partial(differences_figure, differences)]),
+            nonempty_tables(mean_gains_table(frame), differences),
+            scope.draw_pages([partial(differences_figure, differences)]),
             [] if differences else [f"Closed book against document is not shown: {why}."],
         )

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, BOUNDS, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.stats.repeats import compare_repeats, compare_sides
 
@@ -56,77 +56,81 @@ _LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@averages.kept
-def cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
-    """One row per system, way of asking (`over`), experiment, question and document that was scored twice or more.
+@averages.cache_per_frame
+def repeat_cells(frame: pd.DataFrame, bounds: Bounds = BOUNDS) -> pd.DataFrame:
+    """Return a row per system, way of asking (`over`), experiment, question and document scored twice or more.
 
     Columns: those, `category` and `source`; `drop`, `change` and `spread` in M_all; `bands` and `same` in
     percent; `beyond`, the change in other words less that of asking the same again, where both are known.
     """
-    rows = averages.about_policies(averages.answers(frame))
+    rows = averages.select_policy_rows(averages.average_answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["document"] != "")]
     # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
     points = rows["m_all"].round(9)
     edges = np.round([bounds.overall.red, bounds.overall.green], 9)
     rows = rows.assign(points=points, band=np.searchsorted(edges, points, side="right"))
-    again, words = _again(rows[rows["unit"] == "answer"]), _words(rows)
+    again, words = _repetition_cells(rows[rows["unit"] == "answer"]), _paraphrase_cells(rows)
     twice = again[again["experiment"].isin(("quality", "robustness"))].groupby(_CELL, observed=True)["change"]
     # What is known of one of the two only says nothing about the other's scatter.
-    own = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
-    words = words.merge(own, on=_CELL, how="left")
+    own_scatter = twice.mean()[twice.size() == 2].rename("own").reset_index()  # noqa: PLR2004
+    words = words.merge(own_scatter, on=_CELL, how="left")
     words["beyond"] = words["change"] - words.pop("own")
     # What is empty has lost its categories, and their order.
-    found = pd.concat([words, again], ignore_index=True).astype({name: rows[name].dtype for name in _CELL})
-    return found.sort_values(_CELL, kind="stable", ignore_index=True)
+    all_cells = pd.concat([words, again], ignore_index=True).astype({name: rows[name].dtype for name in _CELL})
+    return all_cells.sort_values(_CELL, kind="stable", ignore_index=True)
 
 
-def _words(rows: pd.DataFrame) -> pd.DataFrame:
-    """The cells of original questions beside their paraphrases."""
+def _paraphrase_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of original questions beside their paraphrases."""
     rows = rows[rows["experiment"].isin(("quality", "robustness"))]
     group, first = _number_groups(rows, [*_CELL, "conversation", "prompts"])
     original, wordings = (rows["experiment"] == "quality").to_numpy(), rows["wording"].cat.codes.to_numpy()
     points, band = rows["points"].to_numpy(), rows["band"].to_numpy()
     shares = []
     for wording in np.unique(wordings[~original]):
-        own = original | (wordings == wording)
-        sides = compare_sides(points[own], band[own], group[own], ~original[own])
-        found = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
-        shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**found)[sides.pairs > 0])
-    each = pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", "change", "bands"])
-    means: pd.DataFrame = each.groupby(_CELL, observed=True).mean().round(9).reset_index()
+        in_sides = original | (wordings == wording)
+        sides = compare_sides(points[in_sides], band[in_sides], group[in_sides], ~original[in_sides])
+        measures = {"drop": sides.drop, "change": sides.change, "bands": 100 * sides.bands}
+        shares.append(first.iloc[: len(sides.pairs)][_CELL].assign(**measures)[sides.pairs > 0])
+    wording_rows = (
+        pd.concat(shares) if shares else first[_CELL].iloc[:0].reindex(columns=[*_CELL, "drop", "change", "bands"])
+    )
+    means: pd.DataFrame = wording_rows.groupby(_CELL, observed=True).mean().round(9).reset_index()
     return means.assign(over=WORDS, experiment="robustness")
 
 
-def _again(rows: pd.DataFrame) -> pd.DataFrame:
-    """The cells whose very question was asked more than once."""
+def _repetition_cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells whose very question was asked more than once."""
     group, first = _number_groups(rows, [*_CELL, *_CONDITIONS])
     repeats = compare_repeats(rows["points"], rows["band"], group)
-    found = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
-    each = first[[*_CELL, "experiment"]].assign(**found, same=100.0 * (repeats.change < _ROUNDING))[repeats.pairs > 0]
-    means = each.groupby([*_CELL, "experiment"], observed=True).mean().round(9).reset_index()
+    measures = {"change": repeats.change, "bands": 100 * repeats.bands, "spread": repeats.spread}
+    repeated = first[[*_CELL, "experiment"]].assign(**measures, same=100.0 * (repeats.change < _ROUNDING))[
+        repeats.pairs > 0
+    ]
+    means = repeated.groupby([*_CELL, "experiment"], observed=True).mean().round(9).reset_index()
     return means.assign(over=AGAIN, experiment=means["experiment"].astype("str"))
 
 
 def _number_groups(rows: pd.DataFrame, by: list[str]) -> tuple[NDArray[np.int64], pd.DataFrame]:
-    """Number each row's group, and select the first row of each group."""
+    """Return the number of each row's group, and the first row of each group."""
     group: Any = rows.groupby(by, observed=True, sort=False).ngroup().to_numpy()
     return group, rows[~pd.Series(group).duplicated().to_numpy()]
 
 
-def consistency(found: pd.DataFrame) -> Table:
-    """Summary of `cells` by system: the distance between answers."""
+def consistency_table(cells: pd.DataFrame) -> Table:
+    """Summarize the distance between answers, the `cells`, by system."""
     columns = ["system", *_OVER, "measure", "n", "mean", *averages.BOTH]
     rows = [
         {"system": system, "over": over, "experiment": experiment, "measure": measure}
-        | averages.mean_of(some, column, limits)
-        for (system, over, experiment), some in found.groupby(["system", *_OVER], observed=True, sort=False)
+        | averages.estimate_column_mean(group, column, limits)
+        for (system, over, experiment), group in cells.groupby(["system", *_OVER], observed=True, sort=False)
         for measure, (column, limits) in _MEASURES.items()
-        if some[column].notna().any()
+        if group[column].notna().any()
     ]
     data = pd.DataFrame(rows, columns=columns)
-    data["system"] = data["system"].astype(found["system"].dtype)
+    data["system"] = data["system"].astype(cells["system"].dtype)
     data = data.sort_values(["system", "over"], key=lambda key: key != WORDS if key.name == "over" else key.cat.codes)
-    return table(
+    return make_table(
         "consistency",
         "The same question in other words, and asked again",
         f"How far one answer to a question about a document is from another, in points of M_all (10 to 100): "
@@ -134,19 +138,21 @@ def consistency(found: pd.DataFrame) -> Table:
         "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
         f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
         "conversation, asking again reshuffles the order. `n` is the number of questions (paper, sections 6.2 and "
-        f"7). {averages.intervals(data)}",
+        f"7). {averages.note_intervals(data)}",
         data,
         columns,
     )
 
 
-def by_question(found: pd.DataFrame) -> Table:
-    """Summary of `cells` by system and question."""
-    groups = found.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
-    rows = [{**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_of_question(some)} for key, some in groups]
+def consistency_by_question_table(cells: pd.DataFrame) -> Table:
+    """Summarize the `cells` by system and question."""
+    groups = cells.groupby([*_OVER, *_QUESTION], observed=True, sort=True)
+    rows = [
+        {**dict(zip([*_OVER, *_QUESTION], key, strict=True)), **_summarize_question(group)} for key, group in groups
+    ]
     columns = ["system", *_OVER, *_QUESTION[1:], "change", "policies_low", "policies_high"]
     columns += ["bands", "bands_policies_low", "bands_policies_high", "documents"]
-    return table(
+    return make_table(
         "consistency-by-question",
         "The same question in other words, and asked again, by question",
         "How far one answer to the question is from another about the same document: the mean change in points of "
@@ -163,13 +169,16 @@ def by_question(found: pd.DataFrame) -> Table:
     )
 
 
-def _of_question(rows: pd.DataFrame) -> dict[str, object]:
-    said: dict[str, object] = {"documents": rows["document"].nunique()}
+def _summarize_question(rows: pd.DataFrame) -> dict[str, object]:
+    values: dict[str, object] = {"documents": rows["document"].nunique()}
     for measure, before in ((CHANGE, ""), (BANDS, "bands_")):
         column, limits = _MEASURES[measure]
-        one = averages.mean_over_documents(rows, column, ["over"], limits)
-        said |= {column: one["mean"], **{f"{before}{end}": one[end] for end in ("policies_low", "policies_high")}}
-    return said
+        estimate = averages.mean_over_documents(rows, column, ["over"], limits)
+        values |= {
+            column: estimate["mean"],
+            **{f"{before}{end}": estimate[end] for end in ("policies_low", "policies_high")},
+        }
+    return values
 
 
 def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
@@ -177,43 +186,44 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
 
     None without an answer in other words or asked again.
     """
-    data = scope.only(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(drop=True)
+    data = scope.select_shown(table.data[table.data["measure"].isin([*_LOOKS, BANDS])]).reset_index(drop=True)
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 40)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 40)
     title = table.title
     note = (
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
-        f"M_all. Right: how often the band changes. {forest.READING} {style.bands_in_words(scope.bounds)}"
-        f"{scope.without(data['system'], 'an answer in other words or asked again')}{style.in_full(systems)} "
+        f"M_all. Right: how often the band changes. {forest.READING} {style.describe_bands(scope.bounds)}"
+        f"{scope.note_missing_systems(data['system'], 'an answer in other words or asked again')}"
+        f"{style.note_full_names(systems)} "
         f"{table.note}"
     )
-    shown = Table("consistency", title, note, data, table.headings, table.formats)
-    each = data[["system", *_OVER]].drop_duplicates()
-    fits = forest.fits(each.groupby("system").size().max())
-    return Figure("consistency", title, note, shown, lambda: _draw(data, systems), fits=fits)
+    figure_table = Table("consistency", title, note, data, table.headings, table.formats)
+    drawn_rows = data[["system", *_OVER]].drop_duplicates()
+    fits = forest.systems_per_page(drawn_rows.groupby("system").size().max())
+    return Figure("consistency", title, note, figure_table, lambda: _draw_consistency(data, systems), fits=fits)
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_consistency(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[["system", *_OVER]].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.of(systems, ((system, (over, by), _named(over, by)) for system, over, by in keys))
-    drawn, (left, right) = rows.canvas((3, 2))
+    rows = forest.Rows.arrange(systems, ((system, (over, by), _name_way(over, by)) for system, over, by in keys))
+    drawing, (points_axes, bands_axes) = rows.canvas((3, 2))
     for row in data.to_dict("records"):
-        place = rows.places[row["system"], (row["over"], row["experiment"])]
+        height = rows.places[row["system"], (row["over"], row["experiment"])]
         # The drop is above the change, so that both are seen.
-        place -= 0.16 if row["measure"] == DROP else 0.0
-        axes = right if row["measure"] == BANDS else left
-        forest.draw(axes, row, place, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
-    left.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
-    left.set_xlabel("points of M_all")
-    right.set_xlim(left=0)
-    right.set_xlabel(BANDS)
-    style.legend(drawn, [style.mark(measure, **look) for measure, look in _LOOKS.items()])
-    return drawn
+        height -= 0.16 if row["measure"] == DROP else 0.0
+        axes = bands_axes if row["measure"] == BANDS else points_axes
+        forest.draw_interval(axes, row, height, _LOOKS.get(row["measure"], _LOOKS[CHANGE]))
+    points_axes.axvline(0, color=style.FAINT, linewidth=0.6, zorder=0)
+    points_axes.set_xlabel("points of M_all")
+    bands_axes.set_xlim(left=0)
+    bands_axes.set_xlabel(BANDS)
+    style.draw_legend(drawing, [style.legend_mark(measure, **look) for measure, look in _LOOKS.items()])
+    return drawing
 
 
-def _named(over: str, experiment: str) -> str:
-    return over if over == WORDS else f"{over}: {style.short(experiment, 18)}"
+def _name_way(over: str, experiment: str) -> str:
+    return over if over == WORDS else f"{over}: {style.shorten(experiment, 18)}"
 
 
 class ConsistencyChapter(ChapterMaker):
@@ -223,11 +233,11 @@ class ConsistencyChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        found = cells(study.table, scope.bounds)
-        summary = consistency(found)
+        repeats = repeat_cells(study.table, scope.bounds)
+        summary = consistency_table(repeats)
         absent = [
-            f"How far answers move {what} is not shown: {why}."
-            for over, what, why in (
+            f"How far answers move {condition} is not shown: {why}."
+            for over, condition, why in (
                 (WORDS, "in other words", "no original question about a document is scored together with a paraphrase"),
                 (
                     AGAIN,
@@ -241,7 +251,7 @@ class ConsistencyChapter(ChapterMaker):
             "consistency",
             "Consistency",
             "How far the answer to a question moves when it is put in other words, or asked again.",
-            present(summary, by_question(found)),
-            scope.pages([partial(consistency_figure, summary)]),
+            nonempty_tables(summary, consistency_by_question_table(repeats)),
+            scope.draw_pages([partial(consistency_figure, summary)]),
             absent,
         )

@@ -10,10 +10,10 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.reports.throughput import throughput
 from genaipa.stats.intervals import LEAST_DRAWS
 
@@ -50,46 +50,51 @@ _WIDE = 20
 """From this ratio of the largest to the smallest effort on, the axis is logarithmic."""
 
 
-def by_system(study: Study) -> Table:
+def effort_table(study: Study) -> Table:
     """Seconds and money of the answers to each experiment's questions, beside their M_all."""
-    asked = averages.about_policies(study.once("spending"))
-    asked = asked[asked["status"] != "missing"]
+    answers = averages.select_policy_rows(study.once("spending"))
+    answers = answers[answers["status"] != "missing"]
     by = ["system", "experiment"]
     # Where no answer took any time, none was measured: they were imported.
-    longest = asked.groupby(by, observed=True)["seconds"].transform("max")
-    asked = asked.assign(seconds=asked["seconds"].where(longest > 0)).dropna(subset=["seconds", "cost"], how="all")
-    spent = averages.summed_up(asked, by, _spent)
-    scored = averages.weighted(study.table, "m_all")
-    quality = averages.summed_up(scored, by, lambda rows: averages.mean_of(rows, "m_all"))
+    longest = answers.groupby(by, observed=True)["seconds"].transform("max")
+    answers = answers.assign(seconds=answers["seconds"].where(longest > 0)).dropna(
+        subset=["seconds", "cost"], how="all"
+    )
+    spent = averages.summarize_groups(answers, by, _summarize_effort)
+    scored = averages.weigh_cells(study.table, "m_all")
+    quality = averages.summarize_groups(scored, by, lambda rows: averages.estimate_column_mean(rows, "m_all"))
     columns = [*by, "answers", "m_all", *BOTH, "seconds", "cost", *_COSTS.values(), "cost_total"]
     data = pd.DataFrame(columns=columns)
     if len(spent):
         data = spent.merge(quality.reindex(columns=[*by, "mean", *BOTH]), on=by, how="left")
         data = data.rename(columns={"mean": "m_all"})
-    found = table("effort", "Time and money", _note(data), data, columns, aside=list(_SECONDS.values()))
-    empty = {column for column in columns if found.data[column].isna().all()} if found else set()
-    return replace(found, aside=found.aside | empty)
+    effort = make_table("effort", "Time and money", _write_note(data), data, columns, aside=list(_SECONDS.values()))
+    empty = {column for column in columns if effort.data[column].isna().all()} if effort else set()
+    return replace(effort, aside=effort.aside | empty)
 
 
-def _note(data: pd.DataFrame) -> str:
-    """A note on the columns of `by_system` that have values: of a baseline that nobody scored, most have none."""
-    said = (
+def _write_note(data: pd.DataFrame) -> str:
+    """Describe the columns of `effort_table` that have values: of a baseline that nobody scored, most have none."""
+    note = (
         "The answers of an experiment (failures and refusals included), whether scored or not: the median of the "
         "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
         "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document."
     )
     if data["m_all"].notna().any():
-        said += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
+        note += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
-        said += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
-    return said + (
+        note += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
+    return note + (
         " The intervals of the median, in CSV and JSON, are seconds that were measured, blank below "
         f"{LEAST_DRAWS} questions or, for policies like these, documents."
     )
 
 
-def _spent(rows: pd.DataFrame) -> dict[str, object]:
-    over_questions, middle = averages.mean_of(rows, "cost"), averages.median_of(rows, "seconds")
+def _summarize_effort(rows: pd.DataFrame) -> dict[str, object]:
+    over_questions, middle = (
+        averages.estimate_column_mean(rows, "cost"),
+        averages.estimate_column_median(rows, "seconds"),
+    )
     return {
         "answers": len(rows),
         "seconds": middle["median"],
@@ -100,58 +105,64 @@ def _spent(rows: pd.DataFrame) -> dict[str, object]:
     }
 
 
-def against(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
-    """A panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
+def effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure | None:
+    """Draw a panel per experiment: a point per system, M_all and its intervals against the effort; None without one."""
     data = table.data.dropna(subset=["m_all", effort])
     if data.empty or (effort == "seconds" and data[effort].max() < _INSTANT):
         return None
-    systems = style.labels(style.ordered(data["system"]), 34)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 34)
     note = (
         "Average of M_all over questions against what an answer takes. The thick line is its interval for these "
         "documents, the thin one with ends that for policies like these (none if it can't be had). "
-        f"n is the number of answers. {style.bands_in_words(scope.bounds)}"
-        f"{scope.without(data['system'], _LACK[effort])}{style.in_full(systems)} {table.note}"
+        f"n is the number of answers. {style.describe_bands(scope.bounds)}"
+        f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]
-    shown = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
+    figure_table = Table(name, title, note, data.reset_index(drop=True), table.headings, table.formats, table.aside)
     # The panels of money and of time come in the same order, whichever of the two a row lacks.
-    experiments = [one for one in style.ordered(table.data["experiment"]) if (data["experiment"] == one).any()]
-    return Figure(name, title, note, shown, lambda: _draw(data, effort, experiments, systems, scope))
+    experiments = [
+        experiment
+        for experiment in style.distinct_values(table.data["experiment"])
+        if (data["experiment"] == experiment).any()
+    ]
+    return Figure(name, title, note, figure_table, lambda: _draw_effort(data, effort, experiments, systems, scope))
 
 
-def _draw(
+def _draw_effort(
     data: pd.DataFrame,
     effort: Effort,
     experiments: list[Any],
     systems: Mapping[Any, str],
     scope: Scope,
 ) -> Canvas:
-    down, across = style.panels(len(experiments), 2)
+    down, across = style.panel_grid(len(experiments), 2)
     foot = 0.35 + 0.1 * (len(systems) + len(_LINES))
-    drawn = style.canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
-    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    drawing = style.make_canvas(style.WIDTH if across > 1 else style.COLUMN, down * 2.3 + foot)
+    panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     marks = scope.marks(list(systems))
     for axes, experiment in zip(panels.flat, experiments, strict=False):
-        style.quality_axis(axes, scope.bounds, along="y")
-        axes.set_title(style.short(str(experiment).capitalize(), 30))
+        style.draw_quality_axis(axes, scope.bounds, along="y")
+        axes.set_title(style.shorten(str(experiment).capitalize(), 30))
         rows = data[data["experiment"] == experiment].sort_values(effort)
-        for place, (_, row) in enumerate(rows.iterrows()):
+        for index, (_, row) in enumerate(rows.iterrows()):
             _draw_point(axes, row, effort, marks[row["system"]])
             if len(rows) <= _FEW:
-                _write_n(axes, row, effort, above=bool(place % 2))
+                _write_n(axes, row, effort, above=bool(index % 2))
         if len(rows) > _FEW:
-            least, most = int(rows["answers"].min()), int(rows["answers"].max())
-            said = f"n={most} each" if least == most else f"n={least}\u2013{most}"
-            axes.text(0.02, 0.02, said, fontsize=style.TINY, transform=axes.transAxes)
-    _scale(panels[0, 0], data[effort], _PER[effort])
+            lowest, highest = int(rows["answers"].min()), int(rows["answers"].max())
+            count_note = f"n={highest} each" if lowest == highest else f"n={lowest}\u2013{highest}"
+            axes.text(0.02, 0.02, count_note, fontsize=style.TINY, transform=axes.transAxes)
+    _scale_effort_axis(panels[0, 0], data[effort], _PER[effort])
     for axes in panels[:, 0]:
         axes.set_ylabel(style.QUALITY)
-    for axes in style.bottom(panels, len(experiments)):
+    for axes in style.bottom_axes(panels, len(experiments)):
         axes.set_xlabel(_AXES[effort])
         axes.tick_params(axis="x", labelbottom=True)
-    lines = [style.mark(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
-    style.legend(drawn, [*(style.mark(label, **marks[system]) for system, label in systems.items()), *lines])
-    return drawn
+    lines = [style.legend_mark(label, color=style.INK, **_LINES[end]) for end, label in _TARGETS.items()]
+    style.draw_legend(
+        drawing, [*(style.legend_mark(label, **marks[system]) for system, label in systems.items()), *lines]
+    )
+    return drawing
 
 
 def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str, Any]) -> None:
@@ -164,7 +175,7 @@ def _draw_point(axes: Axes, row: pd.Series[Any], effort: Effort, look: dict[str,
 
 
 def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) -> None:
-    """One system's n, above or below its average so that neighbours do not meet."""
+    """Write one system's n, above or below its average so that neighbours do not meet."""
     at = float(row[effort])
     axes.annotate(
         f"n={row['answers']:.0f}",
@@ -183,8 +194,8 @@ def _write_n(axes: Axes, row: pd.Series[Any], effort: Effort, *, above: bool) ->
     )
 
 
-def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
-    """The axis of the effort: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
+def _scale_effort_axis(axes: Axes, values: pd.Series[Any], per: int) -> None:
+    """Scale the effort's axis: from 0, or logarithmic where it reaches far (with a place for what costs nothing)."""
     from matplotlib.ticker import MaxNLocator, NullLocator
 
     positive = values[values > 0]
@@ -195,16 +206,16 @@ def _scale(axes: Axes, values: pd.Series[Any], per: int) -> None:
         powers = range(floor(log10(positive.min() * per)) + free, floor(log10(positive.max() * per)) + 1)
         axes.set_xticks([0.0] * free + [10.0**power / per for power in powers])
     else:
-        most = float(values.max()) or 1 / per
+        maximum = float(values.max()) or 1 / per
         # What is near 0 keeps its mark and its n clear of the axis.
-        axes.set_xlim(-0.1 * most, most * 1.2)
-        ticks = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, most * per)
-        axes.set_xticks([tick / per for tick in ticks if 0 <= tick <= most * per * 1.15])
+        axes.set_xlim(-0.1 * maximum, maximum * 1.2)
+        ticks = MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]).tick_values(0, maximum * per)
+        axes.set_xticks([tick / per for tick in ticks if 0 <= tick <= maximum * per * 1.15])
     axes.xaxis.set_major_formatter(lambda tick, _: f"{round(tick * per, 9):g}")
     axes.xaxis.set_minor_locator(NullLocator())
 
 
-_UNKNOWN = "Time and cost are not shown: neither time nor cost is known of any answer."
+_UNKNOWN = "Time and cost are not shown: neither time nor cost is known for any answer."
 
 
 class CostChapter(ChapterMaker):
@@ -212,12 +223,12 @@ class CostChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        spent, pace = by_system(study), throughput(study)
+        spent, pace = effort_table(study), throughput(study)
         return Chapter(
             "effort",
             "Time and cost",
             "The time that the answers took, the pace at which they came and, where prices are known, their cost.",
-            present(spent, pace),
-            drawn(*(against(spent, effort, scope) for effort in _PER)),
+            nonempty_tables(spent, pace),
+            nonempty_figures(*(effort_figure(spent, effort, scope) for effort in _PER)),
             [] if spent or study.table.empty else [_UNKNOWN],
         )

@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages, matches
-from genaipa.reports.analysts import other_people
+from genaipa.reports.analysts import note_other_analysts
 from genaipa.reports.averages import THESE
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
-from genaipa.reports.crossed import crossed
-from genaipa.reports.evidence import evidence
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.evidence import measure_evidence
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.significance import OTHER_PEOPLE
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds
 from genaipa.stats.tests import adjust_holm
 
@@ -53,44 +53,44 @@ _OTHERS = "Between documents that other people scored no difference is known. "
 _SCORED = ("silent", "m_all", "answers", "scores")
 
 
-def points(frame: pd.DataFrame) -> Table:
-    """M_all of every question about every document: the points behind the box plots."""
-    found = averages.by_document(averages.policy_cells(frame))
-    return table(
+def question_scores_table(frame: pd.DataFrame) -> Table:
+    """Tabulate M_all of every question about every document: the points behind the box plots."""
+    cells = averages.select_document_cells(averages.policy_cells(frame))
+    return make_table(
         "scores-by-question",
         "M_all of every question about every document",
         "M_all (10 to 100), averaged over the answers to a question about a document, and over the scores of "
         "each; `answers` and `scores` say how many there are (a published score counts as one of each). Questions that "
         "nobody scored are not here (paper, section 5).",
-        found,
+        cells,
         ("system", "experiment", "document", "question", "category", "source", *_SCORED),
         headings={"silent": "document silent"},
     )
 
 
-def five_numbers(frame: pd.DataFrame) -> Table:
-    """Minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
-    found = averages.by_document(averages.policy_cells(frame))
+def five_numbers_table(frame: pd.DataFrame) -> Table:
+    """Tabulate minimum, quartiles, median, maximum and mean of M_all over questions, by document."""
+    cells = averages.select_document_cells(averages.policy_cells(frame))
     by = ["system", "experiment", "document"]
     rows = [
         {
             **dict(zip(by, key, strict=True)),
             "questions": group,
-            **_five_numbers(some["m_all"]),
+            **_five_numbers(group_rows["m_all"]),
             **mean,
         }
-        for key, those in found.groupby(by, observed=True, sort=True)
-        for group, some in averages.groups_of_questions(those)
-        for mean in [averages.mean_of(some, "m_all")]
+        for key, document_rows in cells.groupby(by, observed=True, sort=True)
+        for group, group_rows in averages.question_groups(document_rows)
+        for mean in [averages.estimate_column_mean(group_rows, "m_all")]
     ]
     columns = [*by, "questions", "n", *_NUMBERS, "mean", "low", "high"]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "five-numbers",
         "Scores by document, in five numbers",
         "M_all (10 to 100) over the n questions asked about a document, and over FAQs' and "
         "users' questions: minimum, quartiles (interpolated linearly), maximum, and the mean with its interval (paper, "
-        f"figures 2a, 3a, 4a and 6a). {THESE}{averages.how_few(data['n'])}",
+        f"figures 2a, 3a, 4a and 6a). {THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
         formats=dict.fromkeys(_NUMBERS, ".2f"),
@@ -101,33 +101,34 @@ def _five_numbers(values: pd.Series) -> dict[str, float]:
     return dict(zip(_NUMBERS, values.quantile([0, 0.25, 0.5, 0.75, 1]).tolist(), strict=True))
 
 
-def documents_ranked(frame: pd.DataFrame) -> Table:
-    """Documents by their M_all over all systems, experiments and questions."""
-    scored = averages.by_document(averages.policy_cells(frame))
+def document_ranks_table(frame: pd.DataFrame) -> Table:
+    """Rank the documents by their M_all over all systems, experiments and questions."""
+    scored = averages.select_document_cells(averages.policy_cells(frame))
     columns = ["rank", "document", "n", "mean", "low", "high", "from", "to"]
-    found = averages.summed_up(scored, ["document"], lambda rows: averages.mean_of(rows, "m_all"))
-    data, others = pd.DataFrame(columns=columns), False
-    if len(found):
-        data = found.sort_values("mean", ascending=False, kind="stable")
-        data["rank"] = averages.places(data["mean"])
-        places, others = _places(scored, frame)
+    means = averages.summarize_groups(scored, ["document"], lambda rows: averages.estimate_column_mean(rows, "m_all"))
+    data, has_others = pd.DataFrame(columns=columns), False
+    if len(means):
+        data = means.sort_values("mean", ascending=False, kind="stable")
+        data["rank"] = averages.rank_means(data["mean"])
+        places, has_others = _document_ranks(scored, frame)
         data = data.merge(places, on="document", how="left")
-    return table(
+    return make_table(
         "documents-ranked",
         "Documents, the best answered first",
         "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
         "section 7). A document's rank lies between the two places shown: those differences decide it that hold, for "
-        f"other questions, among all pairs of documents (Holm). {evidence(averages.about_policies(frame)).prefix}"
-        f"{_OTHERS if others else ''}{_unequal(scored)}{THESE}"
-        f"{averages.how_few(data['n'])}",
+        "other questions, among all pairs of documents (Holm). "
+        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}"
+        f"{_OTHERS if has_others else ''}{_note_unequal_scores(scored)}{THESE}"
+        f"{averages.note_few_questions(data['n'])}",
         data,
         columns,
         headings={"from": "rank from", "to": "to"},
     )
 
 
-def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
-    """The least and the greatest rank of each document, by what the same systems gave to the same questions.
+def _document_ranks(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """Return the least and the greatest rank of each document, by what the same systems gave to the same questions.
 
     Beside it, whether a pair is left open because other people scored the one document than the other.
     """
@@ -135,27 +136,27 @@ def _places(scored: pd.DataFrame, frame: pd.DataFrame) -> tuple[pd.DataFrame, bo
     cells = scored.astype({"document": "str"}).pivot_table(
         index=["system", "experiment", "question"], columns="document", values="m_all", observed=True
     )
-    rows, needed = [], evidence(averages.about_policies(frame))
+    rows, needed = [], measure_evidence(averages.select_policy_rows(frame))
     for first, second in combinations(cells.columns, 2) if len(cells.columns) <= _COMPARED else ():
         apart = (cells[first] - cells[second]).dropna()
-        found = crossed(apart, apart.index.get_level_values("question"), [""] * len(apart))
-        p = found.p if found.questions >= needed.least_questions else np.nan
-        others = OTHER_PEOPLE if other_people(*(people[name] for name in (first, second))) else ""
-        rows.append({"first": first, "second": second, "difference": found.mean, "p": p, "meaning": others})
+        estimate = estimate_crossed_mean(apart, apart.index.get_level_values("question"), [""] * len(apart))
+        p = estimate.p if estimate.questions >= needed.least_questions else np.nan
+        meaning = OTHER_PEOPLE if note_other_analysts(*(people[name] for name in (first, second))) else ""
+        rows.append({"first": first, "second": second, "difference": estimate.mean, "p": p, "meaning": meaning})
     pairs = pd.DataFrame(rows, columns=["first", "second", "difference", "p", "meaning"])
     pairs["p_holm"] = pairs["policies_p_holm"] = adjust_holm(pairs["p"].tolist())
     pairs["level"] = needed.p
-    found_ranks = matches.ranks(pairs).rename(columns={"system": "document", "rank": "from"})
+    found_ranks = matches.possible_ranks(pairs).rename(columns={"system": "document", "rank": "from"})
     return found_ranks[["document", "from", "to"]], bool((pairs["meaning"] == OTHER_PEOPLE).any())
 
 
-def _unequal(scored: pd.DataFrame) -> str:
-    """A sentence where documents differ in what was scored about them."""
-    asked = {
+def _note_unequal_scores(scored: pd.DataFrame) -> str:
+    """Return a sentence where documents differ in what was scored about them."""
+    score_sets = {
         frozenset(zip(rows["system"], rows["experiment"], rows["question"], strict=True))
         for _, rows in scored.groupby("document", observed=True)
     }
-    if len(asked) < 2:  # noqa: PLR2004 - one and the same for all
+    if len(score_sets) < 2:  # noqa: PLR2004 - one and the same for all
         return ""
     return (
         "Not every document has scores of the same systems, experiments and questions, so that a place may be due to "
@@ -164,36 +165,37 @@ def _unequal(scored: pd.DataFrame) -> str:
 
 
 def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Box plots of one experiment: a panel per system, documents down, a box for all, FAQ and user questions each.
+    """Draw box plots of an experiment: a panel a system, documents down, boxes for all, FAQ and user questions.
 
     `points` is the table of the scores by question, `five_numbers` that of the boxes; None without a box.
     """
-    boxes = _of(five_numbers, experiment).dropna(subset=_NUMBERS)
-    boxes = scope.only(boxes[boxes["questions"].isin(_LOOKS)])
+    boxes = _experiment_rows(five_numbers, experiment).dropna(subset=_NUMBERS)
+    boxes = scope.select_shown(boxes[boxes["questions"].isin(_LOOKS)])
     if boxes.empty:
         return None
-    dots = scope.only(_of(points, experiment).dropna(subset=["m_all"]))
-    systems = style.labels(style.ordered(boxes["system"]))
-    documents = style.labels(style.ordered(boxes["document"]), 16)
+    dots = scope.select_shown(_experiment_rows(points, experiment).dropna(subset=["m_all"]))
+    systems = style.unique_labels(style.distinct_values(boxes["system"]))
+    documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
         f"maximum; each point is a question, n is how many. "
-        f"{style.bands_in_words(scope.bounds)}"
+        f"{style.describe_bands(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
-    among = scope if scope.systems else Scope(tuple(map(str, style.ordered(five_numbers.data["system"]))))
-    absent = among.without(boxes["system"], "a score of this experiment by document")
-    about = f"{averages.how_few(boxes['n'])}{absent}{style.in_full(systems)}{style.in_full(documents)}".strip()
-    name, title = style.stem(experiment, "by-document"), style.headline(experiment)
-    table = Table(name, title, reading, _drawn(boxes, dots))
+    among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
+    absent = among.note_missing_systems(boxes["system"], "a score of this experiment by document")
+    names = f"{style.note_full_names(systems)}{style.note_full_names(documents)}"
+    about = f"{averages.note_few_questions(boxes['n'])}{absent}{names}".strip()
+    name, title = style.figure_name(experiment, "by-document"), style.experiment_heading(experiment)
+    table = Table(name, title, reading, _figure_data(boxes, dots))
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _high(groups, documents)), 1)
+    fits = _ABREAST * max(int((style.HEIGHT - _FOOT) / _panel_height(groups, documents)), 1)
     return Figure(
         name,
         title,
         about,
         table,
-        lambda: _draw(boxes, dots, systems, documents, scope.bounds, experiment),
+        lambda: _draw_box_plots(boxes, dots, systems, documents, scope.bounds, experiment),
         reading,
         fits,
         "Each point is a question, and a box the middle half of them. Whiskers end at the lowest and the highest.",
@@ -201,26 +203,26 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     )
 
 
-def _high(groups: list[str], documents: dict[Any, str]) -> float:
-    """Inches of a panel."""
+def _panel_height(groups: list[str], documents: dict[Any, str]) -> float:
+    """Return the inches of a panel."""
     pitch = 0.15 if len(documents) <= _MANY else 0.115
     return pitch * (len(groups) + _GAP) * len(documents) + 0.3
 
 
-def _of(table: Table, experiment: str) -> pd.DataFrame:
+def _experiment_rows(table: Table, experiment: str) -> pd.DataFrame:
     if not table:
         return pd.DataFrame(columns=["system", "document", "questions", "source", "question", "m_all", *_NUMBERS])
     return table.data[(table.data["experiment"] == experiment) & (table.data["document"] != "")]
 
 
-def _drawn(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
+def _figure_data(boxes: pd.DataFrame, dots: pd.DataFrame) -> pd.DataFrame:
     columns = ["mark", "system", "document", "questions", "question", "m_all", "n", *_NUMBERS]
     parts = [boxes.assign(mark="box"), dots.assign(mark="point", questions=dots["source"])]
     rows = [part.reindex(columns=columns).astype(dict.fromkeys(columns[:5], object)) for part in parts if len(part)]
     return pd.concat(rows, ignore_index=True)
 
 
-def _draw(
+def _draw_box_plots(
     boxes: pd.DataFrame,
     dots: pd.DataFrame,
     systems: dict[Any, str],
@@ -229,60 +231,64 @@ def _draw(
     experiment: str,
 ) -> Canvas:
     groups = [group for group in _LOOKS if group in set(boxes["questions"])]
-    down, across = style.panels(len(systems), _ABREAST)
-    drawn = style.canvas(style.COLUMN if across == 1 else style.WIDTH, down * _high(groups, documents) + _FOOT)
-    style.head(drawn, experiment)
-    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    down, across = style.panel_grid(len(systems), _ABREAST)
+    drawing = style.make_canvas(
+        style.COLUMN if across == 1 else style.WIDTH, down * _panel_height(groups, documents) + _FOOT
+    )
+    style.write_heading(drawing, experiment)
+    panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     middle = (len(groups) - 1) / 2
-    places = {document: place * (len(groups) + _GAP) for place, document in enumerate(documents)}
+    places = {document: position * (len(groups) + _GAP) for position, document in enumerate(documents)}
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.quality_axis(axes, bounds, room=_ROOM)
+        style.draw_quality_axis(axes, bounds, room=_ROOM)
         axes.set_title(label, pad=12)
         _draw_panel(axes, boxes[boxes["system"] == system], dots[dots["system"] == system], places, groups)
         axes.tick_params(axis="y", length=0)
     panels.flat[0].set_ylim(max(places.values()) + len(groups) - 0.4, -0.6)
     for axes in panels[:, 0]:
-        style.name_rows(axes, documents, {}, rows=[place + middle for place in places.values()])
-    for axes in style.bottom(panels, len(systems)):
+        style.name_rows(axes, documents, {}, rows=[position + middle for position in places.values()])
+    for axes in style.bottom_axes(panels, len(systems)):
         axes.set_xlabel(style.QUALITY)
         axes.tick_params(axis="x", labelbottom=True)
-    style.legend(drawn, [*_entries(groups)])
-    return drawn
+    style.draw_legend(drawing, [*_legend_entries(groups)])
+    return drawing
 
 
 def _draw_panel(
     axes: Axes, boxes: pd.DataFrame, dots: pd.DataFrame, places: dict[Any, float], groups: list[str]
 ) -> None:
-    """The boxes and points of one system, with n beside each box, and a word where there is nothing."""
+    """Draw the boxes and points of one system, with n beside each box, and a word where there is nothing."""
     for document, top in places.items():
-        here = boxes[boxes["document"] == document].set_index("questions")
+        document_boxes = boxes[boxes["document"] == document].set_index("questions")
         points = dots[dots["document"] == document]
-        if here.empty:
+        if document_boxes.empty:
             axes.text(12, top + (len(groups) - 1) / 2, "no scores", **style.ABSENT, va="center")
-        for place, group in enumerate(groups):
-            if group in here.index:
-                box = here.loc[group]
-                _draw_box(axes, box, top + place, _LOOKS[group])
-                axes.text(_N_AT, top + place, f"n={box['n']:.0f}", va="center", fontsize=style.TINY)
-                _draw_points(axes, points[points["source"] == group], top + place, style.SOURCE_POINTS.get(group, {}))
+        for offset, group in enumerate(groups):
+            if group in document_boxes.index:
+                box = document_boxes.loc[group]
+                _draw_box(axes, box, top + offset, _LOOKS[group])
+                axes.text(_N_AT, top + offset, f"n={box['n']:.0f}", va="center", fontsize=style.TINY)
+                _draw_points(axes, points[points["source"] == group], top + offset, style.SOURCE_POINTS.get(group, {}))
 
 
-def _draw_points(axes: Axes, points: pd.DataFrame, place: float, look: dict[str, Any]) -> None:
-    """The points of one box."""
+def _draw_points(axes: Axes, points: pd.DataFrame, height: float, look: dict[str, Any]) -> None:
+    """Draw the points of one box."""
     values = points["m_all"].to_numpy()
     fill = {"alpha": 0.75, "markeredgewidth": 0}
-    axes.plot(values, place + _spread(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3)
+    axes.plot(
+        values, height + _spread_equal_points(values), **{**look, **fill}, linestyle="none", markersize=2.1, zorder=3
+    )
 
 
-def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any]) -> None:
+def _draw_box(axes: Axes, box: pd.Series[Any], height: float, look: dict[str, Any]) -> None:
     import matplotlib as mpl
 
     low, q1, median, q3, high = (float(box[name]) for name in _NUMBERS)
     across = {"orientation": "horizontal"} if mpl.__version_info__ >= (3, 10) else {"vert": False}
     line = {"color": style.INK, "linewidth": 0.7}
-    found = axes.bxp(
+    artists = axes.bxp(
         [{"whislo": low, "q1": q1, "med": median, "q3": q3, "whishi": high, "fliers": []}],
-        positions=[place],
+        positions=[height],
         widths=0.72,
         capwidths=0.4,
         **across,
@@ -295,25 +301,25 @@ def _draw_box(axes: Axes, box: pd.Series[Any], place: float, look: dict[str, Any
         capprops=line,
         zorder=2,
     )
-    found["medians"][0].set_zorder(4)
+    artists["medians"][0].set_zorder(4)
 
 
-def _spread(values: Any) -> Any:
+def _spread_equal_points(values: Any) -> Any:
     """Offsets of the points from the middle of their row, so that equal values are seen as many."""
     offsets = np.zeros(len(values))
     for value in np.unique(values):
-        same = np.flatnonzero(values == value)
-        step = min(0.12, 0.6 / len(same))
-        offsets[same] = (np.arange(len(same)) - (len(same) - 1) / 2) * step
+        equal = np.flatnonzero(values == value)
+        step = min(0.12, 0.6 / len(equal))
+        offsets[equal] = (np.arange(len(equal)) - (len(equal) - 1) / 2) * step
     return offsets
 
 
-def _entries(groups: list[str]) -> Iterator[Any]:
-    """The legend: each group's box with its points."""
+def _legend_entries(groups: list[str]) -> Iterator[Any]:
+    """Yield the legend: each group's box with its points."""
     for group in groups:
-        box, name = style.patch(style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
+        box, name = style.legend_patch(style.GROUPS[group], edgecolor=style.INK, linewidth=0.6, **_LOOKS[group])
         if group in style.SOURCE_POINTS:
-            yield (box, style.mark(name, **style.SOURCE_POINTS[group])[0]), name
+            yield (box, style.legend_mark(name, **style.SOURCE_POINTS[group])[0]), name
         else:
             yield box, name
 
@@ -326,13 +332,15 @@ class DocumentsChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        found, five = points(frame), five_numbers(frame)
-        figures = scope.pages(partial(box_plots, found, five, experiment) for experiment in experiments_of(found))
+        scores, five = question_scores_table(frame), five_numbers_table(frame)
+        figures = scope.draw_pages(
+            partial(box_plots, scores, five, experiment) for experiment in list_experiments(scores)
+        )
         return Chapter(
             "documents",
             "By document",
             "How the questions' scores spread for each document: a box holds the middle half of them.",
-            present(documents_ranked(frame), found),
+            nonempty_tables(document_ranks_table(frame), scores),
             figures,
             [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
         )

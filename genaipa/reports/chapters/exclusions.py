@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import countable
+from genaipa.answers.tidy import is_countable
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.table import Table, table
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ def count_exclusions(frame: pd.DataFrame) -> Table:
     rows = rows.assign(kind=named[0], reason=named[2], answers=rows["unit"] == "answer", scores=rows["unit"] == "table")
     by = ["kind", "system", "experiment", "reason"]
     counts = rows.groupby(by, observed=True)[["answers", "scores"]].sum().reset_index()
-    return table(
+    return make_table(
         "excluded",
         "What averages leave out",
         "Excluded answers and published scores: the run that they belong to gives the reason for each.",
@@ -42,8 +42,8 @@ def count_exclusions(frame: pd.DataFrame) -> Table:
 
 def compare_averages(frame: pd.DataFrame) -> Table:
     """Return M_all of the systems and experiments that lose something, without what is excluded and with it."""
-    countable_rows, excluded = countable(frame), frame["excluded"] != ""
-    lost = averages.about_policies(frame[countable_rows & excluded])
+    countable_rows, excluded = is_countable(frame), frame["excluded"] != ""
+    lost = averages.select_policy_rows(frame[countable_rows & excluded])
     groups = lost[["system", "experiment", "source"]].drop_duplicates().astype("str")
     affected = {
         (system, where, group)
@@ -61,7 +61,7 @@ def compare_averages(frame: pd.DataFrame) -> Table:
             if key in affected
         ]
         sides.append(pd.DataFrame(rows, columns=[*by, name, f"{name}_n"]))
-    return table(
+    return make_table(
         "with-excluded",
         "Averages without what is excluded, and with it",
         "M_all (10 to 100): means over n questions of their means over documents; over all experiments, each "
@@ -76,9 +76,9 @@ def compare_averages(frame: pd.DataFrame) -> Table:
 def _average_groups(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], float, int]]:
     """Yield system, experiment (or all) and group of questions, with their mean and how many questions there are."""
     questions = averages.policy_questions(frame).dropna(subset="m_all")
-    for system, own in questions.groupby("system", observed=True, sort=True):
-        for experiment, rows in [*own.groupby("experiment", observed=True, sort=True), (_EVERY, own)]:
-            for group, part in averages.groups_of_questions(rows):
+    for system, system_rows in questions.groupby("system", observed=True, sort=True):
+        for experiment, rows in [*system_rows.groupby("experiment", observed=True, sort=True), (_EVERY, system_rows)]:
+            for group, part in averages.question_groups(rows):
                 means = part.groupby("question", observed=True)["m_all"].mean()
                 yield (str(system), str(experiment), group), float(means.mean()), len(means)
 
@@ -94,7 +94,7 @@ class ExclusionsChapter(ChapterMaker):
         return Chapter(
             "exclusions",
             "What is left out",
-            "Answers that are none to their question, and published scores that can't be right, count in no average. "
-            "Here are the reasons, and how much the averages depend on it.",
-            present(compare_averages(frame), count_exclusions(frame)),
+            "Answers that don't answer their question, and published scores that can't be right, count in no average. "
+            "Here are the reasons, and how much the averages depend on them.",
+            nonempty_tables(compare_averages(frame), count_exclusions(frame)),
         )

@@ -8,9 +8,9 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.crossed import crossed
-from genaipa.reports.table import Table, table
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.crossed import estimate_crossed_mean
+from genaipa.reports.table import Table, make_table
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 
 
-def answers(study: Study, groups: Groups) -> Table:
+def group_outcomes_table(study: Study, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = study.once("silence")
     once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
-    known = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
-    columns = ["group", "system", "experiment", "documents", "planned", *known, "says_silent", *BOTH[:-1]]
-    data = averages.summed_up(once[once["group"].notna()], ["group", "system", "experiment"], _counts)
+    statuses = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
+    columns = ["group", "system", "experiment", "documents", "planned", *statuses, "says_silent", *BOTH[:-1]]
+    data = averages.summarize_groups(once[once["group"].notna()], ["group", "system", "experiment"], _count_outcomes)
     data = data.reindex(columns=[*columns, "questions"])
-    return table(
+    return make_table(
         "groups-answers",
         f"What came back, by {groups.by}",
         f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in "
         "the outcomes of the questions. Of the answers that say something, the share that says that the document is "
         "silent, found by rules in the reply and not by scores: each question weighs the same, however many documents "
         "it is about. "
-        f"{averages.intervals(data.rename(columns={'questions': 'n'}))}",
+        f"{averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},
@@ -44,48 +44,52 @@ def answers(study: Study, groups: Groups) -> Table:
     )
 
 
-def _counts(rows: pd.DataFrame) -> dict[str, object]:
-    said = rows[rows["claims_silence"].isin(["yes", "no", "abstains"])]
-    found = crossed(said["claims_silence"] == "yes", said["question"], said["document"], limits=(0, 1))
+def _count_outcomes(rows: pd.DataFrame) -> dict[str, object]:
+    answers = rows[rows["claims_silence"].isin(["yes", "no", "abstains"])]
+    estimate = estimate_crossed_mean(
+        answers["claims_silence"] == "yes", answers["question"], answers["document"], limits=(0, 1)
+    )
     return {
         "documents": rows["document"].nunique(),
         "planned": len(rows),
         **{status: int((rows["status"] == status).sum()) for status in _KNOWN},
         "mute": int((rows["claims_silence"] == "none").sum()),
-        "says_silent": found.mean,
-        "questions": found.questions,
-        **{end: getattr(found, end) for end in BOTH[:-1]},
+        "says_silent": estimate.mean,
+        "questions": estimate.questions,
+        **{end: getattr(estimate, end) for end in BOTH[:-1]},
     }
 
 
-def quality(frame: pd.DataFrame, groups: Groups) -> Table:
-    """The systems by their M_all within each group, the best first."""
-    found, apart = [], []
+def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
+    """Rank the systems by their M_all within each group, the best first."""
+    boards, unlike_groups = [], []
     for group in sorted(set(groups.group_by_document.values())):
         within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
-        cells = averages.weighted(within, "m_all")
+        cells = averages.weigh_cells(within, "m_all")
         if len(cells):
-            data = averages.summed_up(cells, ["system"], lambda rows: averages.mean_of(rows, "m_all"))
+            data = averages.summarize_groups(
+                cells, ["system"], lambda rows: averages.estimate_column_mean(rows, "m_all")
+            )
             data = data.astype({"system": str}).sort_values("mean", ascending=False, kind="stable")
-            found.append(data.assign(group=group, rank=averages.places(data["mean"])))
+            boards.append(data.assign(group=group, rank=averages.rank_means(data["mean"])))
             if averages.are_unlike(within, averages.policy_questions(within).dropna(subset="m_all")):
-                apart.append(group)
+                unlike_groups.append(group)
     columns = ["group", "rank", "system", "n", "documents", "mean", *BOTH[:-1]]
-    data = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*columns])
-    return table(
+    data = pd.concat(boards, ignore_index=True) if boards else pd.DataFrame(columns=[*columns])
+    return make_table(
         "groups-quality",
         f"Leaderboard by {groups.by}",
         f"Systems by M_all (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
         "the leaderboard: n is the number of questions, `documents` of how many documents there is a score. Groups may "
-        f"differ in what was scored of them. {_unlike(apart)}{averages.intervals(data)}",
+        f"differ in what was scored of them. {_note_unlike_groups(unlike_groups)}{averages.note_intervals(data)}",
         data,
         columns,
         headings={"group": groups.by},
     )
 
 
-def _unlike(groups: list[str]) -> str:
-    """A sentence on the groups within which systems were scored on different questions or documents; or nothing."""
+def _note_unlike_groups(groups: list[str]) -> str:
+    """Name the groups within which systems were scored on different questions or documents; or nothing."""
     if not groups:
         return ""
     return (
@@ -105,7 +109,7 @@ class GroupsChapter(ChapterMaker):
         return Chapter(
             "groups",
             f"By {groups.by}",
-            f"The documents fall into {number(len({*groups.group_by_document.values()}), 'group')}, each looked at by "
-            "itself.",
-            present(quality(study.table, groups), answers(study, groups)),
+            f"The documents fall into "
+            f"{number(len(set(groups.group_by_document.values())), 'group')}, each looked at by itself.",
+            nonempty_tables(group_quality_table(study.table, groups), group_outcomes_table(study, groups)),
         )

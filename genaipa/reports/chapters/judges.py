@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.judged import quality
 from genaipa.reports.judged.alone import NO_ESTIMATE
-from genaipa.reports.judged.beside import beside
-from genaipa.reports.judged.findings import findings
+from genaipa.reports.judged.beside import people_and_judge_table
+from genaipa.reports.judged.findings import judge_findings
 from genaipa.reports.judged.quality import (
     ALL,
     EACH_OTHER,
     PEOPLE,
-    agreement_apart,
-    alternative,
+    agreement_by_group_table,
+    alternative_test_table,
     answer_groups,
-    leniency,
+    leniency_table,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
 from genaipa.reports.ratings import tabulate_each, tabulate_judges_and_people
@@ -56,16 +56,20 @@ class JudgesChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        given = Verdicts.of(study) if any(event.scorer == "machine" for event in study.log.counted) else None
-        if not given:
+        verdicts = Verdicts.collect(study) if any(event.scorer == "machine" for event in study.log.counted) else None
+        if not verdicts:
             return Chapter("judges", "How good the judges are", "")
-        agreed, lenient, tested = quality.agreement(given), leniency(given, study.table), alternative(given)
-        against = quality.compare_judges(given)
-        found = findings(given, agreed, against, lenient, tested)
-        enough = [judge for judge, both in given.both.items() if both.sum() >= LEAST]
-        apart = agreement_apart(given, answer_groups(study))
-        rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, given))
-        rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, given))
+        agreed, lenient, tested = (
+            quality.agreement_table(verdicts),
+            leniency_table(verdicts, study.table),
+            alternative_test_table(verdicts),
+        )
+        against = quality.compare_judges(verdicts)
+        findings = judge_findings(verdicts, agreed, against, lenient, tested)
+        enough = [judge for judge, both_scored in verdicts.both_scored.items() if both_scored.sum() >= LEAST]
+        apart = agreement_by_group_table(verdicts, answer_groups(study))
+        rated = tabulate_each(lambda ratings: tabulate_judges_and_people(ratings, study, verdicts))
+        rated_alone = tabulate_each(lambda ratings: ratings.tabulate_judges(study, verdicts))
         tables = (
             [
                 agreed,
@@ -73,8 +77,8 @@ class JudgesChapter(ChapterMaker):
                 apart,
                 *rated.tables,
                 lenient,
-                quality.confusion(given),
-                quality.drift(given),
+                quality.confusion_table(verdicts),
+                quality.drift_table(verdicts),
                 tested,
             ]
             if enough
@@ -82,9 +86,9 @@ class JudgesChapter(ChapterMaker):
         )
         if not study.table["counted"].any():
             # Else it is beside people's averages.
-            tables.append(beside(study.table))
+            tables.append(people_and_judge_table(study.table))
         points = {
-            judge: [side.means[given.both[judge], 0] for side in (given.people, given.judges[judge])]
+            judge: [side.means[verdicts.both_scored[judge], 0] for side in (verdicts.people, verdicts.judges[judge])]
             for judge in enough
         }
         return Chapter(
@@ -92,32 +96,32 @@ class JudgesChapter(ChapterMaker):
             "How good the judges are",
             "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
             f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
-            present(found, *tables, *rated_alone.tables),
+            nonempty_tables(findings, *tables, *rated_alone.tables),
             [
-                *alone_figures(given, study.table, scope),
-                *drawn(agreement_figure(agreed)),
+                *alone_figures(verdicts, study.table, scope),
+                *nonempty_figures(agreement_figure(agreed)),
                 *leniency_figures(lenient, scope),
-                *drawn(scatter_figure(points, _correlations(agreed))),
+                *nonempty_figures(scatter_figure(points, _write_correlations(agreed))),
             ],
-            [*_absent(given), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
+            [*_note_absent(verdicts), *dict.fromkeys([*rated.problems, *rated_alone.problems])],
             method=_METHOD,
             references=_REFERENCES,
-            first=(found.name,),
+            first=(findings.name,),
         )
 
 
-def _correlations(agreed: Table) -> dict[str, str]:
+def _write_correlations(agreed: Table) -> dict[str, str]:
     """Judge → r of its M_all with people's, as it is written into a figure."""
     data = agreed.data[(agreed.data["measure"] == "M_all") & agreed.data["r"].notna()]
     return {row["judge"]: f"r = {row['r']:.2f}, n = {row['answers']}" for row in data.to_dict("records")}
 
 
-def _absent(given: Verdicts) -> list[str]:
+def _note_absent(verdicts: Verdicts) -> list[str]:
     """Sentences on what is not shown."""
-    most = max(int(both.sum()) for both in given.both.values())
-    if LEAST <= most < 2 * LEAST:
+    answers = max(int(both_scored.sum()) for both_scored in verdicts.both_scored.values())
+    if LEAST <= answers < 2 * LEAST:
         return [
-            f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {most}."
+            f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {answers}."
         ]
     return []
 
@@ -133,51 +137,55 @@ _SPARSE = 200
 """Points of a panel up to which each is drawn large."""
 
 
-def agreement_figure(found: Table) -> Figure | None:
-    """Metrics down, each judge's alpha with people across, and people's own as the line to reach; None without any."""
-    data = found.data[found.data["with"].isin((PEOPLE, EACH_OTHER)) & found.data["alpha"].notna()]
+def agreement_figure(agreement: Table) -> Figure | None:
+    """Draw metrics down, each judge's alpha with people across, people's own as the line to reach; None without any."""
+    data = agreement.data[agreement.data["with"].isin((PEOPLE, EACH_OTHER)) & agreement.data["alpha"].notna()]
     judges = list(dict.fromkeys(data.loc[data["judge"] != PEOPLE, "judge"]))
     if not judges:
         return None
-    names = style.labels(judges, 38)
+    names = style.unique_labels(judges, 38)
     title = "How far judges agree with people"
     note = (
         "Krippendorff's alpha of each judge with people, with its interval; the dark bar is that of people with each "
         "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
-        f"answers were scored by two people.{style.in_full(names)} {found.note}"
+        f"answers were scored by two people.{style.note_full_names(names)} {agreement.note}"
     )
-    shown = Table("judges-alpha", title, note, data.reset_index(drop=True), found.headings, found.formats, found.aside)
+    figure_table = Table(
+        "judges-alpha", title, note, data.reset_index(drop=True), agreement.headings, agreement.formats, agreement.aside
+    )
     caption = (
         "Krippendorff's alpha of each judge with people, with its interval. Dark: that of people with each other, the "
         "line to reach."
     )
-    return Figure("judges-alpha", title, note, shown, lambda: _draw_agreement(data, names), caption=caption)
+    return Figure("judges-alpha", title, note, figure_table, lambda: _draw_agreement(data, names), caption=caption)
 
 
 def _draw_agreement(data: pd.DataFrame, names: Mapping[Any, str]) -> Canvas:
     measures, marks = list(dict.fromkeys(data["measure"])), style.system_marks(list(names))
     high = max(0.3, 0.13 * len(names) + 0.12)
-    drawn = style.canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
-    axes = drawn.subplots()
+    drawing = style.make_canvas(style.COLUMN, high * len(measures) + 0.65 + 0.17 * (len(names) + 1))
+    axes = drawing.subplots()
     axes.axvline(0, color=style.FAINT, linewidth=0.7, zorder=0)
     for row in data.to_dict("records"):
-        place = measures.index(row["measure"])
+        height = measures.index(row["measure"])
         if row["judge"] == PEOPLE:
             if not np.isnan(row["low"]):
-                axes.fill_betweenx([place - 0.42, place + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
-            axes.plot([row["alpha"]] * 2, [place - 0.42, place + 0.42], color=style.INK, linewidth=1.8, zorder=2)
+                axes.fill_betweenx([height - 0.42, height + 0.42], row["low"], row["high"], color="#dddddd", zorder=1)
+            axes.plot([row["alpha"]] * 2, [height - 0.42, height + 0.42], color=style.INK, linewidth=1.8, zorder=2)
         else:
             step = 0.7 / len(names)
-            at = place + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
+            at = height + (list(names).index(row["judge"]) - (len(names) - 1) / 2) * step
             look = marks[row["judge"]]
             axes.plot([row["low"], row["high"]], [at, at], color=look["color"], linewidth=1.2, zorder=3)
             axes.plot([row["alpha"]], [at], **look, markersize=4.5, linestyle="none", zorder=4)
-    style.name_rows(axes, {name: style.short(name) for name in measures}, {})
+    style.name_rows(axes, {name: style.shorten(name) for name in measures}, {})
     alpha_axes(axes, data, len(measures), 1.05)
-    people = [style.patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
-    there = (data["judge"] == PEOPLE).any()
-    style.legend(drawn, [*(style.mark(names[name], **marks[name]) for name in names), *(people if there else [])])
-    return drawn
+    people = [style.legend_patch("people with each other", facecolor="#dddddd", edgecolor=style.INK)]
+    has_people = (data["judge"] == PEOPLE).any()
+    style.draw_legend(
+        drawing, [*(style.legend_mark(names[name], **marks[name]) for name in names), *(people if has_people else [])]
+    )
+    return drawing
 
 
 def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
@@ -187,87 +195,93 @@ def alpha_axes(axes: Axes, data: pd.DataFrame, rows: int, end: float) -> None:
     # Where nearly all scores are equal an interval goes far below: the numbers say how far.
     axes.set_xlim(max(min(-0.1, lowest - 0.05), -1.0), end)
     axes.set_xticks([tick for tick in (-1, -0.5, 0, 0.5, 1) if tick >= axes.get_xlim()[0]])
-    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(tick)[0])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.tick_labels(tick)[0])
     axes.set_xlabel("Krippendorff's alpha")
     axes.tick_params(axis="y", length=0)
 
 
-def leniency_figures(found: Table, scope: Scope = ALONE) -> list[Figure]:
-    """Judges down, and under each the systems: its M_all less people's, with both intervals; page by page."""
-    data = found.data[
-        (found.data["measure"] == "M_all") & found.data["by"].isin((ALL, "system")) & found.data["mean"].notna()
+def leniency_figures(leniency: Table, scope: Scope = ALONE) -> list[Figure]:
+    """Draw judges down, under each the systems: its M_all less people's, with both intervals; page by page."""
+    data = leniency.data[
+        (leniency.data["measure"] == "M_all")
+        & leniency.data["by"].isin((ALL, "system"))
+        & leniency.data["mean"].notna()
     ]
-    order = {name: place for place, name in enumerate(("", *scope.systems))}
+    order = {name: position for position, name in enumerate(("", *scope.systems))}
     data = data.assign(place=data["group"].map(order).fillna(len(order))).sort_values("place", kind="stable")
     data = data.drop(columns="place")
-    judges = style.labels(dict.fromkeys(found.data["judge"]), 40)
-    there = [judge for judge in judges if (data["judge"] == judge).any()]
-    fits = forest.fits(data.groupby("judge").size().max()) if there else 1
-    pages = [there[first : first + fits] for first in range(0, len(there), fits)]
-    return [_leniency_page(found, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
+    judges = style.unique_labels(dict.fromkeys(leniency.data["judge"]), 40)
+    shown_judges = [judge for judge in judges if (data["judge"] == judge).any()]
+    fits = forest.systems_per_page(data.groupby("judge").size().max()) if shown_judges else 1
+    pages = [shown_judges[first : first + fits] for first in range(0, len(shown_judges), fits)]
+    return [_leniency_page(leniency, data, judges, page, number, len(pages)) for number, page in enumerate(pages, 1)]
 
 
 def _leniency_page(
-    found: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
+    leniency: Table, data: pd.DataFrame, judges: Mapping[Any, str], page: list[str], number: int, pages: int
 ) -> Figure:
     rows = data[data["judge"].isin(page)].reset_index(drop=True)
     labels = {judge: judges[judge] for judge in page}
-    systems = style.labels(dict.fromkeys(name for name in rows["group"] if name), 22)
+    systems = style.unique_labels(dict.fromkeys(name for name in rows["group"] if name), 22)
     name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
     title = f"Leniency of the judges, by system{of}"
     note = (
         "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star at "
-        f"the name, mark a system of the judge's own family. {forest.READING}{style.in_full({**labels, **systems})} "
-        f"{found.note}"
+        f"the name, mark a system of the judge's own family. {forest.READING}"
+        f"{style.note_full_names({**labels, **systems})} "
+        f"{leniency.note}"
     )
-    shown = Table(name, title, note, rows, found.headings, found.formats, found.aside)
-    return Figure(name, title, note, shown, lambda: _draw_leniency(shown.data, labels, systems))
+    figure_table = Table(name, title, note, rows, leniency.headings, leniency.formats, leniency.aside)
+    return Figure(name, title, note, figure_table, lambda: _draw_leniency(figure_table.data, labels, systems))
 
 
 def _draw_leniency(data: pd.DataFrame, judges: Mapping[Any, str], systems: Mapping[Any, str]) -> Canvas:
     rows = data.to_dict("records")
     labels = {"": "all answers", **systems}
     named = [(row["judge"], row["group"], f"{labels[row['group']]}{' *' if row['family'] else ''}") for row in rows]
-    laid = forest.Rows.of(judges, named)
-    drawn, (axes,) = laid.canvas([1])
+    laid = forest.Rows.arrange(judges, named)
+    drawing, (axes,) = laid.canvas([1])
     laid.line(axes, color=style.INK, linewidth=0.8, zorder=1)
     for row in rows:
-        own, every = bool(row["family"]), not row["group"]
+        is_own_family, every = bool(row["family"]), not row["group"]
         look = {
-            "marker": "s" if own else "o",
-            "color": style.INK if every else style.COLOURS[1] if own else style.COLOURS[0],
+            "marker": "s" if is_own_family else "o",
+            "color": style.INK if every else style.COLOURS[1] if is_own_family else style.COLOURS[0],
         }
-        forest.draw(axes, row, laid.places[row["judge"], row["group"]], look)
+        forest.draw_interval(axes, row, laid.places[row["judge"], row["group"]], look)
         axes.annotate(
             f"n={row['answers']}", (1.01, laid.places[row["judge"], row["group"]]),
             xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center",
         )  # fmt: skip
     axes.set_xlabel("Judge minus people (M_all)")
-    axes.xaxis.set_major_formatter(lambda tick, _: style.ticks(round(tick, 6))[0])
+    axes.xaxis.set_major_formatter(lambda tick, _: style.tick_labels(round(tick, 6))[0])
     looks = [
-        style.mark("all answers", marker="o", color=style.INK),
-        style.mark("a system", marker="o", color=style.COLOURS[0]),
+        style.legend_mark("all answers", marker="o", color=style.INK),
+        style.legend_mark("a system", marker="o", color=style.COLOURS[0]),
     ]
     if data["family"].any():
-        looks.append(style.mark("own family", marker="s", color=style.COLOURS[1]))
-    style.legend(drawn, looks)
-    return drawn
+        looks.append(style.legend_mark("own family", marker="s", color=style.COLOURS[1]))
+    style.draw_legend(drawing, looks)
+    return drawing
 
 
 def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[str, str]) -> Figure | None:
-    """A panel for each judge: people's M_all across, its own up, a point for each answer; None without a judge."""
+    """Draw a panel for each judge: people's M_all across, its own up, a point an answer; None without a judge."""
     shown_of = dict(list(pairs.items())[:_MOST])
     if not shown_of:
         return None
     title = "Judges against people, answer by answer"
-    more = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
+    omitted = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
     note = (
         "M_all of each answer: people's mean across, the judge's mean over its passes up; on the line they are "
         "equal, above it the judge is more lenient. Points are moved a little, at random, so that equal ones are seen; "
-        f"the numbers behind the figure are not.{more}"
+        f"the numbers behind the figure are not.{omitted}"
     )
     data = pd.concat(
-        [pd.DataFrame({"judge": judge, "people": people, "verdict": own}) for judge, (people, own) in shown_of.items()],
+        [
+            pd.DataFrame({"judge": judge, "people": people, "verdict": judge_means})
+            for judge, (people, judge_means) in shown_of.items()
+        ],
         ignore_index=True,
     )
     table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
@@ -278,23 +292,23 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
 
 def _draw_scatter(data: pd.DataFrame, correlations: Mapping[str, str]) -> Canvas:
     judges = list(dict.fromkeys(data["judge"]))
-    down, across = style.panels(len(judges), _ACROSS)
+    down, across = style.panel_grid(len(judges), _ACROSS)
     width = style.COLUMN if len(judges) == 1 else style.WIDTH
-    drawn = style.canvas(width, down * (width / across * 0.92 + 0.4))
-    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    names = style.labels(judges, 44)
+    drawing = style.make_canvas(width, down * (width / across * 0.92 + 0.4))
+    panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    names = style.unique_labels(judges, 44)
     random = np.random.default_rng(0)
     for axes, judge in zip(panels.flat, judges, strict=False):
         rows = data[data["judge"] == judge]
         _draw_points(axes, rows, random)
-        said = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
-        axes.set_title("\n".join(said), fontsize=style.SMALL)
-    for axes in style.bottom(panels, len(judges)):
+        title_lines = [*textwrap.wrap(names[judge], 26), *filter(None, [correlations.get(judge)])]
+        axes.set_title("\n".join(title_lines), fontsize=style.SMALL)
+    for axes in style.bottom_axes(panels, len(judges)):
         axes.set_xlabel("People's M_all")
         axes.tick_params(labelbottom=True)
     for axes in panels[:, 0]:
         axes.set_ylabel("Judge's M_all")
-    return drawn
+    return drawing
 
 
 def _draw_points(axes: Axes, rows: pd.DataFrame, random: np.random.Generator) -> None:
@@ -322,36 +336,40 @@ _LETTERS = 14
 """Letters of the line above it to an inch."""
 
 
-def alone_figures(given: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
-    """A grey map for each judge that people can't be compared with yet: questions down, systems by name across."""
+def alone_figures(verdicts: Verdicts, frame: pd.DataFrame, scope: Scope = ALONE) -> list[Figure]:
+    """Draw a grey map for each judge that people can't be compared with yet: questions down, systems across."""
     columns = ["system", "answer", "question", "category", "source"]
     scorable = (frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")
-    asked = frame.loc[scorable, ["run", "key", *columns]]
-    places = asked.drop_duplicates(["run", "key"])[columns].astype("str")
-    found = []
-    judges = {name: side for name, side in given.judges.items() if given.both[name].sum() < LEAST}
+    answers = frame.loc[scorable, ["run", "key", *columns]]
+    places = answers.drop_duplicates(["run", "key"])[columns].astype("str")
+    figures = []
+    judges = {name: side for name, side in verdicts.judges.items() if verdicts.both_scored[name].sum() < LEAST}
     for number, (judge, side) in enumerate(judges.items(), 1):
-        values = pd.Series(side.means[:, 0], given.answers, name="m_all")
+        values = pd.Series(side.means[:, 0], verdicts.answers, name="m_all")
         rows = places.join(values, "answer").dropna(subset="m_all")
         by = ["system", "question", "category", "source"]
         data = rows.groupby(by, as_index=False).agg(m_all=("m_all", "mean"), answers=("answer", "size"))
         if not data.empty:
             name = NAME if len(judges) == 1 else f"{NAME}-{number}"
-            found += scope.pages([partial(_map, name, judge, data)])
-    return found
+            figures += scope.draw_pages([partial(_judge_map_figure, name, judge, data)])
+    return figures
 
 
-def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
-    data = scope.only(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
-    groups, _ = style.questions(data, scope.in_order(dict.fromkeys(data["question"])))
+def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
+    data = scope.select_shown(data).sort_values(["system", "question"], kind="stable").reset_index(drop=True)
+    groups, _ = style.arrange_questions(data, scope.sort_questions(dict.fromkeys(data["question"])))
     means = data.groupby("system")["m_all"].mean().to_dict()
-    short = style.brief(sorted(map(str, means)), 26)
-    labels, systems = style.labels(groups, 12), {system: f"{short[system]}  {means[system]:.0f}" for system in short}
+    short = style.brief_labels(sorted(map(str, means)), 26)
+    labels, systems = (
+        style.unique_labels(groups, 12),
+        {system: f"{short[system]}  {means[system]:.0f}" for system in short},
+    )
     title = f"{style.one_line(judge)}: {SAID}"
     whose = f"By the judge {style.one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
         f"{whose}. M_all (10 to 100), averaged over documents and passes; beside each system, which stand by name, the "
-        f"mean over its questions. Nobody knows how far the judge is off before people score.{style.in_full(short)}"
+        "mean over its questions. Nobody knows how far the judge is off before people "
+        f"score.{style.note_full_names(short)}"
     )
     table = Table(
         name,
@@ -364,11 +382,11 @@ def _map(name: str, judge: str, data: pd.DataFrame, scope: Scope) -> Figure:
     )
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
     return Figure(
-        name, title, about, table, lambda: _draw(data, groups, labels, systems, scope.texts, whose), fits=fits
+        name, title, about, table, lambda: _draw_judge_map(data, groups, labels, systems, scope.texts, whose), fits=fits
     )
 
 
-def _draw(
+def _draw_judge_map(
     data: pd.DataFrame,
     groups: Mapping[Any, Any],
     labels: Mapping[Any, str],
@@ -379,15 +397,17 @@ def _draw(
     from genaipa.reports.figures.words import Words
 
     tall = 0.06 * max(map(len, systems.values()))
-    wide, letters = heatmap.across(labels, systems, texts)
-    drawn = style.canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
-    axes = drawn.subplots()
+    wide, letters = heatmap.map_width(labels, systems, texts)
+    drawing = style.make_canvas(wide, len(labels) * (style.TALL if texts else _ROW) + tall + 0.6)
+    axes = drawing.subplots()
     values = data.pivot_table(index="question", columns="system", values="m_all")
     values = values.reindex(index=list(labels), columns=list(systems))
     shades = np.ma.masked_invalid(_LIGHTEST - (values.to_numpy() - 10) / 90 * (_LIGHTEST - _DARKEST))
     axes.pcolormesh(shades, cmap="gray", vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
-    known = {(at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)}
-    Words(axes, list(known.values()), list(known), style.INK, size=7.5).set_in_layout(False)
+    cell_texts = {
+        (at[1] + 0.5, at[0] + 0.5): f"{value:.0f}" for at, value in np.ndenumerate(values) if not np.isnan(value)
+    }
+    Words(axes, list(cell_texts.values()), list(cell_texts), style.INK, size=7.5).set_in_layout(False)
     axes.xaxis.tick_top()
     names = list(systems.values())
     axes.set_xticks(np.arange(len(names)) + 0.5, names, rotation=45, ha="left", rotation_mode="anchor")
@@ -395,8 +415,8 @@ def _draw(
     axes.set_xlim(0, len(names) if texts else max(len(names), _ROOMY))
     axes.set_ylim(len(labels), 0)
     axes.spines[:].set_visible(False)
-    style.part_groups(axes, list(groups.values()), (0, len(names)))
-    style.name_rows(axes, labels, {}, at=0.5, texts=texts, most=letters)
+    style.draw_group_lines(axes, list(groups.values()), (0, len(names)))
+    style.name_rows(axes, labels, {}, at=0.5, texts=texts, max_letters=letters)
     lines = textwrap.wrap(whose, int(wide * _LETTERS))
-    drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
-    return drawn
+    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=style.SMALL, color="#555555")
+    return drawing

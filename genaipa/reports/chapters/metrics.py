@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, LIKE_THESE
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, experiments_of, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, list_experiments, nonempty_tables
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.heatmap import Grid
-from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.table import Table, make_table, metric_formats
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.intervals import find_interval
 
@@ -28,11 +28,11 @@ _ASKED = ["system", "experiment", "question"]
 _ENDS = ("policies_low", "policies_high")
 
 
-def by_question(frame: pd.DataFrame) -> Table:
-    """The metrics and M_all of every question, as means over documents."""
-    found = averages.policy_questions(frame)
-    found = found.merge(_over_documents(frame, found), on=_ASKED, how="left")
-    return table(
+def metrics_by_question_table(frame: pd.DataFrame) -> Table:
+    """Return the metrics and M_all of every question, as means over documents."""
+    means = averages.policy_questions(frame)
+    means = means.merge(_question_intervals(frame, means), on=_ASKED, how="left")
+    return make_table(
         "metrics-by-question",
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question: means over documents of the means over its answers "
@@ -40,100 +40,108 @@ def by_question(frame: pd.DataFrame) -> Table:
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
         "whose M_all is excluded. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
         f"{LIKE_THESE} It is in CSV and JSON.",
-        found.rename(columns={"metric_documents": "documents", "documents": "m_all_documents"}),
+        means.rename(columns={"metric_documents": "documents", "documents": "m_all_documents"}),
         (
             *("system", "experiment", "question", "category", "source"),
-            *metrics_of(frame),
+            *list_metrics(frame),
             *("m_all", "documents", "m_all_documents"),
         ),
-        headings=names_of(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
+        headings=name_metrics(frame) | {"documents": "n of the metrics", "m_all_documents": "n of M_all"},
         formats=metric_formats(frame),
-        aside=[*_ENDS, *(f"{metric}_{end}" for metric in metrics_of(frame) for end in _ENDS)],
+        aside=[*_ENDS, *(f"{metric}_{end}" for metric in list_metrics(frame) for end in _ENDS)],
     )
 
 
-def _over_documents(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
-    """The intervals of each question's metrics and M_all, where its mean is one over documents."""
+def _question_intervals(frame: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
+    """Return the intervals of each question's metrics and M_all, where its mean is one over documents."""
     cells = averages.policy_cells(frame)
     single = cells[cells["document"] != ""]
-    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in metrics_of(frame)}, "m_all": ("", M_ALL_RANGE)}
+    scales = {**{metric: (f"{metric}_", (-1.0, 1.0)) for metric in list_metrics(frame)}, "m_all": ("", M_ALL_RANGE)}
     values = {measure: single[measure].to_numpy(dtype="float64") for measure in scales}
     scored = (single["scores"] > 0).to_numpy()
-    shown = means.set_index(_ASKED)[list(scales)].to_dict("index")
+    means_by_key = means.set_index(_ASKED)[list(scales)].to_dict("index")
     rows = []
     groups: Any = single.groupby(_ASKED, observed=True).indices
     for key, places in groups.items():
-        found: dict[str, object] = dict(zip(_ASKED, key, strict=True))
+        intervals: dict[str, object] = dict(zip(_ASKED, key, strict=True))
         for measure, (before, limits) in scales.items():
-            own = values[measure][places]
-            own = own[~np.isnan(own)]
+            known_values = values[measure][places]
+            known_values = known_values[~np.isnan(known_values)]
             # A published mean over documents is not that of the documents there are; and where nobody scored, a judge's
             # estimates don't say how far they are off.
-            if len(own) and np.isclose(own.mean(), shown[key][measure]) and scored[places].all():
-                low, high = find_interval(own, limits)
-                found |= {f"{before}policies_low": low, f"{before}policies_high": high}
-        rows.append(found)
+            if (
+                len(known_values)
+                and np.isclose(known_values.mean(), means_by_key[key][measure])
+                and scored[places].all()
+            ):
+                low, high = find_interval(known_values, limits)
+                intervals |= {f"{before}policies_low": low, f"{before}policies_high": high}
+        rows.append(intervals)
     columns = [*_ASKED, *(f"{before}{end}" for before, _ in scales.values() for end in _ENDS)]
     return pd.DataFrame(rows, columns=columns).astype({column: means[column].dtype for column in _ASKED})
 
 
-def by_category(frame: pd.DataFrame) -> Table:
-    """The metrics and M_all of every category, as means over its questions."""
+def metrics_by_category_table(frame: pd.DataFrame) -> Table:
+    """Return the metrics and M_all of every category, as means over its questions."""
     by = ["system", "experiment", "category"]
-    found = averages.policy_questions(frame)
-    data = averages.summed_up(found, by, _of_category)
-    overall = averages.summed_up(averages.weighted(frame, "m_all"), by, lambda rows: averages.mean_of(rows, "m_all"))
-    columns = [*by, *metrics_of(frame), "m_all", *BOTH, "questions", "m_all_questions"]
+    means = averages.policy_questions(frame)
+    data = averages.summarize_groups(means, by, _average_category)
+    overall = averages.summarize_groups(
+        averages.weigh_cells(frame, "m_all"), by, lambda rows: averages.estimate_column_mean(rows, "m_all")
+    )
+    columns = [*by, *list_metrics(frame), "m_all", *BOTH, "questions", "m_all_questions"]
     if len(data):
         overall = overall.reindex(columns=[*by, "n", "mean", *BOTH])
         data = data.merge(overall.rename(columns={"mean": "m_all", "n": "m_all_questions"}), on=by, how="left")
         data["m_all_questions"] = data["m_all_questions"].fillna(0).astype("int64")
     data = data.reindex(columns=columns)
-    return table(
+    return make_table(
         "metrics-by-category",
         "The metrics by category of question",
         "Each metric (-1 to 1) and M_all (10 to 100, with its intervals): means over the questions of a category of "
         "their means over documents. n is over how many questions, of the metrics (the fewest where they differ) and "
         "of M_all: a question can have the one without the other (paper, section 6). "
-        f"{INTERVALS}{averages.how_few(pd.concat([data['questions'], data['m_all_questions']]))}"
+        f"{INTERVALS}{averages.note_few_questions(pd.concat([data['questions'], data['m_all_questions']]))}"
         f"{averages.note_few_documents(data)}",
         data,
         columns,
-        headings=names_of(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
+        headings=name_metrics(frame) | {"questions": "n of the metrics", "m_all_questions": "n of M_all"},
         formats=metric_formats(frame),
     )
 
 
-def _of_category(rows: pd.DataFrame) -> dict[str, object]:
+def _average_category(rows: pd.DataFrame) -> dict[str, object]:
     return {
-        **{metric: rows[metric].mean() for metric in metrics_of(rows)},
-        "questions": min((n for n in map(int, rows[metrics_of(rows)].count()) if n), default=0),
+        **{metric: rows[metric].mean() for metric in list_metrics(rows)},
+        "questions": min((n for n in map(int, rows[list_metrics(rows)].count()) if n), default=0),
     }
 
 
-def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
-    """The questions with the highest and the lowest M_all, and the documents that are silent on them.
+def easiest_and_hardest_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
+    """Return the questions with the highest and the lowest M_all, and the documents that are silent on them.
 
     No question is among both, so that there are fewer of each where there are fewer than twice as many questions. A
     question that lacks a system or an experiment has no part, unless all do.
     """
-    scored, lacking = _complete(_for_every_document(averages.policy_cells(frame)))
-    found = averages.summed_up(
+    scored, lacking = _select_complete_questions(_spread_published_means(averages.policy_cells(frame)))
+    means = averages.summarize_groups(
         scored, ["question"], lambda rows: averages.mean_over_documents(rows, "m_all", ["system", "experiment"])
     )
     columns = ["end", "rank", "question", "mean", "policies_low", "policies_high", "n", "silent"]
     data = pd.DataFrame(columns=columns)
-    if len(found):
-        silent = _silent(frame)
+    if len(means):
+        silent = _list_silent_documents(frame)
         # A published mean over documents alone doesn't say over how many.
         if not scored["document"].ne("").any():
-            found["n"] = 0
-        found["silent"] = [silent.get(question, "") for question in found["question"]]
-        easiest = found.sort_values("mean", ascending=False, kind="stable").head(min(most, ceil(len(found) / 2)))
-        hardest = found.sort_values("mean", kind="stable").head(min(most, len(found) // 2))
+            means["n"] = 0
+        means["silent"] = [silent.get(question, "") for question in means["question"]]
+        easiest = means.sort_values("mean", ascending=False, kind="stable").head(min(per_end, ceil(len(means) / 2)))
+        hardest = means.sort_values("mean", kind="stable").head(min(per_end, len(means) // 2))
         ends = (("easiest", 1, easiest), ("hardest", -1, hardest))
-        data = pd.concat([rows.assign(end=end, rank=averages.places(sign * rows["mean"])) for end, sign, rows in ends])
-    return table(
+        data = pd.concat(
+            [rows.assign(end=end, rank=averages.rank_means(sign * rows["mean"])) for end, sign, rows in ends]
+        )
+    return make_table(
         "easiest-and-hardest",
         "The easiest and the hardest questions",
         "M_all (10 to 100), averaged over the n documents, and then over systems "
@@ -142,65 +150,67 @@ def easiest_and_hardest(frame: pd.DataFrame, most: int = 5) -> Table:
         "the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of the "
         f"questions are shown. {lacking}{LIKE_THESE} That is so of a question that was named beforehand: of these, "
         "chosen for their averages, the true ones lie nearer to the middle, and more outside of their intervals."
-        f"{averages.how_few(data['n'], 'documents')}{averages.corrections(frame)}",
+        f"{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrections(frame)}",
         data,
         columns,
     )
 
 
-def _for_every_document(found: pd.DataFrame) -> pd.DataFrame:
-    """The cells of questions and their paraphrases; a published mean over documents is given to each document."""
-    asked = found[found["experiment"].isin(["quality", "robustness"]) & found["m_all"].notna()]
-    single = asked[asked["document"] != ""]
+def _spread_published_means(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of questions and paraphrases; each document gets a published mean over documents."""
+    scored_cells = cells[cells["experiment"].isin(["quality", "robustness"]) & cells["m_all"].notna()]
+    single = scored_cells[scored_cells["document"] != ""]
     keys = ["system", "experiment", "question"]
-    whole = asked[asked["document"] == ""].merge(single[keys].drop_duplicates(), on=keys, how="left", indicator=True)
+    whole = scored_cells[scored_cells["document"] == ""].merge(
+        single[keys].drop_duplicates(), on=keys, how="left", indicator=True
+    )
     whole = whole[whole["_merge"] == "left_only"].drop(columns="_merge")
     documents = [name for name in single["document"].unique() if name] or [""]
     return averages.stack([single, *(whole.assign(document=name) for name in documents)])
 
 
-def _complete(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The cells of the questions that have a score of every system in every experiment that it has any in.
+def _select_complete_questions(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the cells of the questions that have a score of every system in every experiment that it has any in.
 
     And a sentence on the others. Where no question has them all, the cells of every question.
     """
-    both = scored["system"].astype("str") + "\n" + scored["experiment"].astype("str")
-    has = both.groupby(scored["question"], observed=True).nunique()
-    complete = has[has == both.nunique()].index
+    system_experiments = scored["system"].astype("str") + "\n" + scored["experiment"].astype("str")
+    has = system_experiments.groupby(scored["question"], observed=True).nunique()
+    complete = has[has == system_experiments.nunique()].index
     if len(complete) == len(has):
         return scored, ""
     if complete.empty:
         return scored, "No question has scores of every system in every experiment: a place may be due to that. "
     lacking = len(has) - len(complete)
-    said = f"Left out: {lacking} of {len(has)} questions, which lack scores of a system in an experiment. "
-    return scored[scored["question"].isin(complete)], said
+    sentence = f"Left out: {lacking} of {len(has)} questions, which lack scores of a system in an experiment. "
+    return scored[scored["question"].isin(complete)], sentence
 
 
-def _silent(frame: pd.DataFrame) -> dict[str, str]:
+def _list_silent_documents(frame: pd.DataFrame) -> dict[str, str]:
     """Question → the documents that are wholly silent on it: names, "none" or "all"; without those not known."""
-    known = averages.about_policies(frame)
-    known = known[known["silent"].isin(SAID)].drop_duplicates(["question", "document"])
-    found = {}
-    for question, rows in known.groupby("question", observed=True, sort=True):
+    annotated_rows = averages.select_policy_rows(frame)
+    annotated_rows = annotated_rows[annotated_rows["silent"].isin(SAID)].drop_duplicates(["question", "document"])
+    silent = {}
+    for question, rows in annotated_rows.groupby("question", observed=True, sort=True):
         names = sorted(rows.loc[rows["silent"] == "yes", "document"])
-        found[str(question)] = ("all" if len(names) == len(rows) else ", ".join(names)) if names else "none"
-    return found
+        silent[str(question)] = ("all" if len(names) == len(rows) else ", ".join(names)) if names else "none"
+    return silent
 
 
 _METRICS = "a score of the metrics in this experiment"
 
 
 def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, metrics across, a panel per system, for one experiment; None without a value."""
-    data = _of(table, experiment, scope)
+    """Draw questions down, metrics across, a panel per system, for one experiment; None without a value."""
+    data = _experiment_rows(table, experiment, scope)
     if data.empty:
         return None
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
+    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
     grid = Grid(
         data,
         ["question"],
         "documents",
-        style.labels(groups, 12),
+        style.unique_labels(groups, 12),
         groups,
         sources,
         table.headings,
@@ -209,18 +219,21 @@ def question_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     about = (
         f"Averages of the metrics by question, grouped by category. {style.SOURCES_IN_WORDS} n is the number of "
         "documents that the metrics are averaged over, the fewest where they differ, or 'mean' where the source "
-        f"gives only the mean over its documents.{_missing(table, experiment, data, scope)}{style.in_full(grid.labels)}"
+        f"gives only the mean over its documents.{_note_missing(table, experiment, data, scope)}"
+        f"{style.note_full_names(grid.labels)}"
     )
-    return heatmap.figure(style.stem(experiment, "metrics"), experiment, about, table, grid, scope.bounds)
+    return heatmap.heat_map_figure(
+        style.figure_name(experiment, "metrics"), experiment, about, table, grid, scope.bounds
+    )
 
 
 def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Categories down, metrics across, a panel per system, for one experiment; None without a value."""
-    data = _of(table, experiment, scope)
+    """Draw categories down, metrics across, a panel per system, for one experiment; None without a value."""
+    data = _experiment_rows(table, experiment, scope)
     if data.empty:
         return None
-    order = style.ordered(data["category"])
-    labels = style.labels(order, 18)
+    order = style.distinct_values(data["category"])
+    labels = style.unique_labels(order, 18)
     grid = Grid(
         *(data, ["category"], "questions", labels, dict.fromkeys(order, "")),
         headings=table.headings,
@@ -228,43 +241,48 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
     )
     about = (
         "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
-        f"the fewest where they differ.{scope.named_categories(order)}"
-        f"{scope.without(data['system'], _METRICS)}{style.in_full(grid.labels)}"
+        f"the fewest where they differ.{scope.note_category_names(order)}"
+        f"{scope.note_missing_systems(data['system'], _METRICS)}{style.note_full_names(grid.labels)}"
     )
-    return heatmap.figure(style.stem(experiment, "categories"), experiment, about, table, grid, scope.bounds)
+    return heatmap.heat_map_figure(
+        style.figure_name(experiment, "categories"), experiment, about, table, grid, scope.bounds
+    )
 
 
 def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
-    """Questions down, systems across, M_all in each cell, for one experiment; None without a value.
+    """Draw questions down, systems across, M_all in each cell, for one experiment; None without a value.
 
     `table` is that of the metrics by question.
     """
-    name = style.stem(experiment, "overall")
+    name = style.figure_name(experiment, "overall")
     if not table:
         return None
-    data = scope.only(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
+    data = scope.select_shown(table.data[table.data["experiment"] == experiment].dropna(subset=["m_all"]))
     if data.empty:
         return None
-    groups, sources = style.questions(data, scope.in_order(style.ordered(data["question"])))
-    named = style.brief if scope.texts else style.labels
-    labels, systems = style.labels(groups, 12), named(style.ordered(data["system"]), 26)
-    title = f"{style.headline(experiment)}: overall score by question and system"
+    groups, sources = style.arrange_questions(data, scope.sort_questions(style.distinct_values(data["question"])))
+    make_labels = style.brief_labels if scope.texts else style.unique_labels
+    labels, systems = style.unique_labels(groups, 12), make_labels(style.distinct_values(data["system"]), 26)
+    title = f"{style.experiment_heading(experiment)}: overall score by question and system"
     about = (
         f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n is over how many "
         "documents, or 'mean' where the source gives only the mean over its documents."
-        f"{scope.without(data['system'], 'a score in this experiment')}{style.in_full(labels)}{style.in_full(systems)}"
+        f"{scope.note_missing_systems(data['system'], 'a score in this experiment')}{style.note_full_names(labels)}"
+        f"{style.note_full_names(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all", "documents"]
-    shown = data.assign(documents=data.get("m_all_documents", data["documents"]))
-    drawn = Table(name, title, about, shown[columns].reset_index(drop=True), {"m_all": "M_all"}, {"m_all": ".1f"})
-    grid = Grid(shown, ["question"], "documents", labels, groups, sources, texts=scope.texts)
+    map_data = data.assign(documents=data.get("m_all_documents", data["documents"]))
+    figure_table = Table(
+        name, title, about, map_data[columns].reset_index(drop=True), {"m_all": "M_all"}, {"m_all": ".1f"}
+    )
+    grid = Grid(map_data, ["question"], "documents", labels, groups, sources, texts=scope.texts)
     fits = int((style.WIDTH - 1.0) / heatmap.COLUMN)
-    reading = f"{style.bands_in_words(scope.bounds)} In a cell {heatmap.SIGNS}"
+    reading = f"{style.describe_bands(scope.bounds)} In a cell {heatmap.SIGNS}"
     return Figure(
         name,
         title,
         about,
-        drawn,
+        figure_table,
         lambda: heatmap.draw_overall(grid, systems, scope.bounds, experiment),
         reading,
         fits,
@@ -273,19 +291,21 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     )
 
 
-def _of(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
+def _experiment_rows(table: Table, experiment: str, scope: Scope) -> pd.DataFrame:
     if not table:
         return table.data
-    return scope.only(
-        table.data[table.data["experiment"] == experiment].dropna(subset=metrics_of(table.data), how="all")
+    return scope.select_shown(
+        table.data[table.data["experiment"] == experiment].dropna(subset=list_metrics(table.data), how="all")
     )
 
 
-def _missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
+def _note_missing(table: Table, experiment: str, data: pd.DataFrame, scope: Scope) -> str:
     """Sentences on the systems and questions that have an M_all, and no metric."""
-    known = table.data[table.data["experiment"] == experiment]["question"]
-    asked = scope.unasked(data["question"], known, "metrics") if scope.systems else ""
-    return scope.without(data["system"], _METRICS) + asked
+    experiment_questions = table.data[table.data["experiment"] == experiment]["question"]
+    questions_note = (
+        scope.note_missing_questions(data["question"], experiment_questions, "metrics") if scope.systems else ""
+    )
+    return scope.note_missing_systems(data["system"], _METRICS) + questions_note
 
 
 class MetricsChapter(ChapterMaker):
@@ -296,29 +316,32 @@ class MetricsChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        questions, categories = by_question(frame), by_category(frame)
-        figures = scope.pages(
+        questions, categories = metrics_by_question_table(frame), metrics_by_category_table(frame)
+        figures = scope.draw_pages(
             (
-                *(partial(overall_map, questions, experiment) for experiment in _compared(questions)),
-                *(partial(question_map, questions, experiment) for experiment in experiments_of(questions)),
-                *(partial(category_map, categories, experiment) for experiment in experiments_of(categories)),
+                *(
+                    partial(overall_map, questions, experiment)
+                    for experiment in _list_comparable_experiments(questions)
+                ),
+                *(partial(question_map, questions, experiment) for experiment in list_experiments(questions)),
+                *(partial(category_map, categories, experiment) for experiment in list_experiments(categories)),
             ),
         )
         return Chapter(
             "metrics",
             "By metric and question",
-            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.in_words}.",
-            present(easiest_and_hardest(frame), questions, categories),
+            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.description}.",
+            nonempty_tables(easiest_and_hardest_table(frame), questions, categories),
             figures,
             [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
         )
 
 
-def _compared(questions: Table) -> list[str]:
-    """The experiments in which several systems, or questions without metrics, have an M_all to be seen side by side."""
-    found = []
-    for experiment in experiments_of(questions):
+def _list_comparable_experiments(questions: Table) -> list[str]:
+    """List the experiments with several systems, or questions without metrics, whose M_all can be compared."""
+    experiments = []
+    for experiment in list_experiments(questions):
         rows = questions.data[questions.data["experiment"] == experiment].dropna(subset="m_all")
-        if len(rows["system"].unique()) > 1 or rows[metrics_of(rows)].isna().any(axis=None):
-            found.append(experiment)
-    return found
+        if len(rows["system"].unique()) > 1 or rows[list_metrics(rows)].isna().any(axis=None):
+            experiments.append(experiment)
+    return experiments

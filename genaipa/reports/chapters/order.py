@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.crossed import number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.stats.trend import estimate_slope
 
 if TYPE_CHECKING:
@@ -43,46 +43,48 @@ _LOOKS: dict[str, dict[str, Any]] = {
 _BESIDE = {"shared": -0.14, "independent": 0.14}
 
 
-def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers about policies whose conversation and place are known, with their M_all as `points`."""
-    rows = averages.about_policies(averages.answers(frame))
+def _select_scored_answers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers about policies whose conversation and place are known, with their M_all as `points`."""
+    rows = averages.select_policy_rows(averages.average_answers(frame))
     rows = rows[rows["m_all"].notna() & (rows["conversation"] != "") & (rows["position"] > 0)]
     return rows.assign(points=rows["m_all"].round(9))
 
 
-def conversations(frame: pd.DataFrame) -> Table:
-    """Questions asked in a shared conversation against the same ones asked each on its own."""
+def conversations_table(frame: pd.DataFrame) -> Table:
+    """Compare questions asked in a shared conversation against the same ones asked each on its own."""
     columns = [*_BY, "n", *KINDS, "difference", *averages.BOTH]
     by = [*_ABOUT, "initialization", "wording", "prompts"]
-    means = _scored(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
+    means = _select_scored_answers(frame).groupby([*by, "conversation"], observed=True)["points"].mean().reset_index()
     sides = [means[means["conversation"] == kind].drop(columns="conversation") for kind in KINDS]
-    both = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
-    both["difference"] = (both[KINDS[0]] - both[KINDS[1]]).round(9)
-    data = averages.summed_up(both, _BY, _difference).reindex(columns=columns)
-    return table(
+    paired = sides[0].rename(columns={"points": KINDS[0]}).merge(sides[1].rename(columns={"points": KINDS[1]}), on=by)
+    paired["difference"] = (paired[KINDS[0]] - paired[KINDS[1]]).round(9)
+    data = averages.summarize_groups(paired, _BY, _average_difference).reindex(columns=columns)
+    return make_table(
         "conversations",
         "Shared and independent conversations",
         "M_all (10 to 100) where questions follow each other in one growing conversation (`shared`), where "
         "each is asked on its own (`independent`), and the difference, shared minus independent: of every question "
         "about a document that the system was asked in both ways, in the same experiment and wording, with the same "
-        f"prompts. `n` is the number of questions. {averages.intervals(data)}",
+        f"prompts. `n` is the number of questions. {averages.note_intervals(data)}",
         data,
         columns,
         formats=dict.fromkeys(KINDS, ".1f"),
     )
 
 
-def _difference(rows: pd.DataFrame) -> dict[str, object]:
-    found = averages.mean_of(rows, "difference")
-    sides = {kind: averages.mean_of(rows, kind)["mean"] for kind in KINDS}
-    return {**found, **sides, "difference": found["mean"]}
+def _average_difference(rows: pd.DataFrame) -> dict[str, object]:
+    estimate = averages.estimate_column_mean(rows, "difference")
+    sides = {kind: averages.estimate_column_mean(rows, kind)["mean"] for kind in KINDS}
+    return {**estimate, **sides, "difference": estimate["mean"]}
 
 
-def positions(frame: pd.DataFrame) -> Table:
-    """Trend of the scores from the first question of a conversation to the last."""
+def positions_table(frame: pd.DataFrame) -> Table:
+    """Tabulate the trend of the scores from the first question of a conversation to the last."""
     columns = [*_BY, "conversation", "n", *THIRDS, "slope", *averages.BOTH]
-    data = averages.summed_up(_placed(_scored(frame)), [*_BY, "conversation"], _by_place).reindex(columns=columns)
-    return table(
+    data = averages.summarize_groups(
+        _place_answers(_select_scored_answers(frame)), [*_BY, "conversation"], _estimate_place_trend
+    ).reindex(columns=columns)
+    return make_table(
         "positions",
         "The place in the order",
         "M_all (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
@@ -90,7 +92,7 @@ def positions(frame: pd.DataFrame) -> Table:
         "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
         "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
         "each question is asked on its own (`independent`), its place can't matter: what is seen there is chance. `n` "
-        f"is the number of questions. {averages.intervals(data)}",
+        f"is the number of questions. {averages.note_intervals(data)}",
         data,
         columns,
         headings={"slope": SLOPE},
@@ -98,23 +100,23 @@ def positions(frame: pd.DataFrame) -> Table:
     )
 
 
-def _placed(rows: pd.DataFrame) -> pd.DataFrame:
-    """The answers to questions that were asked at more than one place: `place` is 0 for the first and 1 for the last.
+def _place_answers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return answers to questions asked at more than one place: `place` is 0 for the first and 1 for the last.
 
     `off_place` and `off_points` are what an answer is apart from the mean of the others to the same question.
     """
     # An order is that of a document and a repetition of a run, whatever the wording.
     last = rows.groupby(["run", "system", "document", "repetition"], observed=True)["position"].transform("max")
     rows = rows[last > 1].assign(place=(rows["position"] - 1) / (last - 1))
-    same = rows.groupby(_ASKED, observed=True)
+    same_question = rows.groupby(_ASKED, observed=True)
     rows = rows.assign(
-        off_place=rows["place"] - same["place"].transform("mean"),
-        off_points=rows["points"] - same["points"].transform("mean"),
+        off_place=rows["place"] - same_question["place"].transform("mean"),
+        off_points=rows["points"] - same_question["points"].transform("mean"),
     )
-    return rows[same["place"].transform("nunique") > 1]
+    return rows[same_question["place"].transform("nunique") > 1]
 
 
-def _by_place(rows: pd.DataFrame) -> dict[str, object]:
+def _estimate_place_trend(rows: pd.DataFrame) -> dict[str, object]:
     places = number_labels(rows["question"])[0], number_documents(rows["document"])
     slope = estimate_slope(rows["off_points"], rows["off_place"], *places)
     third = np.minimum((rows["place"] * len(THIRDS)).astype(int), len(THIRDS) - 1)
@@ -122,52 +124,52 @@ def _by_place(rows: pd.DataFrame) -> dict[str, object]:
     return {**dict(zip(THIRDS, means, strict=True)), **averages.as_columns(slope), "slope": slope.mean}
 
 
-def order_figure(asked: Table, placed: Table, scope: Scope = ALONE) -> Figure | None:
+def order_figure(conversations: Table, positions: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw the effects of the kind of conversation and of the place in it: a row per system and experiment.
 
     None if neither is known.
     """
-    both = pd.concat(
+    rows = pd.concat(
         [
-            scope.only(asked.data).assign(effect=APART).rename(columns={"difference": "mean"}),
-            scope.only(placed.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
+            scope.select_shown(conversations.data).assign(effect=APART).rename(columns={"difference": "mean"}),
+            scope.select_shown(positions.data).assign(effect=SLOPE).rename(columns={"slope": "mean"}),
         ]
     )
     columns = [*_BY, "effect", "conversation", "n", "mean", *averages.BOTH]
-    data = both.reindex(columns=columns).reset_index(drop=True)
+    data = rows.reindex(columns=columns).reset_index(drop=True)
     if data.empty:
         return None
     order = [system for system in scope.systems if system in set(data["system"])]
-    systems = style.labels(dict.fromkeys((*order, *data["system"])), 40)
+    systems = style.unique_labels(dict.fromkeys((*order, *data["system"])), 40)
     title = "Order effects"
     note = (
         f"In points of M_all. {APART}: above 0, questions in a growing conversation are answered better. {SLOPE}: "
         f"above 0, later questions are answered better. {forest.READING}"
-        f"{scope.without(data['system'], 'such a contrast')}{style.in_full(systems)} "
-        f"{' '.join(one.note for one in (asked, placed) if one)}"
+        f"{scope.note_missing_systems(data['system'], 'such a contrast')}{style.note_full_names(systems)} "
+        f"{' '.join(table.note for table in (conversations, positions) if table)}"
     )
-    shown = Table("order", title, note, data, placed.headings, {**placed.formats, "mean": "+.1f"})
-    fits = forest.fits(data[_BY].drop_duplicates().groupby("system").size().max())
-    return Figure("order", title, note, shown, lambda: _draw(data, systems), fits=fits)
+    figure_table = Table("order", title, note, data, positions.headings, {**positions.formats, "mean": "+.1f"})
+    fits = forest.systems_per_page(data[_BY].drop_duplicates().groupby("system").size().max())
+    return Figure("order", title, note, figure_table, lambda: _draw_effects(data, systems), fits=fits)
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
+def _draw_effects(data: pd.DataFrame, systems: Mapping[Any, str]) -> Canvas:
     keys = data[_BY].drop_duplicates().itertuples(index=False)
-    rows = forest.Rows.of(systems, ((system, by, style.short(by, 18)) for system, by in keys))
+    rows = forest.Rows.arrange(systems, ((system, by, style.shorten(by, 18)) for system, by in keys))
     effects = [effect for effect in (APART, SLOPE) if effect in set(data["effect"])]
-    drawn, panels = rows.canvas([1] * len(effects))
+    drawing, panels = rows.canvas([1] * len(effects))
     for axes, effect in zip(panels, effects, strict=True):
         axes.axvline(0, color=style.INK, linewidth=0.8, zorder=1)
         axes.set_xlabel(f"{effect} (points)", fontsize=style.SMALL)
     for row in data.to_dict("records"):
         look = _LOOKS.get(row["conversation"], _BOTH)
         # Of the two kinds of conversation, one is above the other, so that both are seen.
-        place = rows.places[row["system"], row["experiment"]] + _BESIDE.get(row["conversation"], 0.0)
-        forest.draw(panels[effects.index(row["effect"])], row, place, look)
+        height = rows.places[row["system"], row["experiment"]] + _BESIDE.get(row["conversation"], 0.0)
+        forest.draw_interval(panels[effects.index(row["effect"])], row, height, look)
     if SLOPE in effects:
-        found = [kind for kind in KINDS if kind in set(data["conversation"])]
-        style.legend(drawn, [style.mark(f"{kind} conversation", **_LOOKS[kind]) for kind in found])
-    return drawn
+        kinds = [kind for kind in KINDS if kind in set(data["conversation"])]
+        style.draw_legend(drawing, [style.legend_mark(f"{kind} conversation", **_LOOKS[kind]) for kind in kinds])
+    return drawing
 
 
 class OrderChapter(ChapterMaker):
@@ -177,17 +179,17 @@ class OrderChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
-        asked, placed = conversations(study.table), positions(study.table)
+        conversations, positions = conversations_table(study.table), positions_table(study.table)
         absent = [
-            f"{what} not shown: {why}."
-            for table, what, why in (
+            f"{effect} not shown: {why}."
+            for table, effect, why in (
                 (
-                    asked,
+                    conversations,
                     "Shared against independent conversations are",
                     "no system's answers to the same questions are scored in both (genaipa run --conversation)",
                 ),
                 (
-                    placed,
+                    positions,
                     "Effects of the place in a conversation are",
                     "no question is scored at two places of an order (it takes several documents, or repetitions)",
                 ),
@@ -199,7 +201,7 @@ class OrderChapter(ChapterMaker):
             "Order effects",
             "Whether an answer depends on what was asked before it: in one growing conversation or each on its own, "
             "and early or late in the shuffled order.",
-            present(asked, placed),
-            scope.pages([partial(order_figure, asked, placed)]),
+            nonempty_tables(conversations, positions),
+            scope.draw_pages([partial(order_figure, conversations, positions)]),
             absent,
         )

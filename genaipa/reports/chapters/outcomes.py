@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.movements import movement_tables
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 _STATUSES = ("answered", "truncated", "refused", "failed", "missing")
 
 
-@averages.kept
-def statuses(study: Study) -> Table:
-    """Counts of the questions planned, of their statuses, and of the answers that count."""
+@averages.cache_per_frame
+def outcomes_table(study: Study) -> Table:
+    """Count the questions planned, their statuses, and the answers that count."""
     by = ["system", "experiment"]
     frame, once = study.table, study.once("silence", "prompt-cut")
     cut, mute = once["prompt_cut"] == "yes", once["claims_silence"] == "none"
     lacks = [*_STATUSES, *(["mute"] if mute.any() else []), *(["prompt_cut"] if cut.any() else []), "excluded"]
     columns = [*by, "planned", *lacks, "scored", "unscored", "score_left_out", "published"]
     published = frame[frame["counted"] & (frame["unit"] == "table")]
-    unscored = (once["answer"] != "") & ~once["counted"] & ~once["left_out"] & ~_published(once, published)
-    left_out = _published(once, frame[(frame["excluded"] != "") & (frame["unit"] == "table")])
+    unscored = (once["answer"] != "") & ~once["counted"] & ~once["left_out"] & ~_has_published_score(once, published)
+    left_out = _has_published_score(once, frame[(frame["excluded"] != "") & (frame["unit"] == "table")])
     numbers = {
         "planned": once["status"] != "",
         **{status: once["status"] == status for status in _STATUSES},
@@ -39,10 +39,10 @@ def statuses(study: Study) -> Table:
         "unscored": unscored & ~left_out,
         "score_left_out": unscored & left_out,
     }
-    found = once[by].assign(**numbers).groupby(by, observed=True, sort=True).sum().astype("int64")
+    counts = once[by].assign(**numbers).groupby(by, observed=True, sort=True).sum().astype("int64")
     tables = published.groupby(by, observed=True, sort=True).size().rename("published")
-    data = found.join(tables, how="outer").fillna(0).astype("int64").reset_index().sort_values(by, kind="stable")
-    return table(
+    data = counts.join(tables, how="outer").fillna(0).astype("int64").reset_index().sort_values(by, kind="stable")
+    return make_table(
         "answers",
         "Outcomes of the questions",
         "Every question that was planned, once, with its last status: a failure, a refusal or a question not asked yet "
@@ -59,22 +59,22 @@ def statuses(study: Study) -> Table:
     )
 
 
-def _published(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
-    """True for answers to a question that has a published score, for its document or over all documents."""
+def _has_published_score(once: pd.DataFrame, tables: pd.DataFrame) -> pd.Series:
+    """Tell which answers have a published score of their question, for its document or over all documents."""
     if tables.empty:
         return pd.Series(data=False, index=once.index)
     by = ["system", "experiment", "question", "document"]
     scored = pd.MultiIndex.from_frame(tables[by].drop_duplicates().astype("str"))
     about, whole = once[by].astype("str"), once[by].astype("str").assign(document="")
-    known = [pd.MultiIndex.from_frame(asked).isin(scored) for asked in (about, whole)]
-    return pd.Series(known[0] | known[1], index=once.index)
+    has_score = [pd.MultiIndex.from_frame(cell_rows).isin(scored) for cell_rows in (about, whole)]
+    return pd.Series(has_score[0] | has_score[1], index=once.index)
 
 
-def questions(study: Study) -> Table:
+def questions_table(study: Study) -> Table:
     """Question ids with their texts."""
     about = study.table[["question", "category", "source"]].drop_duplicates("question").astype(str)
     about = about[about["question"].isin(study.questions.texts)]
-    order = {question: place for place, question in enumerate(study.questions.texts)}
+    order = {question: position for position, question in enumerate(study.questions.texts)}
     about = about.sort_values("question", key=lambda ids: ids.map(order))
     data = pd.DataFrame(
         {
@@ -103,7 +103,7 @@ class OutcomesChapter(ChapterMaker):
         return Chapter(
             "asked",
             "What was asked, and what came back",
-            "Every question planned is counted once, whatever became of it. One without an answer, and an answer "
-            "without a score, is part of no average.",
-            present(statuses(study), *moved, questions(study)),
+            "Every planned question is counted once, whatever became of it. Questions without an answer, and answers "
+            "without a score, are in no average.",
+            nonempty_tables(outcomes_table(study), *moved, questions_table(study)),
         )

@@ -17,13 +17,19 @@ from genaipa.reports import averages, matches, part
 from genaipa.reports.answered import add_answered
 from genaipa.reports.averages import BOTH
 from genaipa.reports.chapters import documents, prompting
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, drawn, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import forest, heatmap, style
 from genaipa.reports.figures.figure import Figure, Scope
-from genaipa.reports.judged.beside import beside, forecasts, measures_of
-from genaipa.reports.judged.estimate import estimated
-from genaipa.reports.part import enough, lacking, left_out, thin, too_few
-from genaipa.reports.table import Table, table
+from genaipa.reports.judged.beside import forecast_table, measure_names, people_and_judge_table
+from genaipa.reports.judged.estimate import estimate_averages
+from genaipa.reports.part import (
+    drop_thin_experiments,
+    find_thin_experiments,
+    note_blank_cells,
+    note_thin_experiments,
+    tabulate_lacking,
+)
+from genaipa.reports.table import Table, make_table
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.stats.intervals import LEVEL
 from genaipa.words import number
@@ -42,38 +48,40 @@ _EXPERIMENTS = [name for name in get_args(StudyExperiment) if EXPERIMENTS[name].
 _BY = ["system", "experiment"]
 
 
-def board(frame: pd.DataFrame) -> Table:
-    """Systems by the mean over questions of their means over experiments, the best first.
+def leaderboard_table(frame: pd.DataFrame) -> Table:
+    """Rank systems by the mean over questions of their means over experiments, the best first.
 
     Experiments with too few scores and no finished wave (`thin`) are left blank, and don't count: a handful
     that shares its texts with answers scored elsewhere is not a sample. Where averages rest on a part of the answers,
     people see the column `scored`, which says on which part.
     """
-    few, needed = thin(frame), part.board_level(frame)
-    frame = enough(frame)
-    mean_of = functools.partial(averages.mean_of, column="m_all", confidence=needed.confidence)
-    policies, estimate = averages.about_policies(frame), estimated(frame)
-    shown = estimate.frame
-    found = averages.policy_questions(shown).dropna(subset="m_all")
-    cells = averages.weighted(shown, "m_all")
-    data = averages.summed_up(cells, ["system"], mean_of)
-    others = [name for name in found["experiment"].cat.categories if name in set(found["experiment"])]
-    columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *others))]
-    judged = {name: estimate.basis(name) for name in estimate.given["system"].unique()}
+    thin_counts, needed = find_thin_experiments(frame), part.leaderboard_evidence(frame)
+    frame = drop_thin_experiments(frame)
+    mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=needed.confidence)
+    policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
+    averaged_frame = estimate.frame
+    question_means = averages.policy_questions(averaged_frame).dropna(subset="m_all")
+    cells = averages.weigh_cells(averaged_frame, "m_all")
+    data = averages.summarize_groups(cells, ["system"], mean_of)
+    other_experiments = [
+        name for name in question_means["experiment"].cat.categories if name in set(question_means["experiment"])
+    ]
+    columns = ["rank", "system", "m_all", *BOTH, *dict.fromkeys((*_EXPERIMENTS, *other_experiments))]
+    judged = {name: estimate.basis(name) for name in estimate.usable_groups["system"].unique()}
     partial = part.is_partial(policies) or bool(judged)
     columns += ["answers", *(["scored"] if partial else []), "scored_by"]
     if len(data):
-        means = found.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
+        means = question_means.pivot_table(index="system", columns="experiment", values="m_all", observed=True)
         data = data.rename(columns={"mean": "m_all"}).merge(means.reset_index(), on="system")
-        data = data.merge(_basis(frame), on="system")
-        data["scored"] = data["system"].map(part.of_systems(policies) | judged)
-        each = averages.summed_up(cells, _BY, mean_of)
-        for name, rows in each.groupby("experiment", observed=True):
+        data = data.merge(_find_basis(frame), on="system")
+        data["scored"] = data["system"].map(part.describe_system_parts(policies) | judged)
+        experiment_means = averages.summarize_groups(cells, _BY, mean_of)
+        for name, rows in experiment_means.groupby("experiment", observed=True):
             sure = rows[["system", *BOTH[:-1]]].rename(columns={end: f"{name}_{end}" for end in BOTH[:-1]})
             data = data.merge(sure, on="system", how="left")
         data = data.sort_values("m_all", ascending=False, kind="stable")
-        data["rank"] = averages.places(data["m_all"])
-    made = table(
+        data["rank"] = averages.rank_means(data["m_all"])
+    leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
         f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
@@ -81,32 +89,35 @@ def board(frame: pd.DataFrame) -> Table:
         "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
         "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
         "which may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{left_out(few)}"
-        f"{averages.not_alike(shown, found)}{part.in_words(policies)}{estimate.in_words()}",
+        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(thin_counts)}"
+        f"{averages.note_unlike_questions(averaged_frame, question_means)}{part.describe_parts(policies)}"
+        f"{estimate.describe()}",
         data,
         columns,
-        formats=dict.fromkeys((*_EXPERIMENTS, *others), ".1f"),
+        formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
         aside=[
             *([] if partial else ["scored"]),
-            *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *others)) for end in BOTH[:-1]),
+            *(f"{name}_{end}" for name in dict.fromkeys((*_EXPERIMENTS, *other_experiments)) for end in BOTH[:-1]),
         ],
     )
-    return prompting.marked(add_answered(made, frame), averages.about_policies(frame[frame["counted"]]))
+    return prompting.add_prompts_column(
+        add_answered(leaderboard, frame), averages.select_policy_rows(frame[frame["counted"]])
+    )
 
 
 def rank_systems(frame: pd.DataFrame) -> list[str]:
     """Return the systems, the best first, as the leaderboard has them, and those without an average last."""
-    cells = averages.weighted(estimated(enough(frame)).frame, "m_all").dropna(subset="m_all")
+    cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all").dropna(subset="m_all")
     means = cells["m_all"].mul(cells["weight"]).groupby(cells["system"], observed=True).sum()
     means /= cells.groupby("system", observed=True)["weight"].sum()
-    known = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
-    return [*known, *(name for name in frame["system"].cat.categories if name not in set(known))]
+    ranked = [str(name) for name in means.round(9).sort_values(ascending=False, kind="stable").index]
+    return [*ranked, *(name for name in frame["system"].cat.categories if name not in set(ranked))]
 
 
-def unlike(frame: pd.DataFrame) -> str:
-    """A sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
-    shown = estimated(enough(frame)).frame
-    if not averages.are_unlike(shown, averages.policy_questions(shown).dropna(subset="m_all")):
+def note_unlike_systems(frame: pd.DataFrame) -> str:
+    """Return a sentence where systems of a leaderboard were scored on different questions or documents; else empty."""
+    averaged_frame = estimate_averages(drop_thin_experiments(frame)).frame
+    if not averages.are_unlike(averaged_frame, averages.policy_questions(averaged_frame).dropna(subset="m_all")):
         return ""
     return (
         "Systems were scored on different questions and documents: compare them by their differences, which rest on "
@@ -114,14 +125,16 @@ def unlike(frame: pd.DataFrame) -> str:
     )
 
 
-def _basis(frame: pd.DataFrame) -> pd.DataFrame:
+def _find_basis(frame: pd.DataFrame) -> pd.DataFrame:
     """For each system, how many answers or published scores its averages rest on, and who gave the scores."""
-    rows = averages.about_policies(frame[frame["counted"]])
-    return averages.summed_up(rows, ["system"], lambda own: {"answers": _answers(own), "scored_by": _scored_by(own)})
+    rows = averages.select_policy_rows(frame[frame["counted"]])
+    return averages.summarize_groups(
+        rows, ["system"], lambda group: {"answers": _count_answers(group), "scored_by": _describe_scorers(group)}
+    )
 
 
-def _answers(rows: pd.DataFrame) -> int:
-    """A published mean over documents counts only where its question has nothing of its own."""
+def _count_answers(rows: pd.DataFrame) -> int:
+    """Count answers and published scores; a mean over documents counts only where its question has no other."""
     single = rows[rows["document"] != ""]
     keys = ["experiment", "question"]
     whole = rows.loc[rows["document"] == "", keys].drop_duplicates()
@@ -130,7 +143,7 @@ def _answers(rows: pd.DataFrame) -> int:
     return len(single.loc[single["unit"] == "answer"].drop_duplicates(["run", "key"])) + published + int(alone.sum())
 
 
-def _scored_by(rows: pd.DataFrame) -> str:
+def _describe_scorers(rows: pd.DataFrame) -> str:
     analysts = rows.loc[rows["unit"] == "answer", "analyst"].nunique()
     people = number(analysts, "analyst")
     if (rows["unit"] == "table").any():
@@ -138,17 +151,17 @@ def _scored_by(rows: pd.DataFrame) -> str:
     return people
 
 
-def who_scored(frame: pd.DataFrame) -> Table:
+def who_scored_table(frame: pd.DataFrame) -> Table:
     """Show how far each system's average depends on who scored."""
     columns = ["system", "analysts", "mean", "policies_low", "policies_high", "analysts_low", "analysts_high"]
     columns += ["least", "most", "why"]
-    return table(
+    return make_table(
         "who-scored",
         "Averages and who scored them",
         "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
         "of the same answers with one analyst left out: for what only they scored, less what they give beyond others.",
-        averages.who_scored(frame).reindex(columns=columns),
+        averages.summarize_analysts(frame).reindex(columns=columns),
         columns,
         headings={
             "analysts_low": "for analysts like these",
@@ -160,53 +173,57 @@ def who_scored(frame: pd.DataFrame) -> Table:
     )
 
 
-def by_source(frame: pd.DataFrame) -> Table:
-    """M_all over questions from FAQs and over users' questions, by system."""
-    estimate = estimated(frame)
+def sources_table(frame: pd.DataFrame) -> Table:
+    """Tabulate M_all over questions from FAQs and over users' questions, by system."""
+    estimate = estimate_averages(frame)
     frame = estimate.frame
-    found = averages.policy_questions(frame).dropna(subset="m_all")
+    question_means = averages.policy_questions(frame).dropna(subset="m_all")
     rows = [
-        {"system": system, "questions": group, **averages.mean_of(some, "m_all")}
-        for system, those in averages.weighted(frame, "m_all").groupby("system", observed=True, sort=True)
-        for group, some in averages.groups_of_questions(those)
+        {"system": system, "questions": group, **averages.estimate_column_mean(group_rows, "m_all")}
+        for system, system_rows in averages.weigh_cells(frame, "m_all").groupby("system", observed=True, sort=True)
+        for group, group_rows in averages.question_groups(system_rows)
         if group != "all"
     ]
     columns = ["system", "questions", "n", "mean", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "faq-against-user",
         "Questions from FAQs and questions of users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
-        f"{_named(found)}. {averages.intervals(data)}{averages.not_alike(frame, found)}{estimate.in_words()}",
+        f"{_name_experiments(question_means)}. {averages.note_intervals(data)}"
+        f"{averages.note_unlike_questions(frame, question_means)}"
+        f"{estimate.describe()}",
         data,
         columns,
     )
 
 
-def by_measure(frame: pd.DataFrame) -> Table:
-    """M_all and each metric, by system, experiment and source of the questions, with their intervals."""
-    policies, estimate = averages.about_policies(frame), estimated(frame)
-    shown, said = estimate.frame, estimate.in_words()
-    known = {(row.system, row.experiment): str(row.part) for row in part.parts(policies).itertuples()}
+def measures_table(frame: pd.DataFrame) -> Table:
+    """Tabulate M_all and each metric, by system, experiment and source of the questions, with their intervals."""
+    policies, estimate = averages.select_policy_rows(frame), estimate_averages(frame)
+    averaged_frame, note = estimate.frame, estimate.describe()
+    scored_parts = {(row.system, row.experiment): str(row.part) for row in part.scored_parts(policies).itertuples()}
     columns = ["system", "experiment", "measure", "questions", "n", "mean", *BOTH, "scored"]
     rows = [
         {"system": system, "experiment": experiment, "measure": name, "questions": group, **mean, "scored": scored}
-        for measure, name in measures_of(frame).items()
-        for (system, experiment), those in averages.weighted(shown, measure).groupby(_BY, observed=True, sort=True)
+        for measure, name in measure_names(frame).items()
+        for (system, experiment), system_rows in averages.weigh_cells(averaged_frame, measure).groupby(
+            _BY, observed=True, sort=True
+        )
         for basis in [estimate.basis(str(system), str(experiment), measure=measure)]
-        for scored in [basis or known.get((str(system), str(experiment)), "")]
-        for group, some in averages.groups_of_questions(those)
-        for mean in [averages.mean_of(some, measure, None if measure == "m_all" else (-1.0, 1.0))]
+        for scored in [basis or scored_parts.get((str(system), str(experiment)), "")]
+        for group, group_rows in averages.question_groups(system_rows)
+        for mean in [averages.estimate_column_mean(group_rows, measure, None if measure == "m_all" else (-1.0, 1.0))]
     ]
     data = pd.DataFrame(rows, columns=columns).astype({"system": frame["system"].dtype})
-    printed = columns if part.is_partial(policies) or said else columns[:-1]
-    return table(
+    printed = columns if part.is_partial(policies) or note else columns[:-1]
+    return make_table(
         "averages",
         "Averages of M_all and of each metric",
         "M_all (10 to 100) and the metrics (-1 to 1): means over n questions of their means over documents, for all "
         "questions, FAQs' and users'; `documents` is how many documents these are, 0 where a study "
-        f"published only means over them (paper, section 6). {averages.intervals(data)}{said}",
+        f"published only means over them (paper, section 6). {averages.note_intervals(data)}{note}",
         data.sort_values(["system", "experiment"], kind="stable"),
         printed,
         formats=dict.fromkeys(("mean", *BOTH[:-1]), ".2f"),
@@ -214,13 +231,18 @@ def by_measure(frame: pd.DataFrame) -> Table:
     )
 
 
-def _named(found: pd.DataFrame) -> str:
-    """The experiments that means over documents are of; by system, where these differ."""
-    each = {str(name): rows["experiment"] for name, rows in found.groupby("system", observed=True, sort=True)}
-    names = {name: ", ".join(own.cat.remove_unused_categories().cat.categories) for name, own in each.items()}
+def _name_experiments(question_means: pd.DataFrame) -> str:
+    """Return the experiments that means over documents are of; by system, where these differ."""
+    experiments_by_system = {
+        str(name): rows["experiment"] for name, rows in question_means.groupby("system", observed=True, sort=True)
+    }
+    names = {
+        name: ", ".join(experiments.cat.remove_unused_categories().cat.categories)
+        for name, experiments in experiments_by_system.items()
+    }
     if len(set(names.values())) <= 1:
         return next(iter(names.values()), "none")
-    return "; ".join(f"{own} ({name})" for name, own in names.items())
+    return "; ".join(f"{experiments} ({name})" for name, experiments in names.items())
 
 
 class OverallChapter(ChapterMaker):
@@ -231,20 +253,20 @@ class OverallChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        ranked, few = board(frame), too_few(frame)
-        cells = averages.weighted(estimated(enough(frame)).frame, "m_all")
-        shown = overview_numbers(ranked, cells, part.board_level(frame).confidence)
+        ranked, thin_note = leaderboard_table(frame), note_thin_experiments(frame)
+        cells = averages.weigh_cells(estimate_averages(drop_thin_experiments(frame)).frame, "m_all")
+        numbers = overview_numbers(ranked, cells, part.leaderboard_evidence(frame).confidence)
         return Chapter(
             "overall",
             "Overall quality",
             "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
-            present(
-                *(ranked, *matches.tables(frame), who_scored(frame), lacking(frame)),
-                *(beside(frame, study.log.counted), forecasts(frame)),
-                *(by_measure(frame), documents.five_numbers(frame), by_source(frame)),
+            nonempty_tables(
+                *(ranked, *matches.difference_tables(frame), who_scored_table(frame), tabulate_lacking(frame)),
+                *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
+                *(measures_table(frame), documents.five_numbers_table(frame), sources_table(frame)),
             ),
-            drawn(overview(shown, scope)),
-            [] if ranked or not few else [f"There is no leaderboard. {few}"],
+            nonempty_figures(overview_figure(numbers, scope)),
+            [] if ranked or not thin_note else [f"There is no leaderboard. {thin_note}"],
         )
 
 
@@ -262,44 +284,44 @@ _ROOM = 12.0
 def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVEL) -> Table:
     """Averages of the systems of a leaderboard over all questions (category `all`), and over each category.
 
-    `cells` are the weighted cells (`averages.weighted`) that the leaderboard averages; `confidence` is that of its
+    `cells` are the weighted cells (`averages.weigh_cells`) that the leaderboard averages; `confidence` is that of its
     intervals.
     """
     systems = list(board.data["system"])[:_MOST]
     columns = ["system", "category", "mean", *BOTH]
     whole = board.data.head(_MOST).rename(columns={"m_all": "mean"}).assign(category="all")
-    mean_of = functools.partial(averages.mean_of, column="m_all", confidence=confidence)
-    rows = averages.summed_up(cells, ["system", "category"], mean_of)
+    mean_of = functools.partial(averages.estimate_column_mean, column="m_all", confidence=confidence)
+    rows = averages.summarize_groups(cells, ["system", "category"], mean_of)
     rows = rows[rows["system"].isin(systems) & (rows["category"].astype(str) != "")]
-    found = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
+    numbers = pd.concat([whole, rows.astype({"system": str, "category": str})])[columns]
     # One category says what the average says.
-    found = found if len(set(rows["category"])) > 1 else found[found["category"] == "all"]
-    left = len(board.data) - len(systems)
-    return table(
+    numbers = numbers if len(set(rows["category"])) > 1 else numbers[numbers["category"] == "all"]
+    omitted = len(board.data) - len(systems)
+    return make_table(
         OVERVIEW,
         "Systems, and where they are strong",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
         f"{100 * confidence:g} %."
-        f"{f' The best {_MOST} systems; {left:,} more are in the leaderboard.' if left > 0 else ''}",
-        found,
+        f"{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
+        numbers,
         columns,
     )
 
 
-def overview(found: Table, scope: Scope) -> Figure | None:
-    """Systems down with both intervals, and categories down with systems across; None without a system."""
-    if not found:
+def overview_figure(numbers: Table, scope: Scope) -> Figure | None:
+    """Draw systems down with both intervals, and categories down with systems across; None without a system."""
+    if not numbers:
         return None
-    systems = style.brief(dict.fromkeys(found.data["system"]), 20)
-    note = f"{found.note} {forest.READING} {style.bands_in_words(scope.bounds)}{style.in_full(systems)}"
-    data = found.data
+    systems = style.brief_labels(dict.fromkeys(numbers.data["system"]), 20)
+    note = f"{numbers.note} {forest.READING} {style.describe_bands(scope.bounds)}{style.note_full_names(systems)}"
+    data = numbers.data
     return Figure(
         OVERVIEW,
-        found.title,
+        numbers.title,
         note,
-        found,
-        lambda: _draw(data, systems, scope),
-        caption=found.note,
+        numbers,
+        lambda: _draw_overview(data, systems, scope),
+        caption=numbers.note,
         layouts={"column": lambda: _draw_column(data, systems, scope)},
     )
 
@@ -308,40 +330,40 @@ def _draw_column(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -
     """Draw the systems over their categories, as wide as a column of a paper."""
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     whole, heads = _ROW * len(systems) * 1.2 + _HEAD, 0.3 + _ROW * len(categories)
-    drawn = style.canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
+    drawing = style.make_canvas(style.COLUMN, whole + (heads + 0.1 if categories else 0.0))
     if not categories:
-        _draw_systems(drawn.subplots(), data, systems, scope)
-        return drawn
-    above, below = drawn.subplots(2, 1, height_ratios=(whole, heads))
+        _draw_systems(drawing.subplots(), data, systems, scope)
+        return drawing
+    above, below = drawing.subplots(2, 1, height_ratios=(whole, heads))
     _draw_systems(above, data[data["category"] == "all"], systems, scope)
     names = {name: scope.categories.get(name, name) for name in categories}
     _draw_categories(below, data, systems, names, scope.bounds)
-    return drawn
+    return drawing
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_overview(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     categories = [name for name in dict.fromkeys(data["category"]) if name != "all"]
     rows = max(len(systems) * 1.3, len(categories))
-    drawn = style.canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
+    drawing = style.make_canvas(style.WIDTH, _ROW * rows + _HEAD + 0.25)
     if not categories:
-        _draw_systems(drawn.subplots(), data, systems, scope)
-        return drawn
+        _draw_systems(drawing.subplots(), data, systems, scope)
+        return drawing
     # The names of the categories take about as much as five columns.
     across = (3.1, 0.55 * len(systems))
-    left, right = drawn.subplots(1, 2, width_ratios=across)
-    _draw_systems(left, data[data["category"] == "all"], systems, scope)
+    systems_axes, categories_axes = drawing.subplots(1, 2, width_ratios=across)
+    _draw_systems(systems_axes, data[data["category"] == "all"], systems, scope)
     _draw_categories(
-        right, data, systems, {name: scope.categories.get(name, name) for name in categories}, scope.bounds
+        categories_axes, data, systems, {name: scope.categories.get(name, name) for name in categories}, scope.bounds
     )
-    return drawn
+    return drawing
 
 
 def _draw_systems(axes: Axes, data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> None:
-    style.quality_axis(axes, scope.bounds, room=_ROOM)
+    style.draw_quality_axis(axes, scope.bounds, room=_ROOM)
     marks = scope.marks(list(systems))
-    for place, row in enumerate(data.to_dict("records")):
-        forest.draw(axes, row, place, marks[row["system"]])
-        axes.text(103, place, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
+    for index, row in enumerate(data.to_dict("records")):
+        forest.draw_interval(axes, row, index, marks[row["system"]])
+        axes.text(103, index, f"{row['mean']:.0f}", va="center", weight="bold", fontsize=style.TEXT)
     axes.set_yticks(range(len(systems)), list(systems.values()))
     axes.set_ylim(len(systems) - 0.45, -0.55)
     axes.tick_params(axis="y", length=0)
@@ -354,7 +376,7 @@ def _draw_categories(
     values = data.pivot_table(index="category", columns="system", values="mean", sort=False)
     values = values.reindex(index=list(categories), columns=list(systems)).astype("float64").round(9)
     heatmap.draw_overall_cells(axes, values, bounds)
-    names = ["\n".join(textwrap.wrap(style.short(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()]
+    names = ["\n".join(textwrap.wrap(style.shorten(name, 2 * _WRAPPED), _WRAPPED)) for name in categories.values()]
     small = style.TINY if any("\n" in name for name in names) else style.SMALL
     axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize=small, linespacing=0.95)
     _name_columns(axes, list(systems.values()))

@@ -9,8 +9,8 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.table import Table, table
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds, band
 from genaipa.tasks.prompts import PUBLISHED, SETS
 
@@ -23,112 +23,116 @@ if TYPE_CHECKING:
 _ABOUT = ["system", "experiment", "document", "question", "category", "source"]
 
 
-def in_order(labels: Iterable[str]) -> list[str]:
-    """Sets of prompts, the shipped ones first, a study's last."""
-    place = {name: number for number, name in enumerate(SETS)} | {PUBLISHED: len(SETS) + 1}
-    known = {label: place.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
-    return sorted(known, key=lambda label: (known[label], label))
+def sort_prompt_sets(labels: Iterable[str]) -> list[str]:
+    """Sort sets of prompts: the shipped ones first, a study's last."""
+    ranks = {name: number for number, name in enumerate(SETS)} | {PUBLISHED: len(SETS) + 1}
+    rank_by_label = {label: ranks.get(label.partition(" (")[0], len(SETS)) for label in labels if label}
+    return sorted(rank_by_label, key=lambda label: (rank_by_label[label], label))
 
 
-def unlike(frame: pd.DataFrame) -> str:
-    """A sentence on which system was asked with which prompts, where not all were asked with the same; or nothing."""
-    asked = _asked(frame, ["system"])
-    if len({label for labels in asked.values() for label in labels}) <= 1:
+def note_unlike_prompts(frame: pd.DataFrame) -> str:
+    """Say which system was asked with which prompts, where not all were asked with the same; or nothing."""
+    prompts_by_system = _group_prompts(frame, ["system"])
+    if len({label for labels in prompts_by_system.values() for label in labels}) <= 1:
         return ""
-    named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in asked.items())
-    said = f"Not all were asked with the same prompts, so that differences may come from these: {named}."
-    if any(PUBLISHED in labels for labels in asked.values()):
-        said += f" ({PUBLISHED}: the prompts of the study, which are not known.)"
-    if any(len(labels) > 1 for labels in asked.values()):
-        said += " Averages of a system with several sets mix them."
-    return said
+    named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
+    sentence = f"Not all were asked with the same prompts, so differences may come from them: {named}."
+    if any(PUBLISHED in labels for labels in prompts_by_system.values()):
+        sentence += f" ({PUBLISHED}: the prompts of the study, which are not known.)"
+    if any(len(labels) > 1 for labels in prompts_by_system.values()):
+        sentence += " Averages of a system with several sets mix them."
+    return sentence
 
 
-def _asked(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
+def _group_prompts(frame: pd.DataFrame, by: Sequence[str]) -> dict[tuple[str, ...], list[str]]:
     """Map each group of rows to its sets of prompts, in their order."""
     # What nobody scored is in no average, unless there is none at all.
     rows = frame[frame["counted"]] if frame["counted"].any() else frame
     pairs = rows[[*by, "prompts"]].drop_duplicates().astype("str")
     groups = pairs.groupby(list(by), sort=True)["prompts"]
-    return {tuple(map(str, key)): in_order(labels) for key, labels in groups}
+    return {tuple(map(str, key)): sort_prompt_sets(labels) for key, labels in groups}
 
 
-def marked(made: Table, frame: pd.DataFrame) -> Table:
-    """The table with a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
-    said = unlike(frame)
-    if not said or "prompts" in made.data or "system" not in made.data or made.data.empty:
-        return made
-    by = [name for name in ("system", "experiment") if name in made.data]
-    asked = _asked(frame, by)
-    keys = made.data[by].astype("str").itertuples(index=False, name=None)
-    data = made.data.copy()
-    data.insert(list(data.columns).index("system") + 1, "prompts", [", ".join(asked.get(key, ())) for key in keys])
-    return replace(made, data=data, note=f"{made.note} {said}".strip())
+def add_prompts_column(report_table: Table, frame: pd.DataFrame) -> Table:
+    """Add a column on the prompts of each row, and the sentence, where a report mixes sets of them."""
+    sentence = note_unlike_prompts(frame)
+    if not sentence or "prompts" in report_table.data or "system" not in report_table.data or report_table.data.empty:
+        return report_table
+    by = [name for name in ("system", "experiment") if name in report_table.data]
+    prompts_by_row = _group_prompts(frame, by)
+    keys = report_table.data[by].astype("str").itertuples(index=False, name=None)
+    data = report_table.data.copy()
+    data.insert(
+        list(data.columns).index("system") + 1, "prompts", [", ".join(prompts_by_row.get(key, ())) for key in keys]
+    )
+    return replace(report_table, data=data, note=f"{report_table.note} {sentence}".strip())
 
 
-def noted(made: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
-    """The chapters with their tables `marked`, and the sentence under their figures of systems."""
-    said = unlike(frame)
-    if not said:
-        return made
+def note_prompts(chapters: list[Chapter], frame: pd.DataFrame) -> list[Chapter]:
+    """Add the prompts' column to the chapters' tables, and the sentence under their figures of systems."""
+    sentence = note_unlike_prompts(frame)
+    if not sentence:
+        return chapters
 
-    def under(figure: Figure) -> Figure:
-        return replace(figure, about=f"{figure.about} {said}") if "system" in figure.table.data else figure
+    def add_sentence(figure: Figure) -> Figure:
+        return replace(figure, about=f"{figure.about} {sentence}") if "system" in figure.table.data else figure
 
-    return [each.changed(lambda table: marked(table, frame), under) for each in made]
+    return [chapter.transform(lambda table: add_prompts_column(table, frame), add_sentence) for chapter in chapters]
 
 
-@averages.kept
-def _pairs(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row per system, two sets of prompts, experiment, document and question that has an M_all with both.
+@averages.cache_per_frame
+def _pair_prompts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per system, two sets of prompts, experiment, document and question that has an M_all with both.
 
     `prompts` and `others` are the sets, `m_all` and `m_all_others` the averages.
     """
-    each = averages.about_policies(averages.answers(frame))
-    each = each[each["unit"] == "answer"]
-    if each["prompts"].nunique() < 2:  # noqa: PLR2004 - nothing to compare, as in most studies
+    answers = averages.select_policy_rows(averages.average_answers(frame))
+    answers = answers[answers["unit"] == "answer"]
+    if answers["prompts"].nunique() < 2:  # noqa: PLR2004 - nothing to compare, as in most studies
         return pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
-    cells = each.groupby([*_ABOUT, "prompts"], observed=True, sort=True)["m_all"].mean().reset_index()
-    found = []
-    for _, own in cells.groupby("system", observed=True, sort=True):
-        labels = in_order(own["prompts"].astype("str").unique())
+    cells = answers.groupby([*_ABOUT, "prompts"], observed=True, sort=True)["m_all"].mean().reset_index()
+    pairs = []
+    for _, system_cells in cells.groupby("system", observed=True, sort=True):
+        labels = sort_prompt_sets(system_cells["prompts"].astype("str").unique())
         for first, second in zip(labels[:1] * len(labels), labels[1:], strict=False):
-            before, after = (own[own["prompts"] == label].drop(columns="prompts") for label in (first, second))
-            both = before.merge(after, on=_ABOUT, suffixes=("", "_others"))
-            found.append(both.assign(prompts=first, others=second))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
+            before, after = (
+                system_cells[system_cells["prompts"] == label].drop(columns="prompts") for label in (first, second)
+            )
+            paired = before.merge(after, on=_ABOUT, suffixes=("", "_others"))
+            pairs.append(paired.assign(prompts=first, others=second))
+    return pd.concat(pairs, ignore_index=True) if pairs else pd.DataFrame(columns=[*_ABOUT, "prompts", "others"])
 
 
-def _groups(both: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """The first columns of each row of a table, and its pairs."""
-    for (system, first, second), rows in both.groupby(["system", "prompts", "others"], observed=True, sort=True):
-        for group, some in averages.groups_of_questions(rows, categories=True):
-            yield {"system": system, "prompts": first, "others": second, "questions": group}, some
+def _pair_groups(paired: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield the first columns of each row of a table, and its pairs."""
+    for (system, first, second), rows in paired.groupby(["system", "prompts", "others"], observed=True, sort=True):
+        for group, group_rows in averages.question_groups(rows, categories=True):
+            yield {"system": system, "prompts": first, "others": second, "questions": group}, group_rows
 
 
 _ABOUT_ROWS = ("system", "prompts", "others", "questions", "n")
 _OTHERS = {"others": "other prompts", "changed": "in another band"}
 
 
-def changes(frame: pd.DataFrame) -> Table:
-    """Move of M_all from one set of prompts to another, by system and group of questions."""
+def prompt_changes_table(frame: pd.DataFrame) -> Table:
+    """Tabulate how M_all moves from one set of prompts to another, by system and group of questions."""
     rows = []
-    for about, some in _groups(_pairs(frame)):
-        before, after = some["m_all"], some["m_all_others"]
+    for about, group_rows in _pair_groups(_pair_prompts(frame)):
+        before, after = group_rows["m_all"], group_rows["m_all_others"]
         # Rounded, because 86.5 and 86.5 may differ in their last binary digit.
-        each = some.assign(before=before, after=after, difference=(after - before).round(9))
-        change = averages.mean_of(each, "difference")
-        sides = {name: averages.mean_of(each, name)["mean"] for name in ("before", "after")}
+        pair_rows = group_rows.assign(before=before, after=after, difference=(after - before).round(9))
+        change = averages.estimate_column_mean(pair_rows, "difference")
+        sides = {name: averages.estimate_column_mean(pair_rows, name)["mean"] for name in ("before", "after")}
         rows.append({**about, **sides, **change, "change": change["mean"]})
     columns = [*_ABOUT_ROWS, "before", "after", "change", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "prompting",
         "Other prompts, the same questions",
         "M_all (10 to 100) of the same questions about the same documents asked with one set of prompts "
         "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
         "and the change (above 0: the other prompts do better), whose intervals these are. "
-        f"{averages.intervals(data)}",
+        f"{averages.note_intervals(data)}",
         data,
         columns,
         headings=_OTHERS,
@@ -136,22 +140,22 @@ def changes(frame: pd.DataFrame) -> Table:
     )
 
 
-def band_changes(frame: pd.DataFrame, bounds: Bounds) -> Table:
-    """The share of answers whose band is another one with the other prompts, by system and group of questions."""
+def band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
+    """Return the share of answers in another band with the other prompts, by system and group of questions."""
     rows = []
-    for about, some in _groups(_pairs(frame)):
-        sides = zip(some["m_all"], some["m_all_others"], strict=True)
-        moved = [float(band(one, bounds.overall) != band(other, bounds.overall)) for one, other in sides]
-        share = averages.mean_of(some.assign(changed=moved), "changed", (0.0, 1.0))
+    for about, group_rows in _pair_groups(_pair_prompts(frame)):
+        sides = zip(group_rows["m_all"], group_rows["m_all_others"], strict=True)
+        moved = [float(band(before, bounds.overall) != band(after, bounds.overall)) for before, after in sides]
+        share = averages.estimate_column_mean(group_rows.assign(changed=moved), "changed", (0.0, 1.0))
         rows.append({**about, **share, "changed": share["mean"]})
     columns = [*_ABOUT_ROWS, "changed", *BOTH]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "prompting-bands",
         "Answers that other prompts bring into another band",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
-        f"either direction, each question weighing the same. Bands: {bounds.in_words}. "
-        f"{averages.intervals(data)}",
+        f"either direction, each question weighing the same. Bands: {bounds.description}. "
+        f"{averages.note_intervals(data)}",
         data,
         columns,
         headings=_OTHERS,
@@ -167,8 +171,8 @@ class PromptingChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        tables = present(changes(frame), band_changes(frame, scope.bounds))
-        asked = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
+        tables = nonempty_tables(prompt_changes_table(frame), band_changes_table(frame, scope.bounds))
+        set_counts = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
         why = ["What other prompts change is not shown: no question is scored with two sets of them."]
         return Chapter(
             "prompting",
@@ -176,5 +180,5 @@ class PromptingChapter(ChapterMaker):
             "Whether the same questions about the same documents are answered as well with other prompts.",
             tables,
             [],
-            why if (asked > 1).any() and not tables else [],
+            why if (set_counts > 1).any() and not tables else [],
         )

@@ -7,43 +7,43 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import heatmap, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, metric_formats, table
+from genaipa.reports.table import Table, make_table, metric_formats
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
 
 
-def scores(frame: pd.DataFrame) -> Table:
-    """The metrics and M_all of every question about every regulation."""
-    found = averages.cells(frame)
-    found = found[(found["kind"] == "regulation") | (found["experiment"] == "regulation")]
-    return table(
+def regulation_table(frame: pd.DataFrame) -> Table:
+    """Return the metrics and M_all of every question about every regulation."""
+    cells = averages.average_cells(frame)
+    cells = cells[(cells["kind"] == "regulation") | (cells["experiment"] == "regulation")]
+    return make_table(
         "regulation",
         "Questions about regulations",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question about a regulation, averaged over its answers (a "
         "published score counts as one) and their scores (paper, section 6.4, figure 5).",
-        found,
-        ("system", "document", "question", *metrics_of(frame), "m_all", "answers"),
-        headings=names_of(frame),
+        cells,
+        ("system", "document", "question", *list_metrics(frame), "m_all", "answers"),
+        headings=name_metrics(frame),
         formats=metric_formats(frame),
     )
 
 
-def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """Regulations and their questions down, metrics across, a panel per system; None without a value."""
-    data = scope.only(table.data.dropna(subset=metrics_of(table.data), how="all"))
+def regulation_map(table: Table, scope: Scope = ALONE) -> Figure | None:
+    """Draw regulations and their questions down, metrics across, a panel per system; None without a value."""
+    data = scope.select_shown(table.data.dropna(subset=list_metrics(table.data), how="all"))
     if data.empty:
         return None
-    regulations = style.labels(style.ordered(data["document"]), 10)
-    questions = style.labels(scope.in_order(style.ordered(data["question"])), 10)
-    asked = set(zip(data["document"], data["question"], strict=True))
+    regulations = style.unique_labels(style.distinct_values(data["document"]), 10)
+    questions = style.unique_labels(scope.sort_questions(style.distinct_values(data["question"])), 10)
+    asked_pairs = set(zip(data["document"], data["question"], strict=True))
     keys = [(regulation, question) for regulation in regulations for question in questions]
-    names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked}
+    names = {key: f"{regulations[key[0]]}  {questions[key[1]]}" for key in keys if key in asked_pairs}
     groups = {key: key[0] for key in names}
     texts = {key: scope.texts[key[1]] for key in names if key[1] in scope.texts}
     grid = heatmap.Grid(
@@ -53,10 +53,10 @@ def scores_map(table: Table, scope: Scope = ALONE) -> Figure | None:
     )
     about = (
         "The metrics of each question about a regulation. n is the number of answers."
-        f"{scope.without(data['system'], 'a score of the metrics on a regulation')}"
-        f"{style.in_full(regulations)}{style.in_full(questions)}"
+        f"{scope.note_missing_systems(data['system'], 'a score of the metrics on a regulation')}"
+        f"{style.note_full_names(regulations)}{style.note_full_names(questions)}"
     )
-    return heatmap.figure("regulation", "regulation", about, table, grid, scope.bounds)
+    return heatmap.heat_map_figure("regulation", "regulation", about, table, grid, scope.bounds)
 
 
 class RegulationChapter(ChapterMaker):
@@ -67,15 +67,15 @@ class RegulationChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        found = scores(frame)
-        why = "no answer about one is scored" if tried(frame, "regulation") else (
+        scores = regulation_table(frame)
+        why = "no answer about one is scored" if has_experiment(frame, "regulation") else (
             "none was asked about (genaipa run --experiment regulation)"
         )  # fmt: skip
         return Chapter(
             "regulation",
             "Regulations",
             "Questions about data-protection laws, put by the name of the law alone.",
-            present(found),
-            scope.pages([partial(scores_map, found)]),
-            [] if found else [f"Regulations are not shown: {why}."],
+            nonempty_tables(scores),
+            scope.draw_pages([partial(regulation_map, scores)]),
+            [] if scores else [f"Regulations are not shown: {why}."],
         )

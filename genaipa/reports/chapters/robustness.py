@@ -9,10 +9,10 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present, tried
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, has_experiment, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -40,41 +40,43 @@ _NAMES, _WRITTEN = 0.95, 1.45
 """Inches that the groups' names and the written drops take."""
 
 
-def drops(frame: pd.DataFrame) -> Table:
-    """M_all of original questions against their paraphrases, by system and group of questions."""
+def drops_table(frame: pd.DataFrame) -> Table:
+    """Tabulate M_all of original questions against their paraphrases, by system and group of questions."""
     columns = ["system", "questions", "n", "original", "paraphrased", "drop", *BOTH]
     rows = [
-        {"system": system, "questions": group, **_drop(some)}
-        for system, those in averages.pairs(frame, "quality", "robustness").groupby("system", observed=True, sort=True)
-        for group, some in averages.groups_of_questions(those, categories=True)
+        {"system": system, "questions": group, **_summarize_drop(group_rows)}
+        for system, system_rows in averages.pair_experiments(frame, "quality", "robustness").groupby(
+            "system", observed=True, sort=True
+        )
+        for group, group_rows in averages.question_groups(system_rows, categories=True)
     ]
     data = pd.DataFrame(rows, columns=columns)
-    return table(
+    return make_table(
         "robustness",
         "Original questions and their paraphrases",
         "M_all (10 to 100) averaged over n questions, each a mean over documents, and how far it drops from "
         f"the original to the paraphrases (above 0: the paraphrases do worse). {_HOW}. The intervals are for the "
-        f"drop (paper, sections 6.2 and 7). {averages.intervals(data)}",
+        f"drop (paper, sections 6.2 and 7). {averages.note_intervals(data)}",
         data,
         columns,
     )
 
 
-def _drop(rows: pd.DataFrame) -> dict[str, object]:
-    drop = averages.mean_of(rows, "difference")
+def _summarize_drop(rows: pd.DataFrame) -> dict[str, object]:
+    drop = averages.estimate_column_mean(rows, "difference")
     return {
         "n": drop["n"],
-        "original": averages.mean_of(rows, "quality")["mean"],
-        "paraphrased": averages.mean_of(rows, "robustness")["mean"],
+        "original": averages.estimate_column_mean(rows, "quality")["mean"],
+        "paraphrased": averages.estimate_column_mean(rows, "robustness")["mean"],
         "drop": drop["mean"],
         **{name: drop[name] for name in BOTH},
     }
 
 
-def by_question(frame: pd.DataFrame) -> Table:
-    """M_all of every original question against its paraphrases."""
-    data = averages.by_question(averages.pairs(frame, "quality", "robustness"))
-    return table(
+def drops_by_question_table(frame: pd.DataFrame) -> Table:
+    """Tabulate M_all of every original question against its paraphrases."""
+    data = averages.average_pairs_by_question(averages.pair_experiments(frame, "quality", "robustness"))
+    return make_table(
         "robustness-by-question",
         "Original questions and their paraphrases, by question",
         "M_all (10 to 100) over n documents, 0 where only the published mean over documents is known, and how "
@@ -85,75 +87,82 @@ def by_question(frame: pd.DataFrame) -> Table:
 
 
 def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
-    """A panel per system: groups of questions down, a line from the original's to the paraphrases' average.
+    """Return a panel per system: groups of questions down, a line from the original's to the paraphrases' average.
 
     The drop, its interval and n are written behind each line. None without a pair.
     """
-    data = scope.only(table.data.dropna(subset=["original", "paraphrased"]))
+    data = scope.select_shown(table.data.dropna(subset=["original", "paraphrased"]))
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 30)
-    found = style.ordered(data["questions"])
-    names = {group: name for group, name in style.GROUPS.items() if group in found}
-    categories = [group for group in found if group not in style.GROUPS]
-    names |= style.labels(categories, 14)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 30)
+    groups = style.distinct_values(data["questions"])
+    names = {group: name for group, name in style.GROUPS.items() if group in groups}
+    categories = [group for group in groups if group not in style.GROUPS]
+    names |= style.unique_labels(categories, 14)
     title = "Original questions and their paraphrases"
     note = (
         "Average of M_all over the original questions and over their paraphrases, by source and by "
         "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
-        f"{style.bands_in_words(scope.bounds)}{scope.named_categories(categories)}"
-        f"{scope.without(data['system'], 'a pair of an original and a paraphrased question')}{style.in_full(systems)} "
+        f"{style.describe_bands(scope.bounds)}{scope.note_category_names(categories)}"
+        f"{scope.note_missing_systems(data['system'], 'a pair of an original and a paraphrased question')}"
+        f"{style.note_full_names(systems)} "
         f"{table.note}"
     )
-    shown = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
-    rows = max(int((style.HEIGHT - _FOOT) / _high(names)), 1)
+    figure_table = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
+    rows = max(int((style.HEIGHT - _FOOT) / _panel_height(names)), 1)
     fits = rows if rows <= _FEW else rows * 2
-    return Figure("robustness", title, note, shown, lambda: _draw(data, systems, names, scope.bounds), fits=fits)
+    return Figure(
+        "robustness", title, note, figure_table, lambda: _draw_drops(data, systems, names, scope.bounds), fits=fits
+    )
 
 
-def _high(names: Mapping[Any, str]) -> float:
-    """Inches of a panel."""
+def _panel_height(names: Mapping[Any, str]) -> float:
+    """Return the inches of a panel."""
     return 0.165 * len(names) + 0.45
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
-    down, across = style.panels(len(systems), 1 if len(systems) <= _FEW else 2)
-    drawn = style.canvas(style.WIDTH, down * _high(names) + _FOOT)
+def _draw_drops(data: pd.DataFrame, systems: Mapping[Any, str], names: Mapping[Any, str], bounds: Bounds) -> Canvas:
+    down, across = style.panel_grid(len(systems), 1 if len(systems) <= _FEW else 2)
+    drawing = style.make_canvas(style.WIDTH, down * _panel_height(names) + _FOOT)
     room = 94 * _WRITTEN / ((style.WIDTH - _NAMES) / across - _WRITTEN)
-    panels = drawn.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    panels = drawing.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
-        style.quality_axis(axes, bounds, room=room)
+        style.draw_quality_axis(axes, bounds, room=room)
         axes.set_title(label, pad=12)
         _draw_panel(axes, data[data["system"] == system].set_index("questions").reindex(list(names)), 102 + room)
-        style.part_groups(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
+        style.draw_group_lines(axes, [name in style.GROUPS for name in names], (10, 100), at=-0.5)
         axes.tick_params(axis="y", length=0)
     for axes in panels[:, 0]:
         style.name_rows(axes, names, {})
     panels[0, 0].set_ylim(len(names) - 0.4, -0.6)
-    for axes in style.bottom(panels, len(systems)):
+    for axes in style.bottom_axes(panels, len(systems)):
         low, high = axes.get_xlim()
         # In the middle of the scale, without the room behind it.
         axes.set_xlabel(style.QUALITY, x=(55 - low) / (high - low))
         axes.tick_params(axis="x", labelbottom=True)
-    style.legend(drawn, [style.mark(end, **look) for end, look in _ENDS.items()])
-    return drawn
+    style.draw_legend(drawing, [style.legend_mark(end, **look) for end, look in _ENDS.items()])
+    return drawing
 
 
 def _draw_panel(axes: Axes, rows: pd.DataFrame, end_at: float) -> None:
-    """One system's lines, with what is written behind them: the drop, and n where the axis ends."""
+    """Draw one system's lines, with what is written behind them: the drop, and n where the axis ends."""
     head: dict[str, Any] = {"fontsize": style.TINY, "style": "italic", "va": "bottom", "clip_on": False}
     axes.text(103, -0.62, "drop [interval]", **head)
     axes.text(end_at, -0.62, "n", ha="right", **head)
-    for place, (_, row) in enumerate(rows.iterrows()):
+    for index, (_, row) in enumerate(rows.iterrows()):
         if pd.isna(row["drop"]):
-            axes.text(12, place, "no pair", va="center", **style.ABSENT)
+            axes.text(12, index, "no pair", va="center", **style.ABSENT)
             continue
-        axes.plot([row["original"], row["paraphrased"]], [place, place], color=style.INK, linewidth=1.2, zorder=2)
+        axes.plot([row["original"], row["paraphrased"]], [index, index], color=style.INK, linewidth=1.2, zorder=2)
         for end, look in _ENDS.items():
-            axes.plot([row[end]], [place], **look, linestyle="none", zorder=3)
-        interval = "" if pd.isna(row["low"]) else f" [{style.signed(row['low'])}, {style.signed(row['high'])}]"
-        axes.text(103, place, f"{style.signed(row['drop'])}{interval}", va="center", fontsize=style.TINY)
-        axes.text(end_at, place, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
+            axes.plot([row[end]], [index], **look, linestyle="none", zorder=3)
+        interval = (
+            ""
+            if pd.isna(row["low"])
+            else f" [{style.write_difference(row['low'])}, {style.write_difference(row['high'])}]"
+        )
+        axes.text(103, index, f"{style.write_difference(row['drop'])}{interval}", va="center", fontsize=style.TINY)
+        axes.text(end_at, index, f"{row['n']:.0f}", va="center", ha="right", fontsize=style.TINY)
 
 
 class RobustnessChapter(ChapterMaker):
@@ -164,16 +173,16 @@ class RobustnessChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        dropped = drops(frame)
-        tables = present(dropped, by_question(frame))
-        why = "no pair of an original and a paraphrased question is scored" if tried(frame, "robustness") else (
-            "no question was asked in other wordings (genaipa run --experiment robustness)"
-        )  # fmt: skip
+        dropped = drops_table(frame)
+        tables = nonempty_tables(dropped, drops_by_question_table(frame))
+        why = "no question was asked in other wordings (genaipa run --experiment robustness)"
+        if has_experiment(frame, "robustness"):
+            why = "no pair of an original and a paraphrased question is scored"
         return Chapter(
             "robustness",
             "Robustness",
             "Whether the same question in other words is answered as well.",
             tables,
-            scope.pages([partial(drops_figure, dropped)]),
+            scope.draw_pages([partial(drops_figure, dropped)]),
             [] if dropped else [f"Robustness to other wordings is not shown: {why}."],
         )

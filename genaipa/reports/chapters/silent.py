@@ -10,12 +10,12 @@ import pandas as pd
 
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
-from genaipa.reports.crossed import crossed, number_documents, number_labels
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
+from genaipa.reports.crossed import estimate_crossed_mean, number_documents, number_labels
 from genaipa.reports.figures import forest, style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
-from genaipa.reports.recognition import recognition, spoken
-from genaipa.reports.table import Table, table
+from genaipa.reports.recognition import describe_recognition, document_languages
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.paired_shares import FEW, subtract_paired_shares
 from genaipa.stats.tests import adjust_holm
@@ -44,14 +44,14 @@ _BEHIND = 1.5
 _SURE = [*BOTH[:-1], "questions", "documents"]
 
 
-def silent_questions(study: Study) -> Table:
-    """How often a system asserts something where the document is silent, and claims silence where it answers."""
+def silent_rates_table(study: Study) -> Table:
+    """Count how often a system asserts something where the document is silent, and claims silence where it answers."""
     by = ["system", "experiment"]
     columns = [*by, "error", "answers", "wrong", "rate", *_SURE, "mute", "partly"]
-    once, foreign = _judged_by_rules(study)
-    data = pd.concat([averages.summed_up(once, by, partial(_rate, error=error)) for error in _ERRORS])
+    once, foreign = _select_ruled_answers(study)
+    data = pd.concat([averages.summarize_groups(once, by, partial(_estimate_rate, error=error)) for error in _ERRORS])
     data = data.reindex(columns=columns).sort_values(by, kind="stable")
-    return table(
+    return make_table(
         "silent-questions",
         "False assertions and false silence",
         "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
@@ -62,9 +62,9 @@ def silent_questions(study: Study) -> Table:
         "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
         "sections 6.1 and 7). "
         "Each question weighs the same, however many documents and answers it has. "
-        f"{recognition('silence', spoken(once, study.languages))}"
+        f"{describe_recognition('silence', document_languages(once, study.languages))}"
         f"{_ABROAD.format(foreign) if foreign else ''}"
-        f"{INTERVALS}{averages.corrections(study.table)}",
+        f"{INTERVALS}{averages.note_corrections(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
         headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
@@ -72,39 +72,41 @@ def silent_questions(study: Study) -> Table:
     )
 
 
-def _judged_by_rules(study: Study) -> tuple[pd.DataFrame, int]:
-    """The answers about policies that the rules speak of, and how many are in a language that they do not know."""
-    once = averages.about_policies(study.once("silence"))
-    answered, told = (
+def _select_ruled_answers(study: Study) -> tuple[pd.DataFrame, int]:
+    """Return the answers about policies that the rules cover, and how many are in a language without rules."""
+    once = averages.select_policy_rows(study.once("silence"))
+    answered, recognized = (
         once["status"].isin(["answered", "truncated", "refused"]),
         once["claims_silence"].isin(["yes", "no", "abstains", MUTE]),
     )
-    return once[told & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~told).sum())
+    return once[recognized & once["silent"].isin(_WHERE) & ~once["left_out"]], int((answered & ~recognized).sum())
 
 
-def silent_differences(study: Study) -> Table:
-    """The differences between systems in both rates, over the questions about documents that both answered."""
-    judged, _ = _judged_by_rules(study)
+def silent_differences_table(study: Study) -> Table:
+    """Return the differences between systems in both rates, over the questions about documents that both answered."""
+    judged, _ = _select_ruled_answers(study)
     once = judged[judged["claims_silence"] != MUTE]
     rows = []
-    for error, (where, said) in _ERRORS.items():
+    for error, (where, claim) in _ERRORS.items():
         clear = once[once["silent"] == where].astype(dict.fromkeys(_CELL, "str"))
-        clear = clear.assign(wrong=(clear["claims_silence"] == said).astype(float))
+        clear = clear.assign(wrong=(clear["claims_silence"] == claim).astype(float))
         rates = clear.pivot_table(index=_CELL[1:], columns="system", values="wrong")
         for first, second in combinations(rates.columns, 2) if len(rates.columns) <= _COMPARED else ():
-            both = rates[[first, second]].dropna()
-            questions, documents = (both.index.get_level_values(name) for name in ("question", "document"))
-            found = subtract_paired_shares(
-                both[first], both[second], number_labels(questions)[0], number_documents(documents)
+            paired = rates[[first, second]].dropna()
+            questions, documents = (paired.index.get_level_values(name) for name in ("question", "document"))
+            difference = subtract_paired_shares(
+                paired[first], paired[second], number_labels(questions)[0], number_documents(documents)
             )
-            ends = {name: getattr(found, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")}
-            rows.append({"first": first, "second": second, "error": error, "difference": found.mean, **ends})
+            ends = {
+                name: getattr(difference, name) for name in (*BOTH[:-1], "questions", "documents", "p", "policies_p")
+            }
+            rows.append({"first": first, "second": second, "error": error, "difference": difference.mean, **ends})
     columns = ["first", "second", "error", "questions", "documents", "difference", *BOTH[:-1], "p_holm"]
     columns += ["policies_p_holm"]
     data = pd.DataFrame(rows, columns=[*columns[:-2], "p", "policies_p"])
     for p in ("p", "policies_p"):
         data[f"{p}_holm"] = adjust_holm(data[p].tolist())
-    return table(
+    return make_table(
         "silent-differences",
         "False assertions and false silence: differences between systems",
         "Rates over the questions about documents on which both said something, the first system's less the second's. "
@@ -120,40 +122,42 @@ def silent_differences(study: Study) -> Table:
     )
 
 
-def _rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
-    where, said = _ERRORS[error]
+def _estimate_rate(rows: pd.DataFrame, error: str) -> dict[str, object]:
+    where, claim = _ERRORS[error]
     of_kind = rows[rows["silent"] == where]
     clear = of_kind[of_kind["claims_silence"] != MUTE]
-    wrong = clear["claims_silence"] == said
-    found = crossed(wrong, clear["question"], clear["document"], limits=(0, 1))
+    wrong = clear["claims_silence"] == claim
+    estimate = estimate_crossed_mean(wrong, clear["question"], clear["document"], limits=(0, 1))
     return {
         "error": error,
         "answers": len(clear),
         "wrong": int(wrong.sum()),
-        "rate": found.mean,
-        **_sure(found),
+        "rate": estimate.mean,
+        **_interval_columns(estimate),
         "mute": len(of_kind) - len(clear),
         "partly": int((rows["silent"] == "partly").sum()),
     }
 
 
-def _sure(found: CrossedMean) -> dict[str, object]:
-    return {column: getattr(found, column) for column in _SURE}
+def _interval_columns(estimate: CrossedMean) -> dict[str, object]:
+    return {column: getattr(estimate, column) for column in _SURE}
 
 
-def silent_quality(frame: pd.DataFrame) -> Table:
-    """How well a system does where the document is silent, where it answers in part, and where it answers."""
+def silent_quality_table(frame: pd.DataFrame) -> Table:
+    """Tabulate how well a system does where the document is silent, where it answers in part, and where it answers."""
     by = ["system", "experiment", "silent"]
     columns = [*by, "m_all", *_SURE]
-    cells = averages.by_document(averages.policy_cells(frame))
-    data = averages.summed_up(cells[cells["silent"].isin(_WHERE)], by, _quality).reindex(columns=columns)
+    cells = averages.select_document_cells(averages.policy_cells(frame))
+    data = averages.summarize_groups(cells[cells["silent"].isin(_WHERE)], by, _estimate_quality).reindex(
+        columns=columns
+    )
     data["silent"] = pd.Categorical(data["silent"].astype("str"), list(_WHERE)).rename_categories(_WHERE)
-    return table(
+    return make_table(
         "silent-quality",
         "Quality where the document is silent, and where it is not",
         "M_all (10 to 100) of the answers to questions on which the document is silent, which it answers in "
         "part, and which it answers (paper, sections 6.1 and 7). Each question weighs the same, however many documents "
-        f"and answers it has. {INTERVALS}{averages.corrections(frame)}",
+        f"and answers it has. {INTERVALS}{averages.note_corrections(frame)}",
         data.sort_values(by, kind="stable"),
         columns,
         headings={"silent": "the document", "documents": "documents"},
@@ -161,9 +165,9 @@ def silent_quality(frame: pd.DataFrame) -> Table:
     )
 
 
-def _quality(rows: pd.DataFrame) -> dict[str, object]:
-    found = crossed(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
-    return {"m_all": found.mean, **_sure(found)}
+def _estimate_quality(rows: pd.DataFrame) -> dict[str, object]:
+    estimate = estimate_crossed_mean(rows["m_all"], rows["question"], rows["document"], limits=M_ALL_RANGE)
+    return {"m_all": estimate.mean, **_interval_columns(estimate)}
 
 
 NAME = "silence"
@@ -174,38 +178,40 @@ _PANELS = {
 """Error → the label of its panel's axis."""
 
 
-def figure(found: Table, scope: Scope = ALONE) -> Figure | None:
+def silent_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
     """Return the figure with a panel for each error and a row for each system's rate; None without a rate."""
-    data = scope.only(found.data[found.data["answers"] > 0])
+    data = scope.select_shown(rates.data[rates.data["answers"] > 0])
     if data.empty:
         return None
-    systems = style.labels(style.ordered(data["system"]), 30)
+    systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     caption = (
         "How often a system asserts something though the document is silent, and claims silence though it answers: the "
         "fewer, the better. Beside it n, the number of answers."
     )
-    note = f"{caption} {forest.READING}{style.in_full(systems)} {found.note}"
-    numbers = Table(NAME, found.title, note, data.reset_index(drop=True), found.headings, found.formats)
-    fits = forest.fits(int(data.groupby("system")["experiment"].nunique().max()))
-    return Figure(NAME, found.title, note, numbers, lambda: _draw(data, systems, scope), fits=fits, caption=caption)
+    note = f"{caption} {forest.READING}{style.note_full_names(systems)} {rates.note}"
+    numbers = Table(NAME, rates.title, note, data.reset_index(drop=True), rates.headings, rates.formats)
+    fits = forest.systems_per_page(int(data.groupby("system")["experiment"].nunique().max()))
+    return Figure(
+        NAME, rates.title, note, numbers, lambda: _draw_rates(data, systems, scope), fits=fits, caption=caption
+    )
 
 
-def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
+def _draw_rates(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canvas:
     pairs = data[["system", "experiment"]].drop_duplicates().itertuples(index=False, name=None)
-    rows = forest.Rows.of(systems, [(system, of, style.brief_experiment(of)) for system, of in pairs], heads=False)
+    rows = forest.Rows.arrange(systems, [(system, of, style.brief_experiment(of)) for system, of in pairs], heads=False)
     marks = scope.marks(list(systems))
-    drawn, panels = rows.canvas((1, 1), foot=_FOOT)
+    drawing, panels = rows.canvas((1, 1), foot=_FOOT)
     for axes, (error, label) in zip(panels, _PANELS.items(), strict=True):
         axes.set_xlim(-0.02, _BEHIND)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
         axes.set_xlabel(label)
         axes.grid(axis="x", color="#e4e4e4", linewidth=0.5)
         for row in data[data["error"] == error].to_dict("records"):
-            place = rows.places[row["system"], row["experiment"]]
-            forest.draw(axes, row | {"mean": row["rate"]}, place, marks[row["system"]])
-            axes.text(1.06, place, f"{row['rate']:.0%}", va="center", weight="bold", fontsize=style.SMALL)
-            axes.text(1.26, place, f"n={row['answers']}", va="center", fontsize=style.TINY)
-    return drawn
+            height = rows.places[row["system"], row["experiment"]]
+            forest.draw_interval(axes, row | {"mean": row["rate"]}, height, marks[row["system"]])
+            axes.text(1.06, height, f"{row['rate']:.0%}", va="center", weight="bold", fontsize=style.SMALL)
+            axes.text(1.26, height, f"n={row['answers']}", va="center", fontsize=style.TINY)
+    return drawing
 
 
 class SilentChapter(ChapterMaker):
@@ -216,17 +222,17 @@ class SilentChapter(ChapterMaker):
     def make(self, study: Study, scope: Scope) -> Chapter:
         """Make the chapter."""
         frame = study.table
-        known = (frame["silent"] == "yes").any()
-        rates = silent_questions(study)
-        tables = present(rates, silent_differences(study), silent_quality(frame))
+        has_silent = (frame["silent"] == "yes").any()
+        rates = silent_rates_table(study)
+        tables = nonempty_tables(rates, silent_differences_table(study), silent_quality_table(frame))
         return Chapter(
             "silent",
             "Where the document is silent",
             "Where a document does not answer a question, the right answer is to say so. How often a system asserts "
             "something all the same, and how often it claims silence where the document is not silent.",
             tables,
-            scope.pages([partial(figure, rates)]) if known else [],
+            scope.draw_pages([partial(silent_rates_figure, rates)]) if has_silent else [],
             []
-            if tables and known
+            if tables and has_silent
             else ["No question that was asked is annotated as one on which its document is silent."],
         )

@@ -10,9 +10,9 @@ import pandas as pd
 from genaipa.languages.catalog import LANGUAGES
 from genaipa.questions.annotations import SAID
 from genaipa.reports import averages
-from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, present
+from genaipa.reports.chapters.chapter import Chapter, ChapterMaker, nonempty_tables
 from genaipa.reports.figures.figure import Scope
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,43 +29,44 @@ _GRADES = (
 )
 
 
-def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
-    """The statistics of the documents by name, and on how many of the questions asked about them they are silent."""
+def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table:
+    """Return the documents' statistics by name, and on how many of the questions asked each is silent."""
     columns = [
         "document",
         "words",
         "unique_words",
         "reading_minutes",
         "grade",
-        *(["ease"] if any(one.ease is not None for one in measured.values()) else []),
+        *(["ease"] if any(text_facts.ease is not None for text_facts in measured.values()) else []),
         "connective_words",
         "questions",
         "silent",
     ]
     pair = ["document", "question"]
-    asked, known = frame.drop_duplicates(pair), frame[frame["silent"].isin(SAID)].drop_duplicates(pair)
+    asked_rows, annotated_rows = frame.drop_duplicates(pair), frame[frame["silent"].isin(SAID)].drop_duplicates(pair)
     rows = []
     for name in sorted(measured):
-        found = measured[name]
-        silent = known.loc[known["document"] == name, "silent"]
+        facts = measured[name]
+        silent = annotated_rows.loc[annotated_rows["document"] == name, "silent"]
         rows.append(
             {
                 "document": name,
-                "words": found.words,
-                "unique_words": found.unique_words,
-                "reading_minutes": found.reading_time,
-                "grade": found.grade,
-                "ease": found.ease,
-                "connective_words": found.connective_words,
-                "questions": int((asked["document"] == name).sum()),
+                "words": facts.words,
+                "unique_words": facts.unique_words,
+                "reading_minutes": facts.reading_time,
+                "grade": facts.grade,
+                "ease": facts.ease,
+                "connective_words": facts.connective_words,
+                "questions": int((asked_rows["document"] == name).sum()),
                 "silent": float((silent == "yes").sum()) if len(silent) else np.nan,
             }
         )
-    return table(
+    return make_table(
         "documents",
         "The documents",
-        f"{_note(_formulas(measured))}The last columns are the questions asked, and how many of them the document is "
-        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.corrections(frame)}",
+        f"{_describe_measures(_list_formulas(measured))}The last columns are the questions asked, and how many of them "
+        "the document is "
+        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.note_corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},
@@ -73,26 +74,28 @@ def statistics(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Table
     )
 
 
-def _formulas(measured: Mapping[str, Statistics]) -> list[tuple[str, Readability]]:
-    """The formulas by which these texts were measured, each with the name of its language."""
-    codes = {one.language for one in measured.values()}
-    return [(one.name, one.readability) for code, one in LANGUAGES.items() if code in codes and one.readability]
+def _list_formulas(measured: Mapping[str, Statistics]) -> list[tuple[str, Readability]]:
+    """Return the formulas by which these texts were measured, each with the name of its language."""
+    codes = {entry.language for entry in measured.values()}
+    return [(entry.name, entry.readability) for code, entry in LANGUAGES.items() if code in codes and entry.readability]
 
 
-def _note(formulas: list[tuple[str, Readability]]) -> str:
-    """How the texts were measured."""
-    words = ", ".join(f'"{one.connective}"' for _, one in formulas)
-    eases = "; ".join(f"{name}, {one.formula}: {one.formula_in_words}" for name, one in formulas if not one.grades)
+def _describe_measures(formulas: list[tuple[str, Readability]]) -> str:
+    """Describe how the texts were measured."""
+    words = ", ".join(f'"{formula.connective}"' for _, formula in formulas)
+    eases = "; ".join(
+        f"{name}, {formula.formula}: {formula.formula_in_words}" for name, formula in formulas if not formula.grades
+    )
     return (
         f"Unique words and connective words{f' (the word {words})' if words else ''} are shares of the words; the "
         "reading time takes 265 words of five characters a minute. "
         f"{f'Reading ease is about 0 (hard) to 100 ({eases}); compare it never between languages. ' if eases else ''}"
-        f"{_GRADES if any(one.grades for _, one in formulas) else ''}"
+        f"{_GRADES if any(formula.grades for _, formula in formulas) else ''}"
     )
 
 
-def _key(cited: str) -> str:
-    """The anchor of a reference: kincaid-1975."""
+def _reference_anchor(cited: str) -> str:
+    """Return the anchor of a reference: kincaid-1975."""
     return f"{cited.split(maxsplit=1)[0].strip(',').lower()}-{cited[-4:]}"
 
 
@@ -101,11 +104,12 @@ class TextsChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter:  # noqa: ARG002 - without figures
         """Make the chapter."""
-        found = statistics(study.statistics, study.table)
-        formulas = [one for _, one in _formulas(study.statistics) if one.cited]
+        table = texts_table(study.statistics, study.table)
+        formulas = [formula for _, formula in _list_formulas(study.statistics) if formula.cited]
         measures = [
-            f'{one.formula} {"grade" if one.grades else "ease"} <a href="#{_key(one.cited)}">[{one.cited}]</a>'
-            for one in formulas
+            f"{formula.formula} {'grade' if formula.grades else 'ease'} "
+            f'<a href="#{_reference_anchor(formula.cited)}">[{formula.cited}]</a>'
+            for formula in formulas
         ]
         method = (
             f"How hard a text is to read is its {' or its '.join(measures)}; the table's note says how it was counted."
@@ -114,9 +118,9 @@ class TextsChapter(ChapterMaker):
             "texts",
             "The documents",
             "How long and how hard to read the documents are.",
-            present(found),
+            nonempty_tables(table),
             [],
-            [] if found else ["The documents' statistics are not shown: none of their texts is here."],
+            [] if table else ["The documents' statistics are not shown: none of their texts is available."],
             method=method if measures else "",
-            references={_key(one.cited): one.published for one in formulas},
+            references={_reference_anchor(formula.cited): formula.published for formula in formulas},
         )

@@ -15,7 +15,7 @@ import numpy as np
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import ALONE, Figure, Scope
 from genaipa.reports.figures.fonts import families
-from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, percent
+from genaipa.reports.significance import OTHER_PEOPLE, OVERALL, holds_widely, write_confidence
 from genaipa.scoring.rubric import M_ALL_WIDTH
 from genaipa.words import number
 
@@ -65,9 +65,9 @@ class ComparedSides:
     favoured: str = ""
     """A sentence where a side is of the judge's own family."""
 
-    def short(self, most: int) -> tuple[str, str]:
+    def shorten_names(self, max_chars: int) -> tuple[str, str]:
         """Return both names in at most this many signs."""
-        labels = style.labels(dict.fromkeys(self.names), most)
+        labels = style.unique_labels(dict.fromkeys(self.names), max_chars)
         return labels[self.names[0]], labels[self.names[1]]
 
     @property
@@ -78,12 +78,12 @@ class ComparedSides:
         return [{**marks[system], **grey} for system in self.systems]
 
     @property
-    def judged(self) -> str:
+    def judge_prefix(self) -> str:
         """Return who judges, as the beginning of a sentence; empty where people scored."""
-        return f"By the judge {style.plain(self.judge)} alone, " if self.judge else ""
+        return f"By the judge {style.drawable_name(self.judge)} alone, " if self.judge else ""
 
 
-def better(row: Row) -> int | None:
+def find_better_side(row: Row) -> int | None:
     """Return which side a row finds better: 0 or 1; None where it finds neither."""
     if row["test"] == "none" or row["meaning"] == OTHER_PEOPLE or not row["p_holm"] < row["level"]:
         return None
@@ -92,47 +92,47 @@ def better(row: Row) -> int | None:
 
 def row_verdict(row: Row, wins: Sequence[str], judge: str = "") -> str:
     """Return what a row finds, in the words for a win of each side, or why it finds nothing; a judge's says so."""
-    side = better(row)
+    side = find_better_side(row)
     no_win = UNTESTED if row["test"] == "none" else OTHERS if row["meaning"] == OTHER_PEOPLE else CHANCE
     return f"{'judge: ' if judge else ''}{no_win if side is None else wins[side]}"
 
 
 def finding_title(table: Table, sides: ComparedSides) -> str:
     """Return the title of a comparison: who is better, and by how much."""
-    row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
-    by, side = style.signed(abs(row["difference"])).lstrip("+"), better(row)
+    row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
+    by, side = style.write_difference(abs(row["difference"])).lstrip("+"), find_better_side(row)
     if row["test"] == "none":
-        return f"{sides.judged}{first} and {second} have too few questions for a verdict"
+        return f"{sides.judge_prefix}{first} and {second} have too few questions for a verdict"
     if side is None:
-        return f"{sides.judged}{first} and {second} may be alike: {by} points of M_all apart"
+        return f"{sides.judge_prefix}{first} and {second} may be alike: {by} points of M_all apart"
     winner, loser = (first, second) if side == 0 else (second, first)
-    return f"{sides.judged}{winner} is better than {loser}, by {by} points of M_all"
+    return f"{sides.judge_prefix}{winner} is better than {loser}, by {by} points of M_all"
 
 
-def limits(table: Table, sides: ComparedSides) -> list[str]:
+def describe_limits(table: Table, sides: ComparedSides) -> list[str]:
     """Return what a comparison rests on, and what it doesn't tell, to be joined into a sentence."""
-    row, (first, second) = table.data.iloc[0].to_dict(), sides.short(24)
-    ours, theirs = _means(row)
-    documents = [style.short(name, 24) for name in sides.documents]
+    row, (first, second) = table.data.iloc[0].to_dict(), sides.shorten_names(24)
+    ours, theirs = _write_means(row)
+    documents = [style.shorten(name, 24) for name in sides.documents]
     about = f" about {documents[0] if len(documents) == 1 else number(len(documents), 'document')}" if documents else ""
-    said = [f"M_all (10 to 100): {first} {ours}, {second} {theirs}", f"{number(row['n'], 'question')}{about}"]
+    parts = [f"M_all (10 to 100): {first} {ours}, {second} {theirs}", f"{number(row['n'], 'question')}{about}"]
     if row["test"] == "none":
-        return said
+        return parts
     if math.isnan(row["policies_low"]):
-        said.append("nothing is known about other policies")
-    elif better(row) is not None:
-        said.append(f"for policies like these {'it holds, too' if holds_widely(row) else 'it may be chance'}")
-    return [*said, *(["no estimate of what people would say"] if sides.judge else [])]
+        parts.append("nothing is known about other policies")
+    elif find_better_side(row) is not None:
+        parts.append(f"for policies like these {'it holds, too' if holds_widely(row) else 'it may be chance'}")
+    return [*parts, *(["no estimate of what people would say"] if sides.judge else [])]
 
 
-def _legend(row: Row) -> str:
+def _describe_lines(row: Row) -> str:
     """Return what the lines and the axis of a panel are."""
     wide = not math.isnan(row["policies_low"])
     lines = ", thick for these documents, thin for policies like these" if wide else ""
-    return f"Lines: intervals of {percent(row['level'])}{lines}. Axis: in % of each row's scale."
+    return f"Lines: intervals of {write_confidence(row['level'])}{lines}. Axis: in % of each row's scale."
 
 
-def differences(table: Table, sides: ComparedSides) -> Figure | None:
+def differences_figure(table: Table, sides: ComparedSides) -> Figure | None:
     """Return one panel with a row for each measure, over all questions, the first minus the second; None without one.
 
     It has a layout of its own for a slide, and for one column of a paper.
@@ -144,16 +144,20 @@ def differences(table: Table, sides: ComparedSides) -> Figure | None:
     note = (
         f"{title}. Differences, {sides.names[0]} minus {sides.names[1]}, over all questions. Each row is "
         "drawn in percent of its own scale, from 10 to 100 of M_all and from -1 to 1 of a metric. Hollow: no verdict. "
-        f"{'; '.join(limits(table, sides))}. {table.note}"
+        f"{'; '.join(describe_limits(table, sides))}. {table.note}"
     )
 
     def layout(wide: float, *, titled: bool = True) -> Callable[[], Canvas]:
-        said = [f"{'; '.join(limits(table, sides))}.", sides.favoured, _legend(data.iloc[0].to_dict())]
-        return lambda: _Panel(data, sides, wide).draw([title] if titled else [], said)
+        footer = [
+            f"{'; '.join(describe_limits(table, sides))}.",
+            sides.favoured,
+            _describe_lines(data.iloc[0].to_dict()),
+        ]
+        return lambda: _Panel(data, sides, wide).draw([title] if titled else [], footer)
 
-    drawn = replace(table, name="differences", title=title, note=note, data=data)
+    figure_table = replace(table, name="differences", title=title, note=note, data=data)
     layouts: dict[str, Callable[[], Canvas]] = {"slide": layout(_SLIDE, titled=False), "column": layout(style.COLUMN)}
-    return Figure("differences", title, note, drawn, layout(style.WIDTH), layouts=layouts)
+    return Figure("differences", title, note, figure_table, layout(style.WIDTH), layouts=layouts)
 
 
 _SLIDE = 6.0
@@ -179,21 +183,21 @@ class _Panel:
         self.measures = ["M_all" if row["measure"] == OVERALL else str(row["measure"]) for row in self.rows]
         self.left = max(_measure(text, self.size, bold=True) for text in self.measures) + 4
         page = inches >= style.WIDTH
-        for most, means in [(most, True) for most in range(14, 10, -1) if page] + [
-            (most, False) for most in range(14, 7, -1)
+        for max_chars, means in [(max_chars, True) for max_chars in range(14, 10, -1) if page] + [
+            (max_chars, False) for max_chars in range(14, 7, -1)
         ]:
-            self._name(most, means=means)
-            begin, end = self._ends()
+            self._set_names(max_chars, means=means)
+            begin, end = self._axis_ends()
             if end - begin >= _AXIS * (1.0 if means else 0.7):
                 break
 
-    def _name(self, most: int, *, means: bool) -> None:
+    def _set_names(self, max_chars: int, *, means: bool) -> None:
         """Write both names in so many signs, and measure what stands beside the axis, both means or none among it."""
-        self.names = self.sides.short(most)
+        self.names = self.sides.shorten_names(max_chars)
         self.means = [max(30.0, _measure(name, self.size, bold=True)) for name in self.names] if means else []
         wins = [f"{name} is better" for name in self.names]
         verdicts = [row_verdict(row, wins, self.sides.judge) for row in self.rows]
-        self.right = [[_numbers(row) for row in self.rows], verdicts]
+        self.right = [[_write_interval(row) for row in self.rows], verdicts]
         self.widths = [
             max(_measure(text, self.size, bold=True) for text in (head, *texts))
             for head, texts in zip((self.head, ""), self.right, strict=True)
@@ -206,20 +210,24 @@ class _Panel:
         feet = _wrap(" ".join(below), self.wide - 8, small)
         above, under = len(heads) * size * 1.3 + 22, len(feet) * small * 1.35 + 32
         tall = above + under + self.high * len(self.rows)
-        drawn = style.canvas(self.wide / 72, tall / 72)
-        drawn.set_layout_engine(None)
-        for place, line in enumerate(heads):
-            drawn.text(4 / self.wide, 1 - (4 + place * size * 1.3) / tall, line, va="top", fontsize=size, weight="bold")
-        for place, line in enumerate(feet):
-            high = under - 32 - place * small * 1.35
-            drawn.text(4 / self.wide, high / tall, line, va="top", fontsize=small, color="#444444")
-        begin, end = self._ends()
-        axes = drawn.add_axes((begin / self.wide, under / tall, (end - begin) / self.wide, 1 - (above + under) / tall))
+        picture = style.make_canvas(self.wide / 72, tall / 72)
+        picture.set_layout_engine(None)
+        for index, line in enumerate(heads):
+            picture.text(
+                4 / self.wide, 1 - (4 + index * size * 1.3) / tall, line, va="top", fontsize=size, weight="bold"
+            )
+        for index, line in enumerate(feet):
+            high = under - 32 - index * small * 1.35
+            picture.text(4 / self.wide, high / tall, line, va="top", fontsize=small, color="#444444")
+        begin, end = self._axis_ends()
+        axes = picture.add_axes(
+            (begin / self.wide, under / tall, (end - begin) / self.wide, 1 - (above + under) / tall)
+        )
         self._draw_rows(axes)
         self._write(axes, begin, end)
-        return drawn
+        return picture
 
-    def _ends(self) -> tuple[float, float]:
+    def _axis_ends(self) -> tuple[float, float]:
         """Return where the axis begins and ends."""
         sides = sum(wide + _GAP for wide in self.means)
         texts = max(self.widths) if self.narrow else sum(self.widths) + _GAP
@@ -227,70 +235,72 @@ class _Panel:
 
     def _draw_rows(self, axes: Axes) -> None:
         """Draw a mark with its intervals in each row, in parts of its scale."""
-        scaled = [_scaled(row) for row in self.rows]
+        scaled = [_scale_row(row) for row in self.rows]
         ends = [value for row in scaled for value in row.values() if not math.isnan(value)]
         reach = 1.06 * max(0.05, *map(abs, ends))
         # The side on which nothing lies is there, too, though narrow: its name says whose it is.
         axes.set_xlim(max(-reach, min(*ends, -0.4 * reach) * 1.06), min(reach, max(*ends, 0.4 * reach) * 1.06))
         axes.set_ylim(len(scaled) - 0.5, -0.5)
         axes.axvline(0, color=_GREY, linewidth=0.9, zorder=0)
-        for place, (row, at) in enumerate(zip(self.rows, scaled, strict=True)):
-            if place == 1:
+        for index, (row, at) in enumerate(zip(self.rows, scaled, strict=True)):
+            if index == 1:
                 axes.axhline(0.5, color=style.FAINT, linewidth=0.4)
-            look = _look(row, self.sides)
+            look = _row_mark(row, self.sides)
             for low, high, line in _TARGETS.values():
-                axes.plot([at[low], at[high]], [place, place], color=look["color"], **line)
-            axes.plot(at["difference"], place, linestyle="none", markersize=5.5, **look)
-        left, right = axes.get_xlim()
-        begin, end = self._ends()
+                axes.plot([at[low], at[high]], [index, index], color=look["color"], **line)
+            axes.plot(at["difference"], index, linestyle="none", markersize=5.5, **look)
+        x_min, x_max = axes.get_xlim()
+        begin, end = self._axis_ends()
         # Labels keep apart.
-        least = _TICK * (right - left) / (end - begin)
-        step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least), 1.0)
-        ticks = [tick for tick in (-step, 0.0, step) if left <= tick <= right]
-        axes.set_xticks(ticks, [_percent(tick) for tick in ticks], fontsize=style.TINY)
+        least_step = _TICK * (x_max - x_min) / (end - begin)
+        step = next((step for step in (0.05, 0.1, 0.25, 0.5) if step > least_step), 1.0)
+        ticks = [tick for tick in (-step, 0.0, step) if x_min <= tick <= x_max]
+        axes.set_xticks(ticks, [_write_percent(tick) for tick in ticks], fontsize=style.TINY)
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
 
     def _write(self, axes: Axes, begin: float, end: float) -> None:
         """Write beside each row what it is and what it says, and above whose side is whose."""
-        for place, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
-            bold, look = "bold" if place == 0 else "normal", _look(row, self.sides)
-            colour = look["color"] if better(row) is not None else _GREY
-            self._text(axes, 4 - begin, place, measure, weight=bold)
+        for index, (row, measure) in enumerate(zip(self.rows, self.measures, strict=True)):
+            bold, look = "bold" if index == 0 else "normal", _row_mark(row, self.sides)
+            colour = look["color"] if find_better_side(row) is not None else _GREY
+            self._write_text(axes, 4 - begin, index, measure, weight=bold)
             if self.narrow:
-                self._text(axes, end - begin + _GAP, place - 0.2, self.right[0][place], weight=bold)
-                self._text(axes, end - begin + _GAP, place + 0.2, self.right[1][place], weight=bold, color=colour)
+                self._write_text(axes, end - begin + _GAP, index - 0.2, self.right[0][index], weight=bold)
+                self._write_text(axes, end - begin + _GAP, index + 0.2, self.right[1][index], weight=bold, color=colour)
                 continue
             at = 4 + self.left - begin
-            for mean, wide in zip(_means(row), self.means, strict=False):
-                self._text(axes, at + wide, place, mean, weight=bold, ha="right")
+            for mean, wide in zip(_write_means(row), self.means, strict=False):
+                self._write_text(axes, at + wide, index, mean, weight=bold, ha="right")
                 at += wide + _GAP
-            self._text(axes, end - begin + _GAP + self.widths[0], place, self.right[0][place], weight=bold, ha="right")
+            self._write_text(
+                axes, end - begin + _GAP + self.widths[0], index, self.right[0][index], weight=bold, ha="right"
+            )
             at = end - begin + 2 * _GAP + self.widths[0]
-            self._text(axes, at, place, self.right[1][place], weight=bold, color=colour)
-        self._head(axes, begin, end)
+            self._write_text(axes, at, index, self.right[1][index], weight=bold, color=colour)
+        self._write_heads(axes, begin, end)
 
-    def _head(self, axes: Axes, begin: float, end: float) -> None:
+    def _write_heads(self, axes: Axes, begin: float, end: float) -> None:
         """Write the heads of the columns, and below the axis on which side of zero who is better."""
         above, colours = -0.5 - 7 / self.high, [look["color"] for look in self.sides.looks]
         look: dict[str, Any] = {"fontsize": self.size - 1, "weight": "bold"}
-        below, (left, right) = len(self.rows) - 0.5 + 20 / self.high, axes.get_xlim()
-        zero = -left / (right - left) * (end - begin)
+        below, (x_min, x_max) = len(self.rows) - 0.5 + 20 / self.high, axes.get_xlim()
+        zero = -x_min / (x_max - x_min) * (end - begin)
         (first, second), rooms = self.names, (self.wide - begin - zero - 9, begin + zero - 9)
         ours = f"{first} better \u2192", f"{first} \u2192", "\u2192"
         theirs = f"\u2190 {second} better", f"\u2190 {second}", "\u2190"
         for side, texts in enumerate((ours, theirs)):
             text = next((text for text in texts if _measure(text, style.TINY, bold=True) <= rooms[side]), texts[-1])
             aside: dict[str, Any] = {"ha": ("left", "right")[side], "color": colours[side], "fontsize": style.TINY}
-            self._text(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
+            self._write_text(axes, zero + (5, -5)[side], below, text, **{**look, **aside})
         at = 4 + self.left - begin
         for name, colour, wide in zip(self.names, colours, self.means, strict=False):
-            self._text(axes, at + wide, above, name, ha="right", color=colour, **look)
+            self._write_text(axes, at + wide, above, name, ha="right", color=colour, **look)
             at += wide + _GAP
         at = end - begin + _GAP + (0.0 if self.narrow else self.widths[0])
-        self._text(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
+        self._write_text(axes, at, above, self.head, ha="left" if self.narrow else "right", **look)
 
-    def _text(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
+    def _write_text(self, axes: Axes, at: float, row: float, text: str, **look: Any) -> None:
         """Write a text at so many points from the beginning of the axis."""
         axes.annotate(
             text,
@@ -304,42 +314,42 @@ class _Panel:
         )
 
 
-def _look(row: Row, sides: ComparedSides) -> dict[str, Any]:
+def _row_mark(row: Row, sides: ComparedSides) -> dict[str, Any]:
     """Return the mark of a row: of who is better, or a hollow one."""
-    side = better(row)
+    side = find_better_side(row)
     if side is not None:
         return sides.looks[side]
     return _LOOKS[row_verdict(row, ("", ""))]
 
 
-def _scaled(row: Row) -> dict[str, float]:
+def _scale_row(row: Row) -> dict[str, float]:
     """Return a row's difference and the ends of its intervals in parts of its scale."""
     names = ("difference", *(end for low, high, _ in _TARGETS.values() for end in (low, high)))
     return {name: float(row[name]) / _SCALES.get(row["measure"], _METRIC) for name in names}
 
 
-def _signed(value: float, measure: str) -> str:
+def _write_difference(value: float, measure: str) -> str:
     """Return a difference as it is written: one decimal of M_all, two of a metric."""
     if measure == OVERALL:
-        return style.signed(value)
+        return style.write_difference(value)
     written = f"{value:+.2f}"
     return "0.00" if written in {"+0.00", "-0.00"} else written.replace("-", "\u2212")
 
 
-def _numbers(row: Row) -> str:
+def _write_interval(row: Row) -> str:
     """Return the difference of a row with its interval for these documents."""
-    low, high = (_signed(row[end], row["measure"]) for end in ("low", "high"))
-    said = _signed(row["difference"], row["measure"])
-    return said if math.isnan(row["low"]) else f"{said} ({low} to {high})"
+    low, high = (_write_difference(row[end], row["measure"]) for end in ("low", "high"))
+    difference = _write_difference(row["difference"], row["measure"])
+    return difference if math.isnan(row["low"]) else f"{difference} ({low} to {high})"
 
 
-def _means(row: Row) -> list[str]:
+def _write_means(row: Row) -> list[str]:
     """Return both means of a row."""
     digits = 1 if row["measure"] == OVERALL else 2
     return [f"{row[mean]:.{digits}f}".replace("-", "\u2212") for mean in ("mean_a", "mean_b")]
 
 
-def _percent(part: float) -> str:
+def _write_percent(part: float) -> str:
     """Return a part of a scale in percent."""
     return f"{100 * part:+.0f} %".replace("-", "\u2212") if part else "0"
 
@@ -370,25 +380,25 @@ def _wrap(text: str, wide: float, size: float, *, bold: bool = False) -> list[st
 _ROW = 0.205
 
 
-def by_group(table: Table, sides: ComparedSides) -> Figure | None:
+def groups_figure(table: Table, sides: ComparedSides) -> Figure | None:
     """Return the differences in groups of questions, a panel for each measure; None where there is no group."""
     data = table.data[table.data["questions"] != "all"] if table else table.data
     if data.empty:
         return None
-    first, second = sides.short(24)
-    title = f"{sides.judged}{first} and {second} by kind of question"
+    first, second = sides.shorten_names(24)
+    title = f"{sides.judge_prefix}{first} and {second} by kind of question"
     note = (
         f"Differences, {sides.names[0]} minus {sides.names[1]}, for groups of questions; n is the number of questions. "
         "Hollow marks may be chance, or are of too few questions to test. An arrowhead is where an interval goes on "
         f"beyond the panel. {table.note}"
     )
-    drawn = replace(table, name="differences-groups", title=title, note=note, data=data)
+    figure_table = replace(table, name="differences-groups", title=title, note=note, data=data)
 
     def layout(*, titled: bool) -> Callable[[], Canvas]:
         return lambda: _draw_groups(data, sides, title if titled else "")
 
     layouts = {"slide": layout(titled=False)}
-    return Figure("differences-groups", title, note, drawn, layout(titled=True), layouts=layouts)
+    return Figure("differences-groups", title, note, figure_table, layout(titled=True), layouts=layouts)
 
 
 def group_names(groups: Sequence[str], categories: Mapping[str, str]) -> dict[str, str]:
@@ -401,17 +411,17 @@ def group_names(groups: Sequence[str], categories: Mapping[str, str]) -> dict[st
 
 
 def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas:
-    measures, groups = style.ordered(data["measure"]), style.ordered(data["questions"])
+    measures, groups = style.distinct_values(data["measure"]), style.distinct_values(data["questions"])
     names = group_names(groups, sides.scope.categories)
-    down, across = style.panels(len(measures), 3)
-    drawn = style.canvas(style.WIDTH, down * (_ROW * len(groups) + 0.75) + 0.45 + 0.25 * bool(title))
+    down, across = style.panel_grid(len(measures), 3)
+    picture = style.make_canvas(style.WIDTH, down * (_ROW * len(groups) + 0.75) + 0.45 + 0.25 * bool(title))
     if title:
-        drawn.suptitle(title, x=0.01, ha="left", fontsize=11, weight="bold")
-    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
+        picture.suptitle(title, x=0.01, ha="left", fontsize=11, weight="bold")
+    panels = picture.subplots(down, across, sharey=True, squeeze=False)
     for axes, measure in zip(panels.flat, measures, strict=False):
         rows = data[data["measure"] == measure]
         # The metrics have one scale.
-        reach = _reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
+        reach = _axis_reach(rows if measure == OVERALL else data[data["measure"] != OVERALL])
         axes.set_xlim(-reach, reach)
         _draw_group(axes, rows, groups, sides)
         axes.set_title("M_all" if measure == OVERALL else measure)
@@ -419,26 +429,26 @@ def _draw_groups(data: pd.DataFrame, sides: ComparedSides, title: str) -> Canvas
     for axes in panels[:, 0]:
         axes.tick_params(axis="y", labelsize=6.5)
     panels.flat[0].set_ylim(len(groups) - 0.4, -0.6)
-    first, second = sides.short(10)
-    for axes in style.bottom(panels, len(measures)):
+    first, second = sides.shorten_names(10)
+    for axes in style.bottom_axes(panels, len(measures)):
         axes.set_xlabel(f"\u2190 {second} | {first} \u2192", fontsize=style.TINY)
     rows = data.to_dict("records")
     wins = f"{first} is better", f"{second} is better"
-    marks = {row_verdict(row, wins, sides.judge): _look(row, sides) for row in rows}
+    marks = {row_verdict(row, wins, sides.judge): _row_mark(row, sides) for row in rows}
     lines = {
         target: {"linestyle": "-", "color": style.INK, **look}
         for target, (low, _, look) in _TARGETS.items()
         if data["policies_low"].notna().any() and data[low].notna().any()
     }
-    style.legend(drawn, [style.mark(said, **look) for said, look in {**marks, **lines}.items()])
-    return drawn
+    style.draw_legend(picture, [style.legend_mark(label, **look) for label, look in {**marks, **lines}.items()])
+    return picture
 
 
-def _reach(rows: pd.DataFrame) -> float:
+def _axis_reach(rows: pd.DataFrame) -> float:
     """Return the end of a panel's axis: all of the tested rows is to be seen, and the differences of the others."""
     tested = rows[rows["test"] != "none"]
-    shown = rows if tested.empty else tested
-    furthest = shown[["low", "high", "policies_low", "policies_high"]].abs().max().max()
+    visible = rows if tested.empty else tested
+    furthest = visible[["low", "high", "policies_low", "policies_high"]].abs().max().max()
     return float(1.08 * np.nanmax([furthest, rows["difference"].abs().max(), 0.1]))
 
 
@@ -446,15 +456,15 @@ def _draw_group(axes: Axes, rows: pd.DataFrame, groups: Sequence[str], sides: Co
     """Draw one measure: a mark with its intervals for each group, and n at the edge."""
     axes.axvline(0, color=style.FAINT, linewidth=0.8, zorder=0)
     for row in rows.to_dict("records"):
-        place, look = groups.index(row["questions"]), _look(row, sides)
+        index, look = groups.index(row["questions"]), _row_mark(row, sides)
         for low, high, line in _TARGETS.values():
-            axes.plot([row[low], row[high]], [place, place], color=look["color"], **line)
+            axes.plot([row[low], row[high]], [index, index], color=look["color"], **line)
             edge = axes.get_xlim()[1]
             for end, sign in ((row[low], "<"), (row[high], ">")):
                 if abs(end) > edge:
-                    axes.plot(np.copysign(0.98 * edge, end), place, sign, color=look["color"], markersize=4)
-        axes.plot(row["difference"], place, linestyle="none", markersize=4.5, **look)
+                    axes.plot(np.copysign(0.98 * edge, end), index, sign, color=look["color"], markersize=4)
+        axes.plot(row["difference"], index, linestyle="none", markersize=4.5, **look)
         axes.annotate(
-            f"n={row['n']}", (1.02, place), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center"
+            f"n={row['n']}", (1.02, index), xycoords=("axes fraction", "data"), fontsize=style.TINY, va="center"
         )
     axes.tick_params(axis="y", length=0)

@@ -77,8 +77,8 @@ class Figure:
         return " ".join(filter(None, (self.about.strip(), self.reading.strip())))
 
     def plot(self) -> Canvas:
-        """The figure as matplotlib has it, in the house style."""
-        with style.house(self.name):
+        """Draw the figure with matplotlib, in the house style."""
+        with style.house_style(self.name):
             return self.draw()
 
     def __repr__(self) -> str:
@@ -88,10 +88,13 @@ class Figure:
         return as_png(self, dpi=style.SCREEN_DPI)
 
 
-def paths_of(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
+def file_paths(figure: Figure, folder: Path, formats: Sequence[Format]) -> list[Path]:
     """Return the files that `save` writes; one column of a paper has those figures alone that are laid out for it."""
-    drawn = [form for form in formats if form != "column" or form in figure.layouts]
-    return [*(folder / f"{figure.name}{_ENDS.get(form, f'.{form}')}" for form in drawn), folder / f"{figure.name}.csv"]
+    available = [form for form in formats if form != "column" or form in figure.layouts]
+    return [
+        *(folder / f"{figure.name}{_ENDS.get(form, f'.{form}')}" for form in available),
+        folder / f"{figure.name}.csv",
+    ]
 
 
 def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> list[Path]:
@@ -99,25 +102,25 @@ def save(figure: Figure, folder: Path, formats: Sequence[Format] = FORMATS) -> l
     folder.mkdir(parents=True, exist_ok=True)
     plain = [form for form in formats if form not in _ENDS]
     if plain:
-        with style.house(figure.name):
-            drawn = _laid_out(figure.draw())
+        with style.house_style(figure.name):
+            drawing = _apply_layout(figure.draw())
             for form in plain:
-                (folder / f"{figure.name}.{form}").write_bytes(_written(drawn, figure.title, form, PNG_DPI))
+                (folder / f"{figure.name}.{form}").write_bytes(_render_bytes(drawing, figure.title, form, PNG_DPI))
     for form in formats:
         if form == "slide" or (form == "column" and form in figure.layouts):
             (folder / f"{figure.name}{_ENDS[form]}").write_bytes(as_bytes(figure, form))
-    paths = paths_of(figure, folder, formats)
+    paths = file_paths(figure, folder, formats)
     paths[-1].write_text(as_csv(figure.table), encoding="utf-8", newline="")
     return paths
 
 
 def as_bytes(figure: Figure, form: Format, dpi: int = PNG_DPI) -> bytes:
-    """The figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
-    with style.house(figure.name):
-        drawn = _laid_out(figure.layouts.get(form, figure.draw)())
+    """Return the figure as a file of this format; the text of SVG is drawn, that of PDF has its font embedded."""
+    with style.house_style(figure.name):
+        drawing = _apply_layout(figure.layouts.get(form, figure.draw)())
         if form == "slide":
-            return _slide(drawn, figure.title)
-        return _written(drawn, figure.title, "pdf" if form == "column" else form, dpi)
+            return _render_slide(drawing, figure.title)
+        return _render_bytes(drawing, figure.title, "pdf" if form == "column" else form, dpi)
 
 
 _SLIDE = (12.8, 7.2)
@@ -126,80 +129,84 @@ _MARGIN, _HEADING = 0.45, 24.0
 """Inches around what is on a slide, and points of its title."""
 
 
-def _slide(drawn: Canvas, title: str) -> bytes:
+def _render_slide(drawing: Canvas, title: str) -> bytes:
     """Return a slide as PNG: the drawing under its title, as large as it can be; the house style must still hold."""
     from matplotlib.image import imread
 
-    wide, high = drawn.get_size_inches()
-    slide = style.canvas(*_SLIDE)
+    wide, high = drawing.get_size_inches()
+    slide = style.make_canvas(*_SLIDE)
     slide.set_layout_engine(None)
     lines = style.wrap(title, 62).split("\n")
     above = 2 * _MARGIN + len(lines) * _HEADING * 1.2 / 72
     room = (_SLIDE[0] - 2 * _MARGIN, _SLIDE[1] - above - _MARGIN)
     times = min(room[0] / wide, room[1] / high)
     picture = io.BytesIO()
-    drawn.savefig(picture, format="png", dpi=PNG_DPI * times)
+    drawing.savefig(picture, format="png", dpi=PNG_DPI * times)
     picture.seek(0)
     pixels = imread(picture)
-    left = _MARGIN + (room[0] - wide * times) / 2
-    slide.figimage(pixels, left * PNG_DPI, (_MARGIN + (room[1] - high * times) / 2) * PNG_DPI, origin="upper")
+    margin_left = _MARGIN + (room[0] - wide * times) / 2
+    slide.figimage(pixels, margin_left * PNG_DPI, (_MARGIN + (room[1] - high * times) / 2) * PNG_DPI, origin="upper")
     look: Any = {"va": "top", "fontsize": _HEADING, "weight": "bold", "linespacing": 1.2}
     slide.text(_MARGIN / _SLIDE[0], 1 - _MARGIN / _SLIDE[1], "\n".join(lines), **look)
-    return _written(slide, title, "png", PNG_DPI)
+    return _render_bytes(slide, title, "png", PNG_DPI)
 
 
-def _laid_out(drawn: Canvas) -> Canvas:
-    """The same with its parts where they belong; savefig would draw all of it once for that, for each format."""
-    engine = drawn.get_layout_engine()
+def _apply_layout(drawing: Canvas) -> Canvas:
+    """Lay out the drawing's parts once; savefig would draw all of it for that, for each format."""
+    engine = drawing.get_layout_engine()
     if engine is not None:
-        engine.execute(drawn)
+        engine.execute(drawing)
         # None and not "none", whose placeholder savefig takes for an engine; the house style sets no other.
-        drawn.set_layout_engine(None)
-    return drawn
+        drawing.set_layout_engine(None)
+    return drawing
 
 
-def _written(drawn: Canvas, title: str, form: Format, dpi: int) -> bytes:
-    """The drawing as a file of this format; the house style must still hold."""
+def _render_bytes(drawing: Canvas, title: str, form: Format, dpi: int) -> bytes:
+    """Return the drawing as a file of this format; the house style must still hold."""
     metadata = _UNSAID[form] | ({} if form == "png" else {"Title": title})
     if form == "svg":
-        return _as_svg(drawn, metadata)
-    written = io.BytesIO()
-    drawn.savefig(written, format=form, dpi=dpi, metadata=metadata)
-    return written.getvalue()
+        return _as_svg(drawing, metadata)
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format=form, dpi=dpi, metadata=metadata)
+    return buffer.getvalue()
 
 
-def _as_svg(drawn: Canvas, metadata: dict[str, Any]) -> bytes:
-    """The drawing as SVG, in which a text that is at several places is outlined once.
+def _as_svg(drawing: Canvas, metadata: dict[str, Any]) -> bytes:
+    """Return the drawing as SVG, in which a text that is at several places is outlined once.
 
     `data-names` has the points from its left at which the names of rows begin and end, where it has any.
     """
     from matplotlib.backends import backend_svg
 
-    written, dpi = io.StringIO(), drawn.dpi
-    drawn.dpi = 72
-    width, height = 72 * drawn.get_size_inches()
+    written, dpi = io.StringIO(), drawing.dpi
+    drawing.dpi = 72
+    width, height = 72 * drawing.get_size_inches()
     untyped: Any = backend_svg
     renderer = untyped.RendererSVG(width, height, written, image_dpi=dpi, metadata=metadata)
     outline = renderer.draw_text
-    known: dict[tuple[object, ...], tuple[str, float, float]] = {}
+    outlines: dict[tuple[object, ...], tuple[str, float, float]] = {}
 
     def draw_text(gc: Any, x: float, y: float, text: str, font: Any, angle: float, **more: Any) -> None:
         look = (text, font, angle, gc.get_rgb(), gc.get_alpha(), gc.get_clip_rectangle(), gc.get_clip_path())
-        if look not in known:
-            known[look] = (name := f"text-{len(known)}", x, y)
+        if look not in outlines:
+            outlines[look] = (name := f"text-{len(outlines)}", x, y)
             renderer.writer.start("g", id=name)
             outline(gc, x, y, text, font, angle, **more)
             renderer.writer.end("g")
             return
-        name, left, top = known[look]
+        name, first_x, first_y = outlines[look]
         renderer.writer.comment(text)
-        renderer.writer.element("use", x=f"{x - left:.2f}", y=f"{y - top:.2f}", attrib={"xlink:href": f"#{name}"})
+        renderer.writer.element(
+            "use", x=f"{x - first_x:.2f}", y=f"{y - first_y:.2f}", attrib={"xlink:href": f"#{name}"}
+        )
 
     renderer.draw_text = draw_text
-    drawn.draw(renderer)
+    drawing.draw(renderer)
     renderer.finalize()
-    names = [one.get_window_extent(renderer) for one in drawn.findobj(lambda artist: artist.get_gid() == style.NAMES)]
-    drawn.dpi = dpi
+    names = [
+        label.get_window_extent(renderer) for label in drawing.findobj(lambda artist: artist.get_gid() == style.NAMES)
+    ]
+    drawing.dpi = dpi
     if not names:
         return written.getvalue().encode()
     ends = f"{max(min(box.x0 for box in names) - _BESIDE, 0):.1f} {max(box.x1 for box in names) + _BESIDE:.1f}"
@@ -207,7 +214,7 @@ def _as_svg(drawn: Canvas, metadata: dict[str, Any]) -> bytes:
 
 
 def as_png(figure: Figure, dpi: int = PNG_DPI) -> bytes:
-    """The figure as a PNG file."""
+    """Return the figure as a PNG file."""
     return as_bytes(figure, "png", dpi)
 
 
@@ -233,15 +240,15 @@ class Scope:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(
+    def from_frame(
         cls,
         frame: pd.DataFrame,
         categories: Mapping[str, str] | None = None,
         bounds: Bounds = BOUNDS,
         texts: Mapping[str, str] | None = None,
     ) -> Scope:
-        """The scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
-        systems, questions = (style.ordered(frame[column]) for column in ("system", "question"))
+        """Return the scope of a tidy table's figures; `categories` is id → name, `texts` id → question."""
+        systems, questions = (style.distinct_values(frame[column]) for column in ("system", "question"))
         return cls(
             tuple(map(str, systems)),
             tuple(map(str, questions)),
@@ -250,35 +257,35 @@ class Scope:
             texts=dict(texts or {}),
         )
 
-    def only(self, data: pd.DataFrame) -> pd.DataFrame:
-        """The rows of the systems that are to be shown."""
+    def select_shown(self, data: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows of the systems that are to be shown."""
         return data if self.shown is None else data[data["system"].isin(self.shown)]
 
-    def in_order(self, questions: Iterable[Any]) -> list[Any]:
-        """These questions in the report's order; unknown ones come last."""
-        place = {question: number for number, question in enumerate(self.questions)}
-        return sorted(questions, key=lambda question: place.get(question, len(place)))
+    def sort_questions(self, questions: Iterable[Any]) -> list[Any]:
+        """Return these questions in the report's order; unknown ones come last."""
+        position = {question: number for number, question in enumerate(self.questions)}
+        return sorted(questions, key=lambda question: position.get(question, len(position)))
 
     def marks(self, systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         """System → its colour and marker, the same in every figure of the report, in whatever order they are."""
         return style.system_marks(sorted({*self.systems, *systems}))
 
-    def without(self, present: Iterable[Any], what: str) -> str:
-        """A sentence that names the report's systems that a figure lacks for want of something; empty without one."""
-        there = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
-        absent = [style.one_line(system) for system in self.systems if system not in there]
-        return f" Without {what}, and so not here: {', '.join(absent)}." if absent else ""
+    def note_missing_systems(self, present: Iterable[Any], missing: str) -> str:
+        """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
+        listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
+        absent = [style.one_line(system) for system in self.systems if system not in listed_systems]
+        return f" Without {missing}, and so not here: {', '.join(absent)}." if absent else ""
 
-    def unasked(self, present: Iterable[Any], known: Iterable[Any], what: str) -> str:
-        """A sentence on the questions that a figure lacks, of those `known` in its experiment; empty without one."""
-        every, there = self.in_order(dict.fromkeys(known)), set(present)
-        absent = [style.one_line(question) for question in every if question not in there]
+    def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
+        """Name the questions asked in an experiment that a figure lacks; empty without one."""
+        every, present_set = self.sort_questions(dict.fromkeys(asked_questions)), set(present)
+        absent = [style.one_line(question) for question in every if question not in present_set]
         if not absent:
             return ""
-        return f" Not here, since no system has {what} for them, of {len(every)} questions: {some(absent, _NAMED)}."
+        return f" Not here, since no system has {missing} for them, of {len(every)} questions: {some(absent, _NAMED)}."
 
-    def named_categories(self, present: Iterable[Any]) -> str:
-        """A sentence that gives the names of categories; empty where they have none."""
+    def note_category_names(self, present: Iterable[Any]) -> str:
+        """Return a sentence that gives the names of categories; empty where they have none."""
         named = [
             f"{style.one_line(short)} {style.one_line(self.categories[short])}"
             for short in present
@@ -286,17 +293,17 @@ class Scope:
         ]
         return f" Categories: {'; '.join(named)}." if named else ""
 
-    def pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
-        """The figures that there are; many systems take several pages."""
-        return [figure for one in draw for figure in _paged(one, self)]
+    def draw_pages(self, draw: Iterable[Callable[[Scope], Figure | None]]) -> list[Figure]:
+        """Return the figures that there are; many systems take several pages."""
+        return [figure for draw_page in draw for figure in _split_pages(draw_page, self)]
 
 
 ALONE = Scope()
 """The scope of a figure that belongs to no report."""
 
 
-def _paged(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
-    """The figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
+def _split_pages(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]:
+    """Return the figure, or, where it has more systems than fit a page, several that have as few of them as can be."""
     whole = draw(scope)
     if whole is None:
         return []
@@ -307,8 +314,8 @@ def _paged(draw: Callable[[Scope], Figure | None], scope: Scope) -> list[Figure]
     absent = frozenset(scope.systems) - frozenset(systems)
     figures = []
     for page in range(pages):
-        some = systems[page * len(systems) // pages : (page + 1) * len(systems) // pages]
-        figure = draw(replace(scope, shown=absent | frozenset(some)))
+        page_systems = systems[page * len(systems) // pages : (page + 1) * len(systems) // pages]
+        figure = draw(replace(scope, shown=absent | frozenset(page_systems)))
         if figure is not None:
             name = f"{figure.name}-{page + 1}"
             title = f"{figure.title} ({page + 1} of {pages})"

@@ -33,7 +33,7 @@ class Rows:
     end: float
 
     @classmethod
-    def of(
+    def arrange(
         cls, systems: Mapping[Any, str], rows: Iterable[tuple[Hashable, Hashable, str]], *, heads: bool = True
     ) -> Rows:
         """Lay out rows (system, key, name) under `systems` (name → what is drawn for it).
@@ -55,35 +55,35 @@ class Rows:
         return cls(named, places, names, at)
 
     def canvas(self, across: Sequence[float], *, foot: float = FOOT) -> tuple[Canvas, list[Axes]]:
-        """A canvas with panels of these widths beside each other, the rows named; `foot` is for what is below them."""
-        drawn = style.canvas(style.WIDTH, ROW * self.end + foot)
-        panels = list(drawn.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
+        """Make a canvas with panels of these widths side by side, the rows named; `foot` is for what is below them."""
+        drawing = style.make_canvas(style.WIDTH, ROW * self.end + foot)
+        panels = list(drawing.subplots(1, len(across), sharey=True, width_ratios=list(across), squeeze=False)[0])
         for axes in panels:
             axes.tick_params(axis="y", length=0)
-        for place, label in self.heads.items():
+        for height, label in self.heads.items():
             text = panels[0].annotate(
-                label, (0, place), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points"
+                label, (0, height), (3, 0), xycoords=("axes fraction", "data"), textcoords="offset points"
             )
             # No line of the panel goes through a name.
             text.set(weight="bold", va="center", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
         panels[0].set_yticks(list(self.names), list(self.names.values()))
         panels[0].set_ylim(self.end - 0.5, -0.7)
-        return drawn, panels
+        return drawing, panels
 
     def line(self, axes: Axes, **look: Any) -> None:
         """Draw zero beside each system's rows, and through no name."""
         for system in dict.fromkeys(system for system, _ in self.places):
-            places = [place for (of, _), place in self.places.items() if of == system]
+            places = [height for (of, _), height in self.places.items() if of == system]
             axes.vlines(0, min(places) - 0.5, max(places) + 0.5, **look)
 
 
-def fits(rows: int) -> int:
-    """Number of systems with this many rows that fit a page."""
+def systems_per_page(rows: int) -> int:
+    """Count the systems with this many rows that fit a page."""
     return max(int((style.HEIGHT - FOOT) / (ROW * rows + HEAD)), 1)
 
 
-def draw(axes: Axes, row: Mapping[Any, Any], place: float, look: Mapping[str, Any]) -> None:
+def draw_interval(axes: Axes, row: Mapping[Any, Any], height: float, look: Mapping[str, Any]) -> None:
     """Draw a mean with both of its intervals, where it has them."""
     for ends, width in ((("policies_low", "policies_high"), 0.7), (("low", "high"), 2.0)):
-        axes.plot([row[end] for end in ends], [place] * 2, color=look["color"], linewidth=width, zorder=2)
-    axes.plot([row["mean"]], [place], **look, markersize=4.5, linestyle="none", zorder=3)
+        axes.plot([row[end] for end in ends], [height] * 2, color=look["color"], linewidth=width, zorder=2)
+    axes.plot([row["mean"]], [height], **look, markersize=4.5, linestyle="none", zorder=3)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.reports.figures import style
 from genaipa.reports.figures.figure import Figure
 from genaipa.reports.table import Table
@@ -83,24 +83,24 @@ class Grid:
     @property
     def metrics(self) -> dict[str, str]:
         """The columns of the metrics, and their headings."""
-        return {metric: self.headings.get(metric, metric) for metric in metrics_of(self.data)}
+        return {metric: self.headings.get(metric, metric) for metric in list_metrics(self.data)}
 
     @property
-    def high(self) -> float:
+    def height(self) -> float:
         """Inches of all rows."""
         return len(self.labels) * (style.TALL if self.texts else _ROW)
 
     @property
     def fits(self) -> int:
         """The number of systems that fit a page."""
-        rows = int((style.HEIGHT - _FOOT) / (self.high + _HEAD))
+        rows = int((style.HEIGHT - _FOOT) / (self.height + _HEAD))
         return _ABREAST * max(rows, 1)
 
     @property
     def n(self) -> str:
         """The n of all rows, where they have the same; else empty."""
         numbers = set(self.data[self.count])
-        return style.count(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
+        return style.write_count(numbers.pop()) if len(numbers) == 1 and numbers != {0} else ""
 
     @property
     def all_n(self) -> str:
@@ -115,19 +115,21 @@ class Grid:
         return "" if self.n else f" n is the number of {self.count}."
 
 
-def figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
-    """The figure of a grid; `about` is the beginning of its caption."""
-    systems = (style.brief if grid.texts else style.labels)(style.ordered(grid.data["system"]), 26)
-    title = f"{style.headline(experiment)}{_KINDS.get(name.rpartition('-')[2], '')}"
+def heat_map_figure(name: str, experiment: str, about: str, table: Table, grid: Grid, bounds: Bounds) -> Figure:
+    """Return the figure of a grid; `about` is the beginning of its caption."""
+    systems = (style.brief_labels if grid.texts else style.unique_labels)(
+        style.distinct_values(grid.data["system"]), 26
+    )
+    title = f"{style.experiment_heading(experiment)}{_KINDS.get(name.rpartition('-')[2], '')}"
     data = grid.data.reset_index(drop=True)
-    drawn = Table(name, title, about, data, table.headings, table.formats, table.aside)
+    figure_table = Table(name, title, about, data, table.headings, table.formats, table.aside)
     return Figure(
         name,
         title,
-        f"{about}{style.in_full(systems)}",
-        drawn,
-        lambda: _draw(grid, systems, bounds, experiment),
-        f"Bands: {bounds.in_words}; {SIGNS} {table.note}",
+        f"{about}{style.note_full_names(systems)}",
+        figure_table,
+        lambda: _draw_grid(grid, systems, bounds, experiment),
+        f"Bands: {bounds.description}; {SIGNS} {table.note}",
         grid.fits,
         f"Each metric, from -1 to 1, to one decimal.{grid.caption}",
         name.rpartition("-")[2],
@@ -140,9 +142,9 @@ SIGNS = (
 )
 
 
-def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
-    down, across = style.panels(len(systems), _ABREAST)
-    aside, behind = style.aside(grid.labels), 0.0 if grid.n else _N
+def _draw_grid(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
+    down, across = style.panel_grid(len(systems), _ABREAST)
+    aside, behind = style.names_width(grid.labels), 0.0 if grid.n else _N
     panel = _CELL * len(grid.metrics) + behind
     wide = min(max(across * panel + aside, style.COLUMN), style.WIDTH)
     if grid.texts:
@@ -150,27 +152,27 @@ def _draw(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: st
         wide = style.WIDTH
         panel = min(panel, _CLOSE * len(grid.metrics) + behind) if across == _ABREAST else panel
     words = int((wide - across * (panel + _GAP) - aside) / style.LETTER)
-    drawn = style.canvas(wide, down * (grid.high + _HEAD) + _FOOT)
-    style.head(drawn, experiment, grid.all_n)
-    panels = drawn.subplots(down, across, sharey=True, squeeze=False)
-    shades = _shades(-1.0, bounds.red, bounds.green, 1.0)
+    drawing = style.make_canvas(wide, down * (grid.height + _HEAD) + _FOOT)
+    style.write_heading(drawing, experiment, grid.all_n)
+    panels = drawing.subplots(down, across, sharey=True, squeeze=False)
+    shades = _make_colours(-1.0, bounds.red, bounds.green, 1.0)
     size = 6.5 if grid.texts and across == _ABREAST else 7.5
     for axes, (system, label) in zip(panels.flat, systems.items(), strict=False):
         rows = grid.data[grid.data["system"] == system].set_index(grid.keys if len(grid.keys) > 1 else grid.keys[0])
         _draw_panel(axes, rows.reindex(list(grid.labels)), grid, shades, bounds, size)
         axes.set_title(label)
-        style.part_groups(axes, list(grid.groups.values()), (0, len(grid.metrics)))
-    style.bottom(panels, len(systems))
+        style.draw_group_lines(axes, list(grid.groups.values()), (0, len(grid.metrics)))
+    style.bottom_axes(panels, len(systems))
     for axes in panels[:, 0]:
-        style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=min(words, _WORDS))
+        style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=min(words, _WORDS))
     absent = grid.data[list(grid.metrics)].isna().any(axis=None) or len(grid.data) < len(grid.labels) * len(systems)
-    _legend(drawn, absent=bool(absent))
-    return drawn
+    _draw_legend(drawing, absent=bool(absent))
+    return drawing
 
 
-def across(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]) -> tuple[float, int]:
-    """Inches of a map with a column for each system, and the letters of a line of text beside its rows."""
-    aside, slanted = style.aside(labels) + 0.1, 0.06 * max(map(len, systems.values()))
+def map_width(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping[Any, str]) -> tuple[float, int]:
+    """Return the inches of a map with a column for each system, and the letters of a line of text beside its rows."""
+    aside, slanted = style.names_width(labels) + 0.1, 0.06 * max(map(len, systems.values()))
     wide = max(COLUMN * len(systems) + aside + 0.6 * slanted, style.COLUMN)
     if not texts:
         return wide, 0
@@ -182,12 +184,12 @@ def across(labels: Mapping[Any, str], systems: Mapping[Any, str], texts: Mapping
 
 
 def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experiment: str) -> Canvas:
-    """One panel: a column for each system, with its n below where these differ."""
+    """Draw one panel: a column for each system, with its n below where these differ."""
     tall = 0.06 * max(map(len, systems.values()))
-    wide, words = across(grid.labels, systems, grid.texts)
-    drawn = style.canvas(wide, grid.high + tall + _FOOT + 0.45)
-    style.head(drawn, experiment, grid.all_n)
-    axes = drawn.subplots()
+    wide, words = map_width(grid.labels, systems, grid.texts)
+    drawing = style.make_canvas(wide, grid.height + tall + _FOOT + 0.45)
+    style.write_heading(drawing, experiment, grid.all_n)
+    axes = drawing.subplots()
     values = grid.data.pivot_table(index="question", columns="system", values="m_all", sort=False)
     values = values.reindex(index=list(grid.labels), columns=list(systems)).astype("float64").round(9)
     at = bounds.overall
@@ -196,13 +198,15 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
         axes,
         values.to_numpy(),
         written.to_numpy(),
-        _shades(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
+        _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1]),
         lambda value: band(value, at),
     )
     if not grid.n:
-        for place, system in enumerate(systems):
+        for column, system in enumerate(systems):
             numbers = grid.data.loc[grid.data["system"] == system, grid.count]
-            axes.text(place + 0.5, len(values) + 0.5, _range(numbers), fontsize=style.TINY, ha="center", va="center")
+            axes.text(
+                column + 0.5, len(values) + 0.5, _write_range(numbers), fontsize=style.TINY, ha="center", va="center"
+            )
         axes.text(-0.12, len(values) + 0.5, "n", fontsize=style.TINY, style="italic", ha="right", va="center")
     axes.xaxis.tick_top()
     axes.set_xticks(
@@ -213,49 +217,49 @@ def draw_overall(grid: Grid, systems: Mapping[Any, str], bounds: Bounds, experim
     # Few systems leave room beside them rather than stretch.
     axes.set_xlim(0, len(systems) if grid.texts else max(len(systems), _ROOMY))
     axes.spines[:].set_visible(False)
-    style.part_groups(axes, list(grid.groups.values()), (0, len(systems)))
+    style.draw_group_lines(axes, list(grid.groups.values()), (0, len(systems)))
     # What is narrow comes first: on a phone the cells are seen before the rest of a question.
-    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, most=words, behind=True)
-    _legend(drawn, absent=bool(values.isna().any(axis=None)))
-    return drawn
+    style.name_rows(axes, grid.labels, grid.sources, at=0.5, texts=grid.texts, max_letters=words, behind=True)
+    _draw_legend(drawing, absent=bool(values.isna().any(axis=None)))
+    return drawing
 
 
 def draw_overall_cells(axes: Axes, values: pd.DataFrame, bounds: Bounds) -> None:
-    """A cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
+    """Draw a cell for each M_all (10 to 100) of a frame, as a whole number in the colour of its band."""
     at = bounds.overall
     written = values.map(lambda value: "" if np.isnan(value) else f"{value:.0f}").to_numpy()
-    shades = _shades(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
+    shades = _make_colours(M_ALL_RANGE[0], at.red, at.green, M_ALL_RANGE[1])
     _draw_cells(axes, values.to_numpy(), written, shades, lambda value: band(value, at))
 
 
-def _range(numbers: pd.Series[Any]) -> str:
-    """The n of a column: one number, from which to which, or `mean`."""
-    least, most = int(numbers.min()), int(numbers.max())
-    return style.count(most) if least == most else f"{style.count(least)}\u2013{most}"
+def _write_range(numbers: pd.Series[Any]) -> str:
+    """Return the n of a column: one number, from which to which, or `mean`."""
+    lowest, highest = int(numbers.min()), int(numbers.max())
+    return style.write_count(highest) if lowest == highest else f"{style.write_count(lowest)}\u2013{highest}"
 
 
-def _legend(drawn: Canvas, *, absent: bool) -> None:
+def _draw_legend(drawing: Canvas, *, absent: bool) -> None:
     entries = [
-        style.patch(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
+        style.legend_patch(name, facecolor=_STRONG[name], edgecolor=style.FAINT, linewidth=0.5)
         for name in reversed(style.BANDS)
     ]
-    style.legend(drawn, _with_corners(entries) + [style.patch("no value", **HATCH)] * absent)
+    style.draw_legend(drawing, _mark_entries(entries) + [style.legend_patch("no value", **HATCH)] * absent)
 
 
 def _draw_panel(
     axes: Axes, rows: pd.DataFrame, grid: Grid, shades: tuple[ListedColormap, BoundaryNorm], bounds: Bounds, size: float
 ) -> None:
-    """The cells of one system, the band's corner in each, and n behind each row, where these differ."""
+    """Draw the cells of one system, the band's corner in each, and n behind each row, where these differ."""
     from genaipa.reports.figures.words import Words
 
     # An average that is exactly on a bound can come out of floating point a hair beside it.
     values = rows[list(grid.metrics)].astype("float64").round(9)
-    written = values.map(lambda value: "" if np.isnan(value) else _number(value))
+    written = values.map(lambda value: "" if np.isnan(value) else _write_average(value))
     _draw_cells(axes, values.to_numpy(), written.to_numpy(), shades, lambda value: band(value, bounds), size)
     if not grid.n:
         behind = len(grid.metrics) + 0.12
         places = [(behind, row + 0.5) for row in range(len(rows))]
-        numbers = [style.count(count) for count in rows[grid.count]]
+        numbers = [style.write_count(count) for count in rows[grid.count]]
         Words(axes, numbers, places, style.INK, size=style.TINY, side="left").set_in_layout(False)
         axes.text(behind, -0.25, "n", fontsize=style.TINY, style="italic", va="bottom").set_in_layout(False)
     axes.set_xlim(0, len(grid.metrics) + (0 if grid.n else _N / _CELL))
@@ -276,7 +280,7 @@ def _draw_cells(
     band_of: Callable[[float], Band],
     size: float = 7.5,
 ) -> None:
-    """A coloured cell for each value, with its text and its band's corner; a hatched one for none."""
+    """Draw a coloured cell for each value, with its text and its band's corner; a hatched one for none."""
     from genaipa.reports.figures.words import Words
 
     cmap, norm = shades
@@ -288,14 +292,14 @@ def _draw_cells(
     corners: dict[str, list[tuple[int, int]]] = {fill: [] for fill in _CORNERS.values()}
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
-            hatch(axes, row, column)
+            hatch_cell(axes, row, column)
         elif fill := _CORNERS.get(band_of(value)):
             corners[fill].append((row, column))
     for fill, cells_of in corners.items():
         mark_corners(axes, cells_of, fill)
 
 
-def hatch(axes: Axes, row: int, column: int) -> None:
+def hatch_cell(axes: Axes, row: int, column: int) -> None:
     """Hatch a cell that has no value."""
     from matplotlib.patches import Rectangle
 
@@ -313,12 +317,12 @@ def mark_corners(axes: Axes, cells: Iterable[Sequence[int]], fill: str) -> None:
     axes.add_collection(PolyCollection(corners, **look), autolim=False).set_in_layout(False)
 
 
-def _number(value: float) -> str:
-    """A metric's average as it is written in its cell, to one decimal; the ends of the scale and 0 have none."""
+def _write_average(value: float) -> str:
+    """Return a metric's average as it is written in its cell, to one decimal; the ends of the scale and 0 have none."""
     return f"{round(value, 1) + 0.0:g}".replace("-", "\u2212")
 
 
-def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
+def _make_colours(low: float, red: float, green: float, high: float) -> tuple[ListedColormap, BoundaryNorm]:
     """Colours that change their hue exactly at the bounds, and the values that each begins at."""
     from matplotlib.colors import BoundaryNorm, LinearSegmentedColormap, ListedColormap
 
@@ -331,13 +335,14 @@ def _shades(low: float, red: float, green: float, high: float) -> tuple[ListedCo
     return ListedColormap(colours), BoundaryNorm(edges, len(colours))
 
 
-def corner(label: str, fill: str) -> tuple[Artist, str]:
-    """An entry of a legend for a cell's corner."""
+def legend_corner(label: str, fill: str) -> tuple[Artist, str]:
+    """Return an entry of a legend for a cell's corner."""
     looks = {"markersize": 5, "markeredgewidth": 0.4, "markeredgecolor": style.INK}
-    return style.mark(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
+    return style.legend_mark(label, marker=[(-1, 1), (1, 1), (-1, -1)], **looks, markerfacecolor=fill)
 
 
-def _with_corners(entries: Sequence[Any]) -> list[Any]:
+def _mark_entries(entries: Sequence[Any]) -> list[Any]:
     return [
-        ((area, corner(name, _CORNERS[name])[0]), name) if name in _CORNERS else (area, name) for area, name in entries
+        ((area, legend_corner(name, _CORNERS[name])[0]), name) if name in _CORNERS else (area, name)
+        for area, name in entries
     ]

@@ -22,7 +22,7 @@ import pandas as pd
 from genaipa.reports.figures.fonts import families, has_glyph
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -99,7 +99,7 @@ _DRAWING = threading.RLock()
 
 
 @contextmanager
-def house(name: str) -> Iterator[None]:
+def house_style(name: str) -> Iterator[None]:
     """Draw and save in the house style; `name` seeds the ids in an SVG file.
 
     matplotlib keeps its settings for the whole process: one figure is drawn at a time.
@@ -113,66 +113,68 @@ def house(name: str) -> Iterator[None]:
 
 
 @cache
-def _shown() -> type[Canvas]:
-    """The class of figures that a notebook shows without pyplot; made late, since matplotlib takes long to import."""
+def _notebook_figure_class() -> type[Canvas]:
+    """Return the class of figures that a notebook shows without pyplot; made late, as matplotlib imports slowly."""
     from matplotlib.figure import Figure
 
     class ShownFigure(Figure):
         def _repr_png_(self) -> bytes:
             written = io.BytesIO()
-            with house(""):
+            with house_style(""):
                 self.savefig(written, format="png", dpi=SCREEN_DPI)
             return written.getvalue()
 
     return ShownFigure
 
 
-def canvas(width: float, height: float) -> Canvas:
-    """An empty figure of this many inches; what is put on it finds its place by itself."""
+def make_canvas(width: float, height: float) -> Canvas:
+    """Return an empty figure of this many inches; what is put on it finds its place by itself."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    return _shown()(
+    return _notebook_figure_class()(
         figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.04, h_pad=0.04, wspace=0.03, hspace=0.03)
     )
 
 
-def panels(wanted: int, most_across: int) -> tuple[int, int]:
+def panel_grid(wanted: int, most_across: int) -> tuple[int, int]:
     """Rows and columns of this many panels, as even as can be."""
     rows = -(-wanted // most_across)
     return rows, -(-wanted // rows)
 
 
-def bottom(panels: Any, used: int) -> list[Axes]:
-    """The lowest axes of each column of a grid; those after the first `used` ones are removed."""
-    found = []
+def bottom_axes(panels: Any, used: int) -> list[Axes]:
+    """Return the lowest axes of each column of a grid; those after the first `used` ones are removed."""
+    lowest = []
     for number, axes in enumerate(panels.flat):
         if number >= used:
             axes.remove()
         elif number + panels.shape[1] >= used:
-            found.append(axes)
-    return found
+            lowest.append(axes)
+    return lowest
 
 
-def ordered(column: pd.Series[Any]) -> list[Any]:
-    """The values of a column, each once: in the order of its categories, or as they come."""
+def distinct_values(column: pd.Series[Any]) -> list[Any]:
+    """Return the values of a column, each once: in the order of its categories, or as they come."""
     present = list(dict.fromkeys(column.dropna()))
     if isinstance(column.dtype, pd.CategoricalDtype):
-        place = {value: number for number, value in enumerate(column.cat.categories)}
-        present.sort(key=lambda value: place[value])
+        position = {value: number for number, value in enumerate(column.cat.categories)}
+        present.sort(key=lambda value: position[value])
     return present
 
 
 # Rows of questions
 
 
-def questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any], dict[Any, str]]:
+def arrange_questions(data: pd.DataFrame, order: Sequence[Any]) -> tuple[dict[Any, Any], dict[Any, str]]:
     """Question → its category, category by category in this order of the questions, and question → its source."""
-    known = data.drop_duplicates("question").set_index("question")
-    place = {category: number for number, category in enumerate(dict.fromkeys(known["category"][q] for q in order))}
-    arranged = sorted(order, key=lambda question: place[known["category"][question]])
+    by_question = data.drop_duplicates("question").set_index("question")
+    position = {
+        category: number for number, category in enumerate(dict.fromkeys(by_question["category"][q] for q in order))
+    }
+    arranged = sorted(order, key=lambda question: position[by_question["category"][question]])
     return (
-        {question: known["category"][question] for question in arranged},
-        {question: str(known["source"][question]) for question in arranged},
+        {question: by_question["category"][question] for question in arranged},
+        {question: str(by_question["source"][question]) for question in arranged},
     )
 
 
@@ -187,8 +189,8 @@ TALL = 0.212
 """Inches of a row with its text."""
 
 
-def aside(names: Mapping[Any, str]) -> float:
-    """Inches of the names of rows, with their signs."""
+def names_width(names: Mapping[Any, str]) -> float:
+    """Return the inches of the names of rows, with their signs."""
     return 0.25 + 0.066 * max(map(len, names.values()))
 
 
@@ -200,7 +202,7 @@ def name_rows(
     at: float = 0.0,
     rows: Sequence[float] | None = None,
     texts: Mapping[Any, str] | None = None,
-    most: int = 0,
+    max_letters: int = 0,
     behind: bool = False,
 ) -> None:
     """Write what each row is, and behind it the sign of its source; `at` is where in a row its middle lies.
@@ -215,39 +217,39 @@ def name_rows(
     beside: dict[str, Any] = {"transform": axes.get_yaxis_transform()}
     axes.set_yticks([])
     signed = [f"{name} {SOURCE_SIGNS.get(sources.get(key, ''), '')}".strip() for key, name in names.items()]
-    with_texts = bool(texts) and most >= _LEAST
-    drawn = Words(axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside)
-    drawn.set_gid(NAMES)
+    with_texts = bool(texts) and max_letters >= _LEAST
+    artist = Words(axes, signed, places, colours, size=TINY if with_texts else SMALL, side="right", pad=-3, **beside)
+    artist.set_gid(NAMES)
     if texts and with_texts:
-        lines = [wrap(texts[key], most) if key in texts else "" for key in names]
+        lines = [wrap(texts[key], max_letters) if key in texts else "" for key in names]
         broad = max(len(line) for text in lines for line in text.split("\n"))
-        pad = 5 if behind else -72 * (aside(names) + broad * LETTER)
+        pad = 5 if behind else -72 * (names_width(names) + broad * LETTER)
         places = [(float(behind), row) for _, row in places]
         Words(axes, lines, places, colours, size=6.5, side="left", pad=pad, **beside)
 
 
-def part_groups(axes: Axes, groups: Sequence[Any], across: tuple[float, float], *, at: float = 0.0) -> None:
+def draw_group_lines(axes: Axes, groups: Sequence[Any], across: tuple[float, float], *, at: float = 0.0) -> None:
     """Draw a line between rows of different groups; `at` is where a row begins."""
     for row in range(1, len(groups)):
         if groups[row] != groups[row - 1]:
             axes.plot(across, [row + at, row + at], color=FAINT, linewidth=0.8, zorder=3)
 
 
-def count(number: Any) -> str:
-    """The n of a row: `mean` where only a published mean is known, nothing where nothing is."""
+def write_count(number: Any) -> str:
+    """Return the n of a row: `mean` where only a published mean is known, nothing where nothing is."""
     if pd.isna(number):
         return ""
     return f"{number:.0f}" if number else "mean"
 
 
-def signed(number: float) -> str:
-    """A difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
+def write_difference(number: float) -> str:
+    """Return a difference in M_all as it is written: with its sign, and none if it rounds to nothing."""
     written = f"{number:+.1f}"
     return "0.0" if written in {"+0.0", "-0.0"} else written.replace("-", "\u2212")
 
 
-def ticks(*values: float) -> list[str]:
-    """The labels of these values at an axis."""
+def tick_labels(*values: float) -> list[str]:
+    """Return the labels of these values at an axis."""
     return [f"{value:g}".replace("-", "\u2212") for value in values]
 
 
@@ -255,90 +257,96 @@ def ticks(*values: float) -> list[str]:
 
 
 def one_line(text: object) -> str:
-    """A name in one line, without control or unassigned characters."""
+    """Return a name in one line, without control or unassigned characters."""
     signs = (" " if sign.isspace() else sign for sign in str(text))
-    seen = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
-    return " ".join(seen.split()) or "(no name)"
+    visible = "".join(sign for sign in signs if unicodedata.category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
+    return " ".join(visible.split()) or "(no name)"
 
 
-def plain(text: object) -> str:
-    """A name as it can be drawn: in one line, with a box for each sign that no font here has."""
+def drawable_name(text: object) -> str:
+    """Return a name as it can be drawn: in one line, with a box for each sign that no font here has."""
     return "".join(sign if has_glyph(sign) else "\u25a1" for sign in one_line(text))
 
 
-def short(text: object, most: int = 24) -> str:
-    """A name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
-    name = plain(text)
-    if len(name) <= most:
+def shorten(text: object, max_chars: int = 24) -> str:
+    """Return a name in at most this many signs: `openai-api/host/model` loses its front first, then its middle."""
+    name = drawable_name(text)
+    if len(name) <= max_chars:
         return name
     last = "\u2026/" + name.rpartition("/")[2]
-    if "/" in name and len(last) <= most:
+    if "/" in name and len(last) <= max_chars:
         return last
-    kept = most - 1
-    return f"{name[: kept - kept // 2]}\u2026{name[-(kept // 2) :]}"
+    room = max_chars - 1
+    return f"{name[: room - room // 2]}\u2026{name[-(room // 2) :]}"
 
 
-def wrap(text: object, most: int) -> str:
-    """A text, or its beginning, in two lines of at most this many signs."""
-    lines = textwrap.wrap(plain(text), most, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False)
+def wrap(text: object, max_chars: int) -> str:
+    """Return a text, or its beginning, in two lines of at most this many signs."""
+    lines = textwrap.wrap(
+        drawable_name(text), max_chars, max_lines=_LINES, placeholder="\u2026", break_on_hyphens=False
+    )
     return "\n".join(lines)
 
 
-def labels(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
+def unique_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing, no two alike."""
-    found: dict[Any, str] = {}
-    ends = short_names(map(str, names := list(names)))
+    label_by_name: dict[Any, str] = {}
+    ends = shorten_names(map(str, names := list(names)))
     for name in names:
-        label, number = short(ends[str(name)], most), 2
-        while label in found.values():
+        label, number = shorten(ends[str(name)], max_chars), 2
+        while label in label_by_name.values():
             ending = f" ({number})"
-            label, number = short(name, most - len(ending)) + ending, number + 1
-        found[name] = label
-    return found
+            label, number = shorten(name, max_chars - len(ending)) + ending, number + 1
+        label_by_name[name] = label
+    return label_by_name
 
 
-def brief(names: Iterable[Hashable], most: int = 24) -> dict[Any, str]:
+def brief_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing: its last part where this tells all names apart (`host/model` is `model`)."""
     every = list(names)
-    last = {name: plain(name).rpartition("/")[2] for name in every}
+    last = {name: drawable_name(name).rpartition("/")[2] for name in every}
     apart = len(set(last.values())) == len(every) and all(last.values())
-    return labels(every, most) if not apart else {name: short(label, most) for name, label in last.items()}
+    return (
+        unique_labels(every, max_chars)
+        if not apart
+        else {name: shorten(label, max_chars) for name, label in last.items()}
+    )
 
 
-def in_full(drawn: Mapping[Any, str]) -> str:
-    """A sentence for the note that gives the full names of shortened ones; empty if none is."""
-    changed = [f"{label} is {one_line(name)}" for name, label in drawn.items() if label != one_line(name)]
+def note_full_names(label_by_name: Mapping[Any, str]) -> str:
+    """Return a sentence for the note that gives the full names of shortened ones; empty if none is."""
+    changed = [f"{label} is {one_line(name)}" for name, label in label_by_name.items() if label != one_line(name)]
     return f" Names: {'; '.join(changed)}." if changed else ""
 
 
-def headline(experiment: str) -> str:
-    """The heading of an experiment's figure."""
-    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else plain(experiment)
+def experiment_heading(experiment: str) -> str:
+    """Return the heading of an experiment's figure."""
+    return EXPERIMENTS[experiment].label if experiment in EXPERIMENTS else drawable_name(experiment)
 
 
 def brief_experiment(experiment: str) -> str:
     """Return an experiment's name in a word or two, for a row."""
-    return short(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
+    return shorten(EXPERIMENTS[experiment].short.partition(":")[0] if experiment in EXPERIMENTS else experiment, 18)
 
 
-def head(drawn: Canvas, experiment: str, also: str = "") -> None:
+def write_heading(drawing: Canvas, experiment: str, also: str = "") -> None:
     """Write above a whole figure which experiment it shows, and what else holds for all of it."""
-    known = EXPERIMENTS.get(experiment)
-    said = f"{(known and known.short) or short(headline(experiment), 60)}{also}"
-    lines = textwrap.wrap(said, int(drawn.get_figwidth() * 14))
-    drawn.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
+    known_experiment = EXPERIMENTS.get(experiment)
+    text = f"{(known_experiment and known_experiment.short) or shorten(experiment_heading(experiment), 60)}{also}"
+    lines = textwrap.wrap(text, int(drawing.get_figwidth() * 14))
+    drawing.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=SMALL, color="#555555")
 
 
-def stem(experiment: str, shown: str) -> str:
-    """The name of an experiment's figure: of a file in a folder, whatever the experiment is called."""
-    return f"{re.sub(r'[^A-Za-z0-9]+', '-', experiment).strip('-')}-{shown}"
+def figure_name(experiment: str, content: str) -> str:
+    """Return the name of an experiment's figure: of a file in a folder, whatever the experiment is called."""
+    return f"{re.sub(r'[^A-Za-z0-9]+', '-', experiment).strip('-')}-{content}"
 
 
 # Bands
 
 
-def bands_in_words(bounds: Bounds) -> str:
-    """The bands of an axis of M_all, for a note."""
+def describe_bands(bounds: Bounds) -> str:
+    """Return the bands of an axis of M_all, for a note."""
     axis = bounds.overall
     return (
         f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
@@ -347,8 +355,8 @@ def bands_in_words(bounds: Bounds) -> str:
     )
 
 
-def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
-    """An axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and written.
+def draw_quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 0.0) -> None:
+    """Draw an axis of M_all, from 10 to 100, with the bands tinted, bounded by lines and named.
 
     `room` is left behind 100 for what is written beside the marks.
     """
@@ -364,19 +372,19 @@ def quality_axis(axes: Axes, bounds: Bounds, *, along: str = "x", room: float = 
     ticks = sorted({10.0, 25.0, 40.0, *edges[1:3], 100.0})
     if along == "x":
         axes.set_xlim(8, 102 + room)
-        axes.set_xticks(_apart(ticks), [f"{tick:g}" for tick in _apart(ticks)])
+        axes.set_xticks(_spread_ticks(ticks), [f"{tick:g}" for tick in _spread_ticks(ticks)])
     else:
         axes.set_ylim(8, 102 + room)
-        axes.set_yticks(_apart(ticks), [f"{tick:g}" for tick in _apart(ticks)])
+        axes.set_yticks(_spread_ticks(ticks), [f"{tick:g}" for tick in _spread_ticks(ticks)])
 
 
-def _apart(ticks: Sequence[float], least: float = 9.0) -> list[float]:
-    """The ticks, without any that would touch the one before; the last one stays."""
-    kept: list[float] = []
+def _spread_ticks(ticks: Sequence[float], least_gap: float = 9.0) -> list[float]:
+    """Return the ticks, without any that would touch the one before; the last one stays."""
+    spread: list[float] = []
     for tick in ticks:
-        if not kept or tick - kept[-1] >= least:
-            kept.append(tick)
-    return kept
+        if not spread or tick - spread[-1] >= least_gap:
+            spread.append(tick)
+    return spread
 
 
 def _name_band(axes: Axes, band: Band, middle: float, along: str) -> None:
@@ -408,33 +416,33 @@ def system_marks(systems: Sequence[Any]) -> dict[Any, dict[str, Any]]:
     }
 
 
-def mark(label: str, **look: Any) -> tuple[Artist, str]:
-    """An entry of a legend for a marker."""
+def legend_mark(label: str, **look: Any) -> tuple[Artist, str]:
+    """Return an entry of a legend for a marker."""
     from matplotlib.lines import Line2D
 
     return Line2D([], [], **{"linestyle": "none", "markersize": 4.5, **look}), label
 
 
-def patch(label: str, **look: Any) -> tuple[Artist, str]:
-    """An entry of a legend for an area."""
+def legend_patch(label: str, **look: Any) -> tuple[Artist, str]:
+    """Return an entry of a legend for an area."""
     from matplotlib.patches import Patch
 
     return Patch(**look), label
 
 
-def legend(drawn: Canvas, entries: Sequence[Entry]) -> None:
-    """A legend under the whole figure, in as many columns as its width allows; none without an entry."""
+def draw_legend(drawing: Canvas, entries: Sequence[Entry]) -> None:
+    """Draw a legend under the whole figure, in as many columns as its width allows; none without an entry."""
     if not entries:
         return
     longest = max(len(label) for _, label in entries)
-    across = int(drawn.get_figwidth() / (0.45 + 0.075 * longest))
+    across = int(drawing.get_figwidth() / (0.45 + 0.075 * longest))
     rows = -(-len(entries) // max(across, 1))
     across = -(-len(entries) // rows)
     # matplotlib fills column by column; people read line by line.
-    order = [place for first in range(across) for place in range(first, len(entries), across)]
-    entries = [entries[place] for place in order]
+    order = [index for first in range(across) for index in range(first, len(entries), across)]
+    entries = [entries[index] for index in order]
     handles: Any = [artist for artist, _ in entries]
-    drawn.legend(
+    drawing.legend(
         handles,
         [f" {label}" for _, label in entries],  # matplotlib leaves out what begins with "_"
         loc="outside lower center",

@@ -51,8 +51,8 @@ class Words(Artist):
         self._before, self._pad = _BEFORE[side], pad
         shades = [colours] * len(self.words) if isinstance(colours, str) else colours
         lines = [
-            (line, place, shade, (text.count("\n") / 2 - number) * size * _LEADING)
-            for text, place, shade in zip(self.words, at, shades, strict=True)
+            (line, point, shade, (text.count("\n") / 2 - number) * size * _LEADING)
+            for text, point, shade in zip(self.words, at, shades, strict=True)
             for number, line in enumerate(text.split("\n"))
             if line
         ]
@@ -64,8 +64,8 @@ class Words(Artist):
         self.set_clip_on(False)
         self.set_zorder(3)
 
-    def _widths(self, renderer: RendererBase) -> Any:
-        """The width of each line, in pixels, measured once for a renderer."""
+    def _measure_lines(self, renderer: RendererBase) -> Any:
+        """Return the width of each line, in pixels, measured once for a renderer."""
         if renderer is not self._measured[0]:
             sizes = {
                 line: renderer.get_text_width_height_descent(line, self._font, False)[0] for line in set(self._lines)
@@ -73,12 +73,12 @@ class Words(Artist):
             self._measured = renderer, np.array([sizes[line] for line in self._lines])
         return self._measured[1]
 
-    def _placed(self, renderer: RendererBase) -> tuple[Any, float]:
+    def _place_lines(self, renderer: RendererBase) -> tuple[Any, float]:
         """Places where the lines begin on their baselines, and the height of a digit, in pixels."""
         _, height, descent = renderer.get_text_width_height_descent("0", self._font, False)
         pixels: Any = renderer.points_to_pixels(1.0)
         placed = np.array(self.get_transform().transform(np.array(self._at, dtype=float)))
-        placed[:, 0] += pixels * self._pad - (self._before * self._widths(renderer) if self._before else 0.0)
+        placed[:, 0] += pixels * self._pad - (self._before * self._measure_lines(renderer) if self._before else 0.0)
         placed[:, 1] += pixels * np.array(self._rise) - (height - descent) / 2
         return placed, height
 
@@ -88,7 +88,7 @@ class Words(Artist):
             return
         high = renderer.get_canvas_width_height()[1]
         gc = renderer.new_gc()
-        for line, colour, (x, y) in zip(self._lines, self._colours, self._placed(renderer)[0], strict=True):
+        for line, colour, (x, y) in zip(self._lines, self._colours, self._place_lines(renderer)[0], strict=True):
             gc.set_foreground(colour)
             renderer.draw_text(gc, x, high - y if renderer.flipy() else y, line, self._font, 0)
         gc.restore()
@@ -98,6 +98,6 @@ class Words(Artist):
         """Give the box around all of them, in pixels; none without a renderer, which alone can measure."""
         if not self._lines or renderer is None:
             return Bbox.null()
-        placed, height = self._placed(renderer)
-        right = (placed[:, 0] + self._widths(renderer)).max()
+        placed, height = self._place_lines(renderer)
+        right = (placed[:, 0] + self._measure_lines(renderer)).max()
         return Bbox([placed.min(axis=0), [right, placed[:, 1].max() + height]])

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
+from genaipa.answers.tidy import list_metrics
 from genaipa.errors import UsageError, clip, command
-from genaipa.judging.name import NAME, Judge, akin
-from genaipa.reports.averages import answers
-from genaipa.reports.figures.style import brief, one_line
+from genaipa.judging.name import NAME, Judge, are_akin
+from genaipa.reports.averages import average_answers
+from genaipa.reports.figures.style import brief_labels, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.runs.selection import run_folders
-from genaipa.systems.provider import find_system, short_names
+from genaipa.systems.provider import find_system, shorten_names
 from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def find_judges(frame: pd.DataFrame, rubric: str = "") -> Judges:
         rows = rows[rows["rubric"] == rubric]
     passes = {name: judge for name in map(str, rows["analyst"].unique()) if (judge := Judge.parse(name))}
     full_names = judge_names({(judge.model, judge.prompt) for judge in passes.values()})
-    short, often = short_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
+    short, often = shorten_names({model for model, _ in full_names}), Counter(model for model, _ in full_names)
     judges: Judges = {}
     for name, judge in sorted(passes.items()):
         of_prompt = full_names[judge.model, judge.prompt].removeprefix(judge.model) if often[judge.model] > 1 else ""
@@ -66,17 +66,17 @@ def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
     wanted = {name}
     if name not in models.values():
         short = find_system(name, dict.fromkeys(models.values()))
-        wanted = {short} if short else _served(name, workspace)
+        wanted = {short} if short else _find_served_models(name, workspace)
     meant = [judge for judge, model in models.items() if model in wanted]
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_quoted(meant)}.")
-    there = f"there are verdicts of {_quoted(judges)}" if judges else "no judge has given any"
-    raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {there}.")
+        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_list_judges(meant)}.")
+    verdicts = f"there are verdicts of {_list_judges(judges)}" if judges else "no judge has given any"
+    raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {verdicts}.")
 
 
-def _served(name: str, workspace: Workspace) -> set[str]:
+def _find_served_models(name: str, workspace: Workspace) -> set[str]:
     """Return the models that a judge was served as that was asked for by this name."""
     models: set[str] = set()
     for folder in run_folders(workspace):
@@ -86,31 +86,37 @@ def _served(name: str, workspace: Workspace) -> set[str]:
     return models
 
 
-def _quoted(judges: Collection[str]) -> str:
+def _list_judges(judges: Collection[str]) -> str:
     return join_names([f"'{one_line(judge)}'" for judge in judges])
 
 
 def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
     """Return what to add on judges who scored both sides, by the analysts who `scored` each; empty without any."""
-    both = [name for name, passes in judges.items() if all(not side.isdisjoint(passes) for side in map(set, scored))]
-    if not both:
+    shared_judges = [
+        name for name, passes in judges.items() if all(not side.isdisjoint(passes) for side in map(set, scored))
+    ]
+    if not shared_judges:
         return ""
     compare = command("genaipa", "compare", *sides, "--judge")
-    if len(both) == 1:
-        return f". The judge {one_line(both[0])} scored both: {compare} {command(both[0])}"
-    return f". {len(both)} judges scored both, {_quoted(both)}: {compare} NAME"
+    if len(shared_judges) == 1:
+        return f". The judge {one_line(shared_judges[0])} scored both: {compare} {command(shared_judges[0])}"
+    return f". {len(shared_judges)} judges scored both, {_list_judges(shared_judges)}: {compare} NAME"
 
 
-def own_family(judge: str, *frames: pd.DataFrame) -> str:
+def note_own_family(judge: str, *frames: pd.DataFrame) -> str:
     """Return the sentence on systems of the judge's own family, in tables that count its verdicts; else nothing."""
     judged = pd.concat([frame.loc[frame["counted"], ["system", "model", "analyst"]] for frame in frames]).astype("str")
-    models = {known.model for name in judged["analyst"].unique() if (known := Judge.parse(name))}
-    own = [
+    models = {parsed.model for name in judged["analyst"].unique() if (parsed := Judge.parse(name))}
+    family_systems = [
         str(system)
         for system, rows in judged.groupby("system")
-        if any(akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
+        if any(are_akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
-    return f"The judge {one_line(judge)} is of the family of {join_names(own)}, and may favour its own." if own else ""
+    return (
+        f"The judge {one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own."
+        if family_systems
+        else ""
+    )
 
 
 def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: bool = False) -> pd.DataFrame:
@@ -120,26 +126,28 @@ def count_verdicts(frame: pd.DataFrame, analysts: Collection[str], *, excluded: 
     """
     rows = frame[frame["unit"] == "answer"]
     verdicts = rows[rows["analyst"].isin(list(analysts)) & (rows["scorer"] == "machine") & rows["m_all"].notna()]
-    place = pd.MultiIndex.from_frame(rows[["run", "key"]])
-    rest = rows[~place.isin(pd.MultiIndex.from_frame(verdicts[["run", "key"]]))].drop_duplicates(["run", "key"])
-    values = [*metrics_of(frame), "m_all", "m_all_positive", "m_all_negative"]
-    rest = rest.assign(**dict.fromkeys(values, float("nan")), averaged=0)
-    made = pd.concat([verdicts, rest]).sort_index(kind="stable").assign(pi=float("nan"))
-    counted = made["m_all"].notna() & ((made["excluded"] == "") | excluded)
-    none = pd.Categorical([""] * len(made))
-    made = made.assign(counted=counted, in_wave=none, planned=none)
-    made.attrs = frame.attrs
-    return made
+    answer_keys = pd.MultiIndex.from_frame(rows[["run", "key"]])
+    unjudged = rows[~answer_keys.isin(pd.MultiIndex.from_frame(verdicts[["run", "key"]]))].drop_duplicates(
+        ["run", "key"]
+    )
+    values = [*list_metrics(frame), "m_all", "m_all_positive", "m_all_negative"]
+    unjudged = unjudged.assign(**dict.fromkeys(values, float("nan")), averaged=0)
+    judged = pd.concat([verdicts, unjudged]).sort_index(kind="stable").assign(pi=float("nan"))
+    counted = judged["m_all"].notna() & ((judged["excluded"] == "") | excluded)
+    none = pd.Categorical([""] * len(judged))
+    judged = judged.assign(counted=counted, in_wave=none, planned=none)
+    judged.attrs = frame.attrs
+    return judged
 
 
 def mean_by_system(frame: pd.DataFrame) -> dict[str, float]:
     """Return the M_all (10 to 100) of each system, by name: over answers, then over questions, as `genaipa judge`."""
-    by_answer = answers(frame).astype({"system": "str"})
-    each = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean()
-    return {str(system): float(mean) for system, mean in each.groupby(level=0).mean().items()}
+    by_answer = average_answers(frame).astype({"system": "str"})
+    question_means = by_answer.groupby(["system", "question"], observed=True)["m_all"].mean()
+    return {str(system): float(mean) for system, mean in question_means.groupby(level=0).mean().items()}
 
 
-def alone_in_words(study: Study) -> str:
+def describe_judges_alone(study: Study) -> str:
     """Return what judges alone gave, in a sentence without its full stop; empty where none scored an answer.
 
     Systems stand by name and never by value.
@@ -148,20 +156,20 @@ def alone_in_words(study: Study) -> str:
     parts = []
     for judge, analysts in list(judges.items())[:_NAMED]:
         means = mean_by_system(count_verdicts(study.table, analysts))
-        names = brief(means, _LONGEST)
+        names = brief_labels(means, _LONGEST)
         values = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in means.items())
         parts.append(f"by {one_line(judge)} alone: {values}")
-    more = f"; and by {number(len(judges) - _NAMED, 'more judge')}" if len(judges) > _NAMED else ""
-    return f"Judged {'; '.join(parts)}{more} ({NO_ESTIMATE})" if parts else ""
+    remainder = f"; and by {number(len(judges) - _NAMED, 'more judge')}" if len(judges) > _NAMED else ""
+    return f"Judged {'; '.join(parts)}{remainder} ({NO_ESTIMATE})" if parts else ""
 
 
-def judged_part(frame: pd.DataFrame, judges: Mapping[str, Collection[str]]) -> str:
+def note_unfinished_judges(frame: pd.DataFrame, judges: Mapping[str, Collection[str]]) -> str:
     """Return a sentence on the judges that did not score all answers; empty where each did."""
     scorable = frame[(frame["unit"] == "answer") & (frame["answer"] != "") & (frame["excluded"] == "")]
     whole = len(scorable.drop_duplicates(["run", "key"]))
-    said = []
+    sentences = []
     for judge, analysts in judges.items():
         scored = len(scorable[scorable["analyst"].isin(list(analysts))].drop_duplicates(["run", "key"]))
         if scored < whole:
-            said.append(f"{one_line(judge)} scored {scored:,} of {whole:,} answers.")
-    return " ".join(said)
+            sentences.append(f"{one_line(judge)} scored {scored:,} of {whole:,} answers.")
+    return " ".join(sentences)

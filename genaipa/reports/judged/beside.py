@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of, names_of
+from genaipa.answers.tidy import list_metrics, name_metrics
 from genaipa.reports import averages
 from genaipa.reports.averages import INTERVALS
-from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimated
-from genaipa.reports.table import Table, table
-from genaipa.scoring.current import in_effect
+from genaipa.reports.judged.estimate import LEAST, LEAST_IN_GROUP, estimate_averages
+from genaipa.reports.table import Table, make_table
+from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.stats.forecast import forecast_scores
 from genaipa.stats.rectified import count_effective_scores
@@ -55,21 +55,21 @@ _HEADINGS = {
 }
 
 
-def measures_of(frame: pd.DataFrame) -> dict[str, str]:
-    """M_all and the metrics of a tidy table → their names."""
-    return {"m_all": "M_all"} | {metric: names_of(frame).get(metric, metric) for metric in metrics_of(frame)}
+def measure_names(frame: pd.DataFrame) -> dict[str, str]:
+    """Map M_all and the metrics of a tidy table to their names."""
+    return {"m_all": "M_all"} | {metric: name_metrics(frame).get(metric, metric) for metric in list_metrics(frame)}
 
 
-def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
-    """A row for each system, experiment and measure that a judge scored; none in a study without a judge.
+def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
+    """Return a row for each system, experiment and measure that a judge scored; none in a study without a judge.
 
     `n_eff` is how many scores of people alone would be as sure, and `hours` what the ones more would take at the
     median of the seconds that the desk measured (of the `events`).
     """
-    found = estimated(frame)
-    rows = _rows(frame, found, events) if found.judges else []
-    judges = f" Judges: {', '.join(found.judges)}." if found.judges else ""
-    return table(
+    estimate = estimate_averages(frame)
+    rows = _estimate_rows(frame, estimate, events) if estimate.judges else []
+    judges = f" Judges: {', '.join(estimate.judges)}." if estimate.judges else ""
+    return make_table(
         "people-and-judge",
         "People alone, people and judge",
         "M_all (10 to 100) and the metrics (-1 to 1). Where people scored a random part of the answers and the judge "
@@ -93,23 +93,27 @@ def beside(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     )
 
 
-def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iterable[dict[str, object]]:
-    seconds = [event.seconds for event in in_effect(events) if event.scorer == "human" and event.seconds]
+def _estimate_rows(frame: pd.DataFrame, estimate: Estimate, events: Iterable[Event]) -> Iterable[dict[str, object]]:
+    seconds = [event.seconds for event in select_effective_events(events) if event.scorer == "human" and event.seconds]
     pace = median(seconds) if seconds else np.nan
-    names = measures_of(frame)
+    names = measure_names(frame)
     cells = {
-        (kind, measure): averages.weighted(of, measure)
-        for kind, of in (("people", found.people), ("both", found.frame), ("judge", found.judge))
+        (kind, measure): averages.weigh_cells(of, measure)
+        for kind, of in (("people", estimate.people), ("both", estimate.frame), ("judge", estimate.judge))
         for measure in names
     }
-    order = {measure: place for place, measure in enumerate(names)}
-    groups = found.groups.astype({"system": frame["system"].dtype}).assign(place=found.groups["measure"].map(order))
+    order = {measure: position for position, measure in enumerate(names)}
+    groups = estimate.groups.astype({"system": frame["system"].dtype}).assign(
+        place=estimate.groups["measure"].map(order)
+    )
     groups = groups.sort_values([*_BY, "place"], kind="stable")
     for row in groups[groups["judged"] > 0].to_dict("records"):
         system, experiment, measure, why = (row[name] for name in (*_BY, "measure", "why"))
         limits = M_ALL_RANGE if measure == "m_all" else (-1.0, 1.0)
-        people, both, judge = (
-            averages.mean_of(rows[(rows["system"] == system) & (rows["experiment"] == experiment)], measure, limits)
+        people, combined, judge = (
+            averages.estimate_column_mean(
+                rows[(rows["system"] == system) & (rows["experiment"] == experiment)], measure, limits
+            )
             for rows in (cells[kind, measure] for kind in ("people", "both", "judge"))
         )
         if judge["n"]:  # else it is about a regulation
@@ -118,32 +122,32 @@ def _rows(frame: pd.DataFrame, found: Estimate, events: Iterable[Event]) -> Iter
                 "experiment": experiment,
                 "measure": names[measure],
                 "why": why,
-                "scored": found.basis(system, experiment, measure=measure)
+                "scored": estimate.basis(system, experiment, measure=measure)
                 or f"people {row['scored']:,} of {row['answers']:,}",
                 "people": people["mean"],
                 "people_low": people["low"],
                 "people_high": people["high"],
-                **({} if why else {name: both[name] for name in ("mean", *_ENDS)}),
-                **({} if why else _of_answers(both["mean"], row["half"], limits)),
-                **({} if why else _worth(row["scored"], people, both, pace)),
+                **({} if why else {name: combined[name] for name in ("mean", *_ENDS)}),
+                **({} if why else _answers_interval(combined["mean"], row["half"], limits)),
+                **({} if why else _estimate_worth(row["scored"], people, combined, pace)),
                 "judge": judge["mean"],
             }
 
 
-def _of_answers(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
-    """The interval for these very answers, within the scale."""
+def _answers_interval(mean: Any, half: float, limits: tuple[float, float]) -> dict[str, float]:
+    """Return the interval for these very answers, within the scale."""
     ends = (min(max(end, limits[0]), limits[1]) for end in (mean - half, mean + half))
     return dict(zip(_ANSWERS, ends, strict=True))
 
 
-def _worth(scored: int, people: dict[str, Any], both: dict[str, Any], pace: float) -> dict[str, float]:
-    """The number of scores of people alone that would be as sure, and the hours that those not given would take.
+def _estimate_worth(scored: int, people: dict[str, Any], combined: dict[str, Any], pace: float) -> dict[str, float]:
+    """Return the number of scores of people alone that would be as sure, and the hours that those not given would take.
 
     As sure for policies like these, which verdicts are about. Few documents say roughly how they differ, so that it is
     no more than what would be as sure for these documents, and no less than what people scored.
     """
     alone, judged = (
-        [side[f"{target}high"] - side[f"{target}low"] for target in ("", "policies_")] for side in (people, both)
+        [side[f"{target}high"] - side[f"{target}low"] for target in ("", "policies_")] for side in (people, combined)
     )
     worth = count_effective_scores(scored, alone, judged)
     return {"n_eff": worth, "hours": (worth - scored) * pace / 3600}
@@ -157,23 +161,23 @@ def explain_forecast(forecast: Forecast, target: float) -> str:
     """Return the forecast for a target in words, as in "about 20 more (10 to 40)"."""
     if forecast.half <= target:
         return "reached"
-    more, least, most = forecast.find_more(target)
-    if isinf(least):
+    needed, lowest, highest = forecast.find_more(target)
+    if isinf(lowest):
         return "not by scoring"
-    if isinf(more):
-        return f"at least {max(round(least), 1)} more, and perhaps not by scoring"
-    end = "more than there are" if isinf(most) else str(round(most))
-    return f"about {max(round(more), 1)} more ({round(least)} to {end})"
+    if isinf(needed):
+        return f"at least {max(round(lowest), 1)} more, and perhaps not by scoring"
+    end = "more than there are" if isinf(highest) else str(round(highest))
+    return f"about {max(round(needed), 1)} more ({round(lowest)} to {end})"
 
 
 def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast | None:
     """Return the forecast of M_all of a system in an experiment; None without an estimate that has an interval."""
-    found = estimated(frame)
-    given = found.given[found.given["measure"] == "m_all"]
-    row = given[(given["system"] == system) & (given["experiment"] == experiment)]
-    cells = averages.weighted(found.frame, "m_all")
+    estimate = estimate_averages(frame)
+    usable = estimate.usable_groups[estimate.usable_groups["measure"] == "m_all"]
+    row = usable[(usable["system"] == system) & (usable["experiment"] == experiment)]
+    cells = averages.weigh_cells(estimate.frame, "m_all")
     cells = cells[(cells["system"] == system) & (cells["experiment"] == experiment)]
-    mean = averages.mean_of(cells, "m_all")
+    mean = averages.estimate_column_mean(cells, "m_all")
     if row.empty or not float(mean["high"]) > float(mean["low"]):  # type: ignore[arg-type]
         return None
     means = cells.groupby("question", observed=True)["m_all"].mean()
@@ -182,26 +186,28 @@ def find_forecast(frame: pd.DataFrame, system: str, experiment: str) -> Forecast
     return forecast_scores(means, int(answers), int(scored), float(within), half)
 
 
-def forecasts(frame: pd.DataFrame) -> Table:
-    """A row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
-    groups = estimated(frame).given[_BY].drop_duplicates().itertuples(index=False, name=None)
-    known = [
-        (system, experiment, one) for system, experiment in groups if (one := find_forecast(frame, system, experiment))
+def forecast_table(frame: pd.DataFrame) -> Table:
+    """Return a row for each system and experiment with an estimate of M_all: how many scores more each target takes."""
+    groups = estimate_averages(frame).usable_groups[_BY].drop_duplicates().itertuples(index=False, name=None)
+    forecast_groups = [
+        (system, experiment, forecast)
+        for system, experiment in groups
+        if (forecast := find_forecast(frame, system, experiment))
     ]
     rows = [
         {
             "system": system,
             "experiment": experiment,
-            "scored": one.scored,
-            "half": one.half,
-            "floor": one.floor,
-            **{f"to{target:g}": explain_forecast(one, target) for target in TARGETS},
+            "scored": forecast.scored,
+            "half": forecast.half,
+            "floor": forecast.floor,
+            **{f"to{target:g}": explain_forecast(forecast, target) for target in TARGETS},
         }
-        for system, experiment, one in known
+        for system, experiment, forecast in forecast_groups
     ]
     names = {f"to{target:g}": f"±{target:g}" for target in TARGETS}
     columns = ["system", "experiment", "scored", "half", *names, "floor"]
-    return table(
+    return make_table(
         "forecast",
         "How many more scores would be enough",
         "For the interval of M_all (10 to 100) for these documents, from people and judge: half of it now, how many "
@@ -215,13 +221,13 @@ def forecasts(frame: pd.DataFrame) -> Table:
     )
 
 
-def in_words(frame: pd.DataFrame) -> list[str]:
-    """The forecasts as sentences, one for each system and experiment."""
-    said = []
-    for system, experiment in estimated(frame).given[_BY].drop_duplicates().itertuples(index=False):
-        if one := find_forecast(frame, system, experiment):
-            parts = [f"±{target:g}: {explain_forecast(one, target)}" for target in TARGETS]
-            allow = f"these {one.questions} questions allow ±{one.floor:.1f}"
-            beyond = "; more questions or documents would do it" if any("not by" in each for each in parts) else ""
-            said.append(f"{system}, {experiment}: ±{one.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
-    return said
+def describe_forecasts(frame: pd.DataFrame) -> list[str]:
+    """Return the forecasts as sentences, one for each system and experiment."""
+    sentences = []
+    for system, experiment in estimate_averages(frame).usable_groups[_BY].drop_duplicates().itertuples(index=False):
+        if forecast := find_forecast(frame, system, experiment):
+            parts = [f"±{target:g}: {explain_forecast(forecast, target)}" for target in TARGETS]
+            allow = f"these {forecast.questions} questions allow ±{forecast.floor:.1f}"
+            beyond = "; more questions or documents would do it" if any("not by" in part for part in parts) else ""
+            sentences.append(f"{system}, {experiment}: ±{forecast.half:.1f} now; {'; '.join(parts)}; {allow}{beyond}.")
+    return sentences

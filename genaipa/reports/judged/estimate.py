@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from genaipa.answers.tidy import metrics_of
-from genaipa.judging.name import Judge, akin
-from genaipa.reports.averages import kept
+from genaipa.answers.tidy import list_metrics
+from genaipa.judging.name import Judge, are_akin
+from genaipa.reports.averages import cache_per_frame
 from genaipa.scoring.waves import SIZE
 from genaipa.stats.looks import UNFINISHED
 from genaipa.stats.reason import Reason
@@ -70,33 +70,33 @@ class Estimate:
     judges: tuple[str, ...]
 
     @classmethod
-    def of_people(cls, frame: pd.DataFrame) -> Estimate:
-        """The tidy table as it is, whose averages are people's."""
+    def people_only(cls, frame: pd.DataFrame) -> Estimate:
+        """Return the tidy table as it is, whose averages are people's."""
         none = pd.DataFrame(columns=list(_ABOUT))
         return cls(frame, frame, frame, is_z=False, has_others=False, groups=none, judges=())
 
     @cached_property
-    def given(self) -> pd.DataFrame:
+    def usable_groups(self) -> pd.DataFrame:
         """The groups that have an estimate."""
         return self.groups[self.groups["why"] == ""]
 
     def basis(self, *group: str, measure: str = "m_all") -> str:
-        """The answers behind a system's estimates, or behind one experiment's; empty without an estimate.
+        """Return the answers behind a system's estimates, or behind one experiment's; empty without an estimate.
 
         As in "people 64 of 160, judge all (own family)".
         """
-        rows = self.given[self.given["measure"] == measure]
+        rows = self.usable_groups[self.usable_groups["measure"] == measure]
         for column, name in zip(_GROUP[1:], group, strict=False):
             rows = rows[rows[column] == name]
         if rows.empty:
             return ""
         answers, scored, judged = (int(rows[name].sum()) for name in ("answers", "scored", "judged"))
-        own = " (own family)" if rows["own"].any() else ""
-        return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}{own}"
+        family_note = " (own family)" if rows["own"].any() else ""
+        return f"people {scored:,} of {answers:,}, judge {'all' if judged == answers else f'{judged:,}'}{family_note}"
 
-    def in_words(self) -> str:
-        """A sentence for the notes of tables that hold estimates; empty where none does."""
-        if self.given.empty:
+    def describe(self) -> str:
+        """Return a sentence for the notes of tables that hold estimates; empty where none does."""
+        if self.usable_groups.empty:
             return ""
         return (
             f" Where people scored a random part and a judge ({', '.join(self.judges)}) all, an average is an estimate "
@@ -104,49 +104,51 @@ class Estimate:
         )
 
 
-def estimated(frame: pd.DataFrame) -> Estimate:
-    """The tidy table that averages are taken of: with estimates where there are any, else as it is."""
-    return _with_estimates(frame) or Estimate.of_people(frame)
+def estimate_averages(frame: pd.DataFrame) -> Estimate:
+    """Return the tidy table that averages are taken of: with estimates where there are any, else as it is."""
+    return _find_estimates(frame) or Estimate.people_only(frame)
 
 
-@kept
-def _with_estimates(frame: pd.DataFrame) -> Estimate | None:
-    """The estimates, if there are any; a table as it is would be part of what is kept of it."""
-    (found,) = estimates([frame])
-    return None if found.frame is frame else found
+@cache_per_frame
+def _find_estimates(frame: pd.DataFrame) -> Estimate | None:
+    """Return the estimates, if there are any; the cache must not hold a frame that is its own key."""
+    (estimate,) = estimate_sides([frame])
+    return None if estimate.frame is frame else estimate
 
 
-def estimates(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
-    """The estimates of several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
+def estimate_sides(frames: Sequence[pd.DataFrame], *, alike: bool = False) -> list[Estimate]:
+    """Estimate several tidy tables of one workspace, the sides of a comparison, with one λ for all of them.
 
     What is to be compared in pairs has to be z `alike`, since a single z means nothing but in its sum.
     """
-    rows = pd.concat([_scored(frame).assign(side=side) for side, frame in enumerate(frames)], ignore_index=True)
-    judges = _judges(rows)
+    rows = pd.concat(
+        [_select_answer_rows(frame).assign(side=side) for side, frame in enumerate(frames)], ignore_index=True
+    )
+    judges = _find_judges(rows)
     waves = rows["in_wave"].astype(str)
     if not judges and not ((waves == "yes").any() and (rows["counted"] & (waves != "yes")).any()):
-        return list(map(Estimate.of_people, frames))
-    answers = _answers(rows, judges)
+        return list(map(Estimate.people_only, frames))
+    answers = _collect_answers(rows, judges)
     sides = answers.table["side"].to_numpy()
-    beside = _by_wave(answers, alike=alike)
-    return [_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(frames)]
+    beside = _find_wave_answers(answers, alike=alike)
+    return [_estimate_side(frame, answers, sides == side, judges, beside) for side, frame in enumerate(frames)]
 
 
-def _scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of answers that averages may take, whoever scored them."""
+def _select_answer_rows(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of answers that averages may take, whoever scored them."""
     excluded = frame["excluded"] != ""
     allowed = ~excluded | bool((frame["counted"] & excluded).any())
-    names = ["run", "key", *_OF[1:], "in_wave", "pi", "analyst", "scorer", "rubric", "counted", *_measures(frame)]
-    found: pd.DataFrame = frame.loc[(frame["unit"] == "answer") & (frame["answer"] != "") & allowed, names]
-    return found.assign(row=found.index)
+    names = ["run", "key", *_OF[1:], "in_wave", "pi", "analyst", "scorer", "rubric", "counted", *_list_measures(frame)]
+    selected: pd.DataFrame = frame.loc[(frame["unit"] == "answer") & (frame["answer"] != "") & allowed, names]
+    return selected.assign(row=selected.index)
 
 
-def _measures(frame: pd.DataFrame) -> list[str]:
-    return [*metrics_of(frame), "m_all"]
+def _list_measures(frame: pd.DataFrame) -> list[str]:
+    return [*list_metrics(frame), "m_all"]
 
 
-def _judges(rows: pd.DataFrame) -> dict[str, Judge]:
-    """The analysts that are judges, as the store names them."""
+def _find_judges(rows: pd.DataFrame) -> dict[str, Judge]:
+    """Return the analysts that are judges, as the store names them."""
     named = rows.loc[rows["scorer"] == "machine", "analyst"].astype(str).unique()
     return {name: judge for name in sorted(named) if (judge := Judge.parse(name)) is not None}
 
@@ -155,7 +157,7 @@ class _Answers(NamedTuple):
     """A row for each answer, with what is known of it: people's scores, the judge's, and whether it was drawn.
 
     `table` has `_OF`, and `row`, the first of the answer in its tidy table; scores are by measure, NaN for none.
-    `asked` are answers that people are asked to score, `drawn` says which of them correct the judge, and out of which.
+    `asked` are answers that people are asked to score, `sample` says which of them correct the judge, and out of which.
     `rubrics` are the ones by which people scored.
     """
 
@@ -164,22 +166,22 @@ class _Answers(NamedTuple):
     judge: pd.DataFrame
     asked: Flags
     late: Flags
-    drawn: Sample
+    sample: Sample
     rubrics: frozenset[str]
 
     @property
     def counts(self) -> Flags:
         """Whether an answer's score by people counts: the wave's, and those from before the draw."""
-        found: Flags = self.people["m_all"].notna().to_numpy() & (self.drawn.scored | ~self.drawn.eligible)
-        return found
+        flags: Flags = self.people["m_all"].notna().to_numpy() & (self.sample.scored | ~self.sample.eligible)
+        return flags
 
 
-def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
-    place = rows.groupby(["side", "run", "key"], observed=True, sort=False).ngroup()
-    table = rows[~place.duplicated()].reset_index(drop=True)
-    measures, by_people = _measures(rows), rows["counted"] & (rows["scorer"] != "machine")
+def _collect_answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
+    answer_numbers = rows.groupby(["side", "run", "key"], observed=True, sort=False).ngroup()
+    table = rows[~answer_numbers.duplicated()].reset_index(drop=True)
+    measures, by_people = _list_measures(rows), rows["counted"] & (rows["scorer"] != "machine")
     rubrics = frozenset(rows.loc[by_people, "rubric"].astype(str))
-    people = rows.loc[by_people, measures].groupby(place[by_people]).mean().reindex(table.index)
+    people = rows.loc[by_people, measures].groupby(answer_numbers[by_people]).mean().reindex(table.index)
     analysts = rows["analyst"].astype(str)
     verdicts = (rows["scorer"] == "machine") & analysts.isin(list(judges))
     # Without a score of people's, there is only the rubric of the verdicts, if they have one and the same.
@@ -187,7 +189,7 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     verdicts &= rows["rubric"].astype(str).isin(list(rubrics or (of_verdicts if len(of_verdicts) == 1 else ())))
     # Passes first, so that no judge counts for more because it was asked more often.
     names = analysts[verdicts].map({name: f"{judge.model}@{judge.prompt}" for name, judge in judges.items()})
-    judge = rows.loc[verdicts, measures].groupby([place[verdicts], names]).mean().groupby(level=0).mean()
+    judge = rows.loc[verdicts, measures].groupby([answer_numbers[verdicts], names]).mean().groupby(level=0).mean()
     in_wave, pi = (table["in_wave"].astype(str) == "yes").to_numpy(), table["pi"].to_numpy()
     scored = people["m_all"].notna().to_numpy()
     # What was scored before the draw counts as itself. What the wave could have drawn, and did not, counts as if it had
@@ -196,130 +198,144 @@ def _answers(rows: pd.DataFrame, judges: dict[str, Judge]) -> _Answers:
     cell, question, group = (
         np.asarray(table.groupby(_OF[:size], observed=True, sort=False).ngroup(), np.int64) for size in (5, 4, 3)
     )
-    drawn = Sample(eligible & in_wave & scored, eligible, cell, question, group)
+    sample = Sample(eligible & in_wave & scored, eligible, cell, question, group)
     late = np.isnan(pi) & ~scored
-    return _Answers(table, people, judge.reindex(table.index), in_wave, late, drawn, rubrics)
+    return _Answers(table, people, judge.reindex(table.index), in_wave, late, sample, rubrics)
 
 
-def _by_wave(answers: _Answers, *, alike: bool) -> Flags:
-    """The answers of the groups whose average is a finished wave's, apart from what else people scored there.
+def _find_wave_answers(answers: _Answers, *, alike: bool) -> Flags:
+    """Return the answers of the groups whose average is a finished wave's, apart from what else people scored there.
 
     Where groups are to be `alike`, it is all of an experiment, or none if people's scores of one are no sample.
     """
-    drawn, unscored = answers.drawn, answers.people["m_all"].isna().to_numpy()
+    sample, unscored = answers.sample, answers.people["m_all"].isna().to_numpy()
     experiment = answers.table["experiment"].astype(str).to_numpy()
-    groups = [drawn.group == number for number in np.unique(drawn.group)]
+    groups = [sample.group == number for number in np.unique(sample.group)]
     finished = [_is_finished(answers, group) and bool((group & unscored).any()) for group in groups]
-    others = [bool((group & ~unscored & ~drawn.scored).any()) for group in groups]
-    found = np.zeros(len(experiment), bool)
-    for group, done, more in zip(groups, finished, others, strict=True):
-        near = [n for n, one in enumerate(groups) if experiment[one][0] == experiment[group][0]] if alike else []
+    others_scored = [bool((group & ~unscored & ~sample.scored).any()) for group in groups]
+    wave_answers = np.zeros(len(experiment), bool)
+    for group, done, has_others in zip(groups, finished, others_scored, strict=True):
+        near = (
+            [n for n, other_group in enumerate(groups) if experiment[other_group][0] == experiment[group][0]]
+            if alike
+            else []
+        )
         samples = all(finished[n] or not (groups[n] & unscored).any() for n in near)
-        wanted = more or any((finished[n] and others[n]) or not _refused(answers, groups[n]) for n in near)
-        found |= group & (done and samples and wanted)
-    return found
+        wanted = has_others or any(
+            (finished[n] and others_scored[n]) or not _explain_no_estimate(answers, groups[n]) for n in near
+        )
+        wave_answers |= group & (done and samples and wanted)
+    return wave_answers
 
 
 def _is_finished(answers: _Answers, group: Flags) -> bool:
-    """Whether people finished a group's wave, which is a sample of its answers."""
+    """Tell whether people finished a group's wave, which is a sample of its answers."""
     unscored = answers.people["m_all"].isna().to_numpy()
-    size, asked = int(group.sum()), int((answers.asked & group).sum())
+    size, wave_size = int(group.sum()), int((answers.asked & group).sum())
     missing, late = (int((of & group).sum()) for of in (answers.asked & unscored, answers.late))
-    return asked > 0 and missing <= UNFINISHED * asked and late <= UNFINISHED * size
+    return wave_size > 0 and missing <= UNFINISHED * wave_size and late <= UNFINISHED * size
 
 
-def _refused(answers: _Answers, group: Flags) -> str:
+def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
     """Why a group has no estimate of any measure; or nothing."""
-    unscored, drawn = answers.people["m_all"].isna().to_numpy(), answers.drawn.scored
-    size, asked, all_scored = int(group.sum()), int((answers.asked & group).sum()), int(drawn.sum())
-    scored, missing, late = (int((of & group).sum()) for of in (drawn, answers.asked & unscored, answers.late))
+    unscored, sampled = answers.people["m_all"].isna().to_numpy(), answers.sample.scored
+    size, wave_size, all_scored = int(group.sum()), int((answers.asked & group).sum()), int(sampled.sum())
+    scored, missing, late = (int((of & group).sum()) for of in (sampled, answers.asked & unscored, answers.late))
     reasons = {
         "People scored all of its answers.": not (group & unscored).any(),
-        "So few answers are not drawn from: people score all of them, with: genaipa score": not asked and size <= SIZE,
-        "Nothing was drawn from its answers; draw with: genaipa sample": not asked,
+        "So few answers are not drawn from: people score all of them, with: genaipa score": not wave_size
+        and size <= SIZE,
+        "Nothing was drawn from its answers; draw with: genaipa sample": not wave_size,
         f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
         f"{all_scored} scored answers of waves: below {LEAST}, no estimate.": all_scored < LEAST,
         f"{scored} scored answers of its wave: below {LEAST_IN_GROUP}, no estimate.": scored < LEAST_IN_GROUP,
         f"{late} of its {size} answers came after the draw; draw again with: genaipa sample": late > UNFINISHED * size,
-        f"{missing} of the {asked} answers of its wave lack a score: above {UNFINISHED:.0%}, no estimate.": (
-            missing > UNFINISHED * asked
+        f"{missing} of the {wave_size} answers of its wave lack a score: above {UNFINISHED:.0%}, no estimate.": (
+            missing > UNFINISHED * wave_size
         ),
         "No judge scored its answers by the people's rubric.": answers.judge.loc[group, "m_all"].isna().all(),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _side(frame: pd.DataFrame, answers: _Answers, here: Flags, judges: dict[str, Judge], beside: Flags) -> Estimate:
-    """The estimates of the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
-    drawn, measures = answers.drawn, _measures(frame)
-    judge = pd.DataFrame({name: fill_judge(answers.judge[name], drawn.group) for name in measures})
+def _estimate_side(
+    frame: pd.DataFrame, answers: _Answers, in_side: Flags, judges: dict[str, Judge], beside: Flags
+) -> Estimate:
+    """Estimate the answers of one tidy table; `beside` are answers of groups whose average is the wave's."""
+    sample, measures = answers.sample, _list_measures(frame)
+    judge = pd.DataFrame({name: fill_judge(answers.judge[name], sample.group) for name in measures})
     slopes = {}
     values: dict[str, dict[str, Floats]] = {}
     for name in measures:
-        people, said = answers.people[name].to_numpy(), judge[name].to_numpy()
-        slopes[name] = drawn.fit_slope(people, said)
-        values[name] = {"z": drawn.rectify(people, said, slopes[name]), "people": people, "judge": said}
-    rows, whole, known = [], np.zeros(len(here), bool), np.zeros(len(here), bool)
+        people, verdicts = answers.people[name].to_numpy(), judge[name].to_numpy()
+        slopes[name] = sample.fit_slope(people, verdicts)
+        values[name] = {"z": sample.rectify(people, verdicts, slopes[name]), "people": people, "judge": verdicts}
+    rows, whole, judged_rows = [], np.zeros(len(in_side), bool), np.zeros(len(in_side), bool)
     means, models = _published_means(frame, measures), tuple(dict.fromkeys(judge.model for judge in judges.values()))
     # Without a judge, z is what people say alone.
-    nothing = np.zeros(len(here))
-    alone = pd.DataFrame({name: drawn.rectify(values[name]["people"], nothing, 0.0) for name in measures})
-    beside = beside & here
+    nothing = np.zeros(len(in_side))
+    alone = pd.DataFrame({name: sample.rectify(values[name]["people"], nothing, 0.0) for name in measures})
+    beside = beside & in_side
     z = answers.people.copy()
     z[beside] = alone[beside]
-    for number in np.unique(drawn.group[here]):
-        group = drawn.group == number
+    for number in np.unique(sample.group[in_side]):
+        group = sample.group == number
         about = answers.table.loc[group, _GROUP[1:]].iloc[0].to_dict()
         counts = {
             "answers": int(group.sum()),
             "scored": int((answers.counts & group).sum()),
             "judged": int(answers.judge.loc[group, "m_all"].notna().sum()),
-            "own": _own(frame, about["system"], models),
+            "own": _has_own_judge(frame, about["system"], models),
         }
-        none = _refused(answers, group)
-        known |= group & bool(counts["judged"])
+        none = _explain_no_estimate(answers, group)
+        judged_rows |= group & bool(counts["judged"])
         for name in measures:
-            people, said = values[name]["people"], values[name]["judge"]
-            useless = _USELESS[drawn.check_judge(people, said, slopes[name], group)]
+            people, verdicts = values[name]["people"], values[name]["judge"]
+            useless = _USELESS[sample.check_judge(people, verdicts, slopes[name], group)]
             why = none or means.get((*about.values(), name)) or useless
-            left = people - slopes[name] * said
-            spread = {"residual": drawn.residual_variance(left, group), "half": drawn.half_width(left, group)}
+            residuals = people - slopes[name] * verdicts
+            spread = {
+                "residual": sample.residual_variance(residuals, group),
+                "half": sample.half_width(residuals, group),
+            }
             rows.append({**about, "measure": name, **counts, "slope": slopes[name], **spread, "why": why})
             if not why:
                 z.loc[group, name] = values[name]["z"][group]
                 whole |= group
     groups = pd.DataFrame(rows, columns=list(_ABOUT))
-    shown = _table(frame, answers, whole | beside, z, drawn.known)
-    others = bool(beside.any())
-    # Where the two are the same, so that what is `kept` of one is found for the other.
-    by_wave = _table(frame, answers, beside, alone, drawn.known) if others or whole.any() else shown
+    both_table = _replace_cells(frame, answers, whole | beside, z, sample.has_scores)
+    has_others = bool(beside.any())
+    # Where the two are the same, so that cached results of one serve the other.
+    by_wave = (
+        _replace_cells(frame, answers, beside, alone, sample.has_scores) if has_others or whole.any() else both_table
+    )
     # The judge's average rests on nobody's scores but its own.
-    by_judge = _table(frame, answers, known, judge, known)
-    return Estimate(shown, by_wave, by_judge, others or bool(whole.any()), others, groups, models)
+    by_judge = _replace_cells(frame, answers, judged_rows, judge, judged_rows)
+    return Estimate(both_table, by_wave, by_judge, has_others or bool(whole.any()), has_others, groups, models)
 
 
-def _own(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
-    """Whether a judge is of the family of the system, or of a model that answered for it."""
+def _has_own_judge(frame: pd.DataFrame, system: str, judges: Sequence[str]) -> bool:
+    """Tell whether a judge is of the family of the system, or of a model that answered for it."""
     models = frame.loc[frame["system"] == system, "model"].unique()
-    return any(akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
+    return any(are_akin(judge, str(name)) for judge in judges for name in (system, *models) if name)
 
 
 def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """System, experiment and measure → why there is no estimate, where a study published means over documents alone.
+    """Say where a study published means over documents alone: system, experiment and measure → why no estimate.
 
     No document's share of such a mean is known, so that none could be z.
     """
     rows = frame[(frame["unit"] == "table") & frame["counted"]]
 
-    def known(here: pd.DataFrame) -> set[tuple[str, ...]]:
-        groups = here[_GROUP[1:]].astype(str)
+    def list_groups(subset: pd.DataFrame) -> set[tuple[str, ...]]:
+        groups = subset[_GROUP[1:]].astype(str)
         return {
             (*group, name)
             for name in measures
-            for group in groups[here[name].notna()].drop_duplicates().itertuples(index=False, name=None)
+            for group in groups[subset[name].notna()].drop_duplicates().itertuples(index=False, name=None)
         }
 
-    only = known(rows[rows["document"] == ""]) - known(rows[rows["document"] != ""])
+    only = list_groups(rows[rows["document"] == ""]) - list_groups(rows[rows["document"] != ""])
     return dict.fromkeys(only, "A study published its means over documents: they stand alone.")
 
 
@@ -333,34 +349,36 @@ _USELESS = {
 """Why a group has no estimate of a measure though it could have."""
 
 
-def _table(frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags) -> pd.DataFrame:
-    """The tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.
+def _replace_cells(
+    frame: pd.DataFrame, answers: _Answers, whole: Flags, values: pd.DataFrame, scored: Flags
+) -> pd.DataFrame:
+    """Return the tidy table with one row for each cell of the `whole` groups, which holds the mean of these values.
 
     `scored` are the answers to questions that have a score, by whose number the degrees of freedom go.
     """
     if not whole.any():
         return frame.copy(deep=False)
-    drawn = answers.drawn
-    found = values[whole].groupby(drawn.cell[whole], sort=False).mean()
-    first = ~pd.Series(drawn.cell[whole]).duplicated().to_numpy()
+    sample = answers.sample
+    means = values[whole].groupby(sample.cell[whole], sort=False).mean()
+    first = ~pd.Series(sample.cell[whole]).duplicated().to_numpy()
     places = answers.table.loc[whole, "row"].to_numpy()
     roles = ["score", ""]
     plain = frame.assign(role=frame["role"].cat.set_categories(frame["role"].cat.categories.union(roles, sort=False)))
-    known = scored[whole][first]
+    has_scores = scored[whole][first]
     new: dict[str, Any] = {
-        **{str(name): found[name].to_numpy() for name in found},
+        **{str(name): means[name].to_numpy() for name in means},
         **dict.fromkeys(("m_all_positive", "m_all_negative"), np.nan),
-        "averaged": known.astype("int32"),
-        "role": pd.Categorical(np.where(known, *roles), categories=plain["role"].cat.categories),
+        "averaged": has_scores.astype("int32"),
+        "role": pd.Categorical(np.where(has_scores, *roles), categories=plain["role"].cat.categories),
         "counted": True,
     }
     cells = plain.loc[places[first]].assign(**new)
-    replaced = plain["unit"].eq("answer") & _named(plain, cells)
+    replaced = plain["unit"].eq("answer") & _is_in_groups(plain, cells)
     return pd.concat([plain.assign(counted=plain["counted"] & ~replaced), cells], ignore_index=True)
 
 
-def _named(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
-    """Whether a row is of a system and experiment that the cells are of."""
+def _is_in_groups(frame: pd.DataFrame, cells: pd.DataFrame) -> pd.Series[bool]:
+    """Tell whether a row is of a system and experiment that the cells are of."""
     groups = pd.MultiIndex.from_frame(cells[_GROUP[1:]].astype(str).drop_duplicates())
-    there: Any = pd.MultiIndex.from_frame(frame[_GROUP[1:]].astype(str)).isin(groups)
-    return pd.Series(there, index=frame.index)
+    is_member: Any = pd.MultiIndex.from_frame(frame[_GROUP[1:]].astype(str)).isin(groups)
+    return pd.Series(is_member, index=frame.index)

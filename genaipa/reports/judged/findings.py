@@ -21,7 +21,7 @@ from genaipa.reports.judged.quality import (
     PEOPLE,
 )
 from genaipa.reports.judged.verdicts import LEAST
-from genaipa.reports.table import Table, table
+from genaipa.reports.table import Table, make_table
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
@@ -36,38 +36,38 @@ LENIENCY_MARGIN = 5.0
 """Points of M_all (10 to 100) up to which a judge is as lenient as people: a step of one metric of five is 4.5."""
 
 
-def findings(given: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table) -> Table:
+def judge_findings(verdicts: Verdicts, agreement: Table, against: Table, leniency: Table, alternative: Table) -> Table:
     """Make a row for each judge: its passes, how much it judged, and what follows from the other tables."""
     columns = ["judge", "passes", "judged", "answers", "finding"]
     rows = []
-    for judge, both in given.both.items():
+    for judge, both_scored in verdicts.both_scored.items():
         tables = (agreement.data, against.data, leniency.data, alternative.data)
-        said = _words(judge, int(both.sum()), *tables)
-        own = given.judges[judge]
-        counts = (len(own.scorers), int((own.often > 0).sum()), int(both.sum()))
-        rows.append(dict(zip(columns, (judge, *counts, " ".join(said)), strict=True)))
-    return table(
+        sentences = _describe_judge(judge, int(both_scored.sum()), *tables)
+        passes = verdicts.judges[judge]
+        counts = (len(passes.scorers), int((passes.score_counts > 0).sum()), int(both_scored.sum()))
+        rows.append(dict(zip(columns, (judge, *counts, " ".join(sentences)), strict=True)))
+    return make_table(
         "judges",
         "What the judges are worth",
         "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "
         "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people. This "
         "is about the answers that people scored, too; it holds for the others where these are a random part (a wave)."
-        f"{_changed(given)}{_left_out(given)}",
+        f"{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"judged": "answers judged", "answers": "scored by people too"},
     )
 
 
-def _changed(given: Verdicts) -> str:
+def _note_changed_models(verdicts: Verdicts) -> str:
     """Name judges with one prompt that have no answer in common, as if a model had changed midway."""
-    names = list(given.judges)
+    names = list(verdicts.judges)
     apart = [
-        f"{one} and {other}"
-        for place, one in enumerate(names)
-        for other in names[place + 1 :]
-        if given.prompts[one] == given.prompts[other]
-        and not (given.judges[one].often * given.judges[other].often).any()
+        f"{first} and {second}"
+        for position, first in enumerate(names)
+        for second in names[position + 1 :]
+        if verdicts.prompts[first] == verdicts.prompts[second]
+        and not (verdicts.judges[first].score_counts * verdicts.judges[second].score_counts).any()
     ]
     if not apart:
         return ""
@@ -77,38 +77,42 @@ def _changed(given: Verdicts) -> str:
     )
 
 
-def _left_out(given: Verdicts) -> str:
-    if not given.left_out:
+def _note_other_rubrics(verdicts: Verdicts) -> str:
+    if not verdicts.left_out:
         return ""
-    scores = "1 score is" if given.left_out == 1 else f"{given.left_out:,} scores are"
+    scores = "1 score is" if verdicts.left_out == 1 else f"{verdicts.left_out:,} scores are"
     return f" {scores} by another rubric than this one, and compared with nothing here."
 
 
-def _words(
+def _describe_judge(
     judge: str,
-    both: int,
+    shared_answers: int,
     agreement: pd.DataFrame,
     against: pd.DataFrame,
     leniency: pd.DataFrame,
     alternative: pd.DataFrame,
 ) -> Iterator[str]:
-    if both < LEAST:
+    if shared_answers < LEAST:
         yield (
-            f"Not meaningful: people scored {both or 'none'} of the answers that it judged, and it takes {LEAST}."
+            f"Not meaningful: people scored {shared_answers or 'none'} of the answers that it judged, and it takes "
+            f"{LEAST}."
             " What it is worth is not known."
         )
         return
-    own = agreement[agreement["judge"] == judge]
-    with_people = own[own["with"] == PEOPLE].to_dict("records")
+    judge_rows = agreement[agreement["judge"] == judge]
+    with_people = judge_rows[judge_rows["with"] == PEOPLE].to_dict("records")
     yield from say_agreement(with_people, against[against["judge"] == judge].to_dict("records"))
     overall = next(row for row in with_people if row["measure"] == _OVERALL)
     if not isnan(overall["r"]):
-        yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{_range(overall, 'r_low', 'r_high')}."
-    yield from _lenient(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
-    again = own[(own["with"] == ITSELF) & (own["measure"] == _OVERALL) & own["alpha"].notna()]
+        interval = _write_range(overall, "r_low", "r_high")
+        yield f"Over answers, its M_all follows people's at r = {overall['r']:.2f}{interval}."
+    yield from _describe_leniency(leniency[(leniency["judge"] == judge) & (leniency["measure"] == _OVERALL)])
+    again = judge_rows[
+        (judge_rows["with"] == ITSELF) & (judge_rows["measure"] == _OVERALL) & judge_rows["alpha"].notna()
+    ]
     yield from (f"Asked again, it agrees with itself at {alpha:.2f} on M_all." for alpha in again["alpha"])
     tested = alternative[(alternative["judge"] == judge) & (alternative["measure"] == _OVERALL)]
-    yield from map(_replaces, tested.to_dict("records"))
+    yield from map(_describe_alternative_test, tested.to_dict("records"))
 
 
 _HOW = {
@@ -134,10 +138,10 @@ def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
         return
     groups: dict[str, list[str]] = {}
     for row in compared:
-        groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_alphas(row)}")
-    for how, words in _HOW.items():
-        if how in groups:
-            yield f"On {join_names(groups[how])} the judge agrees with people {words}."
+        groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_write_alphas(row)}")
+    for level, words in _HOW.items():
+        if level in groups:
+            yield f"On {join_names(groups[level])} the judge agrees with people {words}."
     if NOT_KNOWN in groups:
         yield (
             f"On {join_names(groups[NOT_KNOWN])} it is not known whether it agrees with people as much as they do with "
@@ -145,26 +149,27 @@ def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
         )
 
 
-def _alphas(row: Row) -> str:
+def _write_alphas(row: Row) -> str:
     if isnan(row["difference"]):
         return f" ({row['reason']})"
     sure = "no interval" if isnan(row["low"]) else f"{row['low']:+.2f} to {row['high']:+.2f}"
     return f" ({row['alpha']:.2f} against {row['people']:.2f}; {sure})"
 
 
-def _lenient(rows: pd.DataFrame) -> Iterator[str]:
+def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
     """Sentences on the judge's leniency on M_all, over all answers and towards its own family."""
     overall = rows[rows["by"] == ALL].to_dict("records")[0]
-    mean, sure = overall["mean"], _range(overall, "low", "high", " for these documents")
+    mean, sure = overall["mean"], _write_range(overall, "low", "high", " for these documents")
     if not isnan(mean):
-        how = say_leniency(mean, overall["low"], overall["high"])
-        yield f"{how}: its M_all less theirs is {mean:+z.2f} on average{sure}."
+        statement = say_leniency(mean, overall["low"], overall["high"])
+        yield f"{statement}: its M_all less theirs is {mean:+z.2f} on average{sure}."
     family = rows[rows["by"] == FAMILY].set_index("group")
     if {OWN, OTHER} <= {*family.index[family["mean"].notna()]}:
-        own, other = (family.loc[group].to_dict() for group in (OWN, OTHER))
+        family_row, others_row = (family.loc[group].to_dict() for group in (OWN, OTHER))
         yield (
-            f"For systems of its own family that is {own['mean']:+z.2f}{_range(own, 'low', 'high')}, for others "
-            f"{other['mean']:+z.2f}{_range(other, 'low', 'high')}."
+            f"For systems of its own family that is {family_row['mean']:+z.2f}"
+            f"{_write_range(family_row, 'low', 'high')}, for others "
+            f"{others_row['mean']:+z.2f}{_write_range(others_row, 'low', 'high')}."
         )
 
 
@@ -177,13 +182,13 @@ def say_leniency(mean: float, low: float, high: float) -> str:
     return f"It is {'more lenient than' if mean > 0 else 'harsher than' if mean < 0 else 'as lenient as'} people"
 
 
-def _replaces(row: Row) -> str:
+def _describe_alternative_test(row: Row) -> str:
     if isnan(row["winning"]):
         return f"The alternative annotator test can't be done: {row['reason'][0].lower()}{row['reason'][1:]}"
-    how = "passes" if row["passes"] == "yes" else "fails"
-    few = " (with two people only, which says little)" if row["reason"] else ""
-    return f"It {how} the alternative annotator test on M_all{few}: winning rate {row['winning']:.2f}."
+    result = "passes" if row["passes"] == "yes" else "fails"
+    caveat = " (with two people only, which says little)" if row["reason"] else ""
+    return f"It {result} the alternative annotator test on M_all{caveat}: winning rate {row['winning']:.2f}."
 
 
-def _range(row: Row, low: str, high: str, after: str = "") -> str:
+def _write_range(row: Row, low: str, high: str, after: str = "") -> str:
     return "" if isnan(row[low]) else f" ({row[low]:.2f} to {row[high]:.2f}{after})"

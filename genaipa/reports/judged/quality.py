@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from genaipa.judging.name import akin
+from genaipa.judging.name import are_akin
 from genaipa.reports import averages
 from genaipa.reports.averages import BOTH, INTERVALS, note_few_documents
-from genaipa.reports.crossed import crossed, why
-from genaipa.reports.judged.verdicts import LEAST, OVERALL, not_meaningful, without_value
-from genaipa.reports.table import Table, table
+from genaipa.reports.crossed import estimate_crossed_mean, explain_interval
+from genaipa.reports.judged.verdicts import LEAST, OVERALL, empty_columns, not_meaningful
+from genaipa.reports.table import Table, make_table
 from genaipa.scoring.agreement import describe_agreement, explain_alpha
-from genaipa.scoring.rubric import M_ALL_WIDTH, shown
+from genaipa.scoring.rubric import M_ALL_WIDTH, format_value
 from genaipa.stats.agreement import count_confusion
 from genaipa.stats.annotators import FEWEST_PEOPLE, compare_annotators
 from genaipa.stats.correlation import correlate
@@ -53,14 +53,14 @@ _HEADINGS = {
 }
 
 
-def agreement(given: Verdicts) -> Table:
-    """Alpha of each judge with people, with itself and with other judges, and of people with each other."""
+def agreement_table(verdicts: Verdicts) -> Table:
+    """Tabulate alpha of each judge with people, with itself and with other judges, and of people with each other."""
     columns = ["measure", "judge", "with", "answers", *_ALPHA, *_R, "reason"]
-    measures = enumerate(given.measures.values())
-    rows = [{"measure": name, **row} for measure, name in measures for row in _agreements(given, measure)]
+    measures = enumerate(verdicts.measures.values())
+    rows = [{"measure": name, **row} for measure, name in measures for row in _agreement_rows(verdicts, measure)]
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys((*_ALPHA, *_R), "float64"))
-    aside = without_value(data, "reason")
-    return table(
+    aside = empty_columns(data, "reason")
+    return make_table(
         "judges-agreement",
         "How far judges agree with people",
         "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) with its interval "
@@ -79,33 +79,37 @@ def agreement(given: Verdicts) -> Table:
     )
 
 
-def _agreements(given: Verdicts, measure: int) -> Iterator[dict[str, object]]:
-    people = given.people
+def _agreement_rows(verdicts: Verdicts, measure: int) -> Iterator[dict[str, object]]:
+    people = verdicts.people
     if len(people.answer):
-        yield {"judge": PEOPLE, "with": EACH_OTHER, **_among(given, people, measure)}
-    for judge, side in given.judges.items():
-        r = _correlation(given, judge, measure)
-        yield {"judge": judge, "with": PEOPLE, **_apart(given, side, people, measure), **r}
+        yield {"judge": PEOPLE, "with": EACH_OTHER, **_scorer_agreement(verdicts, people, measure)}
+    for judge, side in verdicts.judges.items():
+        r = _correlate_means(verdicts, judge, measure)
+        yield {"judge": judge, "with": PEOPLE, **_side_agreement(verdicts, side, people, measure), **r}
         if len(side.scorers) > 1:
-            yield {"judge": judge, "with": ITSELF, **_among(given, side, measure)}
-        others = [given.judges[name] for name in given.judges if name != judge]
-        if others:
-            yield {"judge": judge, "with": OTHERS, **_apart(given, side, others[0].with_(others[1:]), measure)}
+            yield {"judge": judge, "with": ITSELF, **_scorer_agreement(verdicts, side, measure)}
+        other_judges = [verdicts.judges[name] for name in verdicts.judges if name != judge]
+        if other_judges:
+            yield {
+                "judge": judge,
+                "with": OTHERS,
+                **_side_agreement(verdicts, side, other_judges[0].join(other_judges[1:]), measure),
+            }
 
 
-def _among(given: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
+def _scorer_agreement(verdicts: Verdicts, side: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of scorers with each other, on the answers that two or more of them scored."""
-    some = side.often > 1
-    return _found(int(some.sum()), given.compare_within(side, some, measure))
+    selected = side.score_counts > 1
+    return _agreement_values(int(selected.sum()), verdicts.compare_scorers(side, selected, measure))
 
 
-def _apart(given: Verdicts, first: GivenScores, second: GivenScores, measure: int) -> dict[str, object]:
+def _side_agreement(verdicts: Verdicts, first: GivenScores, second: GivenScores, measure: int) -> dict[str, object]:
     """Agreement of two sides, on the answers that both scored."""
-    some = (first.often > 0) & (second.often > 0)
-    return _found(int(some.sum()), given.compare(first, second, some, measure))
+    selected = (first.score_counts > 0) & (second.score_counts > 0)
+    return _agreement_values(int(selected.sum()), verdicts.compare(first, second, selected, measure))
 
 
-def _found(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
+def _agreement_values(answers: int, agreement: ScaleAgreement) -> dict[str, object]:
     if answers < LEAST:
         return {"answers": answers, "reason": not_meaningful(answers)}
     return {"answers": answers, **describe_agreement(agreement)}
@@ -116,19 +120,19 @@ MARGIN = 0.1
 AS_MUCH, LESS, MORE, NOT_KNOWN = "as much", "less", "more", "not known"
 
 
-def compare_judges(given: Verdicts) -> Table:
-    """Alpha of each judge with people less people's with each other, on the same answers, and what follows from it."""
+def compare_judges(verdicts: Verdicts) -> Table:
+    """Tabulate alpha of each judge with people less people's with each other, on the same answers."""
     columns = ["judge", "measure", "answers", "alpha", "people", "difference", "low", "high", "verdict", "reason"]
     rows = [
-        {"judge": judge, "measure": name, **_compared(*given.compare_with_people(judge, measure))}
-        for judge in given.judges
-        for measure, name in enumerate(given.measures.values())
+        {"judge": judge, "measure": name, **_comparison_values(*verdicts.compare_with_people(judge, measure))}
+        for judge in verdicts.judges
+        for measure, name in enumerate(verdicts.measures.values())
     ]
     ends = ("low", "high")
     numbers = ("alpha", "people", "difference", *ends)
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(numbers, "float64"))
-    aside = without_value(data, "reason")
-    return table(
+    aside = empty_columns(data, "reason")
+    return make_table(
         "judges-against-people",
         "A judge with people, and people with each other",
         "Krippendorff's alpha of the judge with people, and that of the same people with each other, on the same "
@@ -145,22 +149,22 @@ def compare_judges(given: Verdicts) -> Table:
     )
 
 
-def _compared(answers: int, found: AlphaDifference | None) -> dict[str, object]:
-    if found is None:
+def _comparison_values(answers: int, difference: AlphaDifference | None) -> dict[str, object]:
+    if difference is None:
         return {"answers": answers, "verdict": NOT_KNOWN, "reason": not_meaningful(answers)}
     return {
         "answers": answers,
-        "alpha": found.side,
-        "people": found.people,
-        "difference": found.side - found.people,
-        "low": found.low,
-        "high": found.high,
-        "verdict": _verdict(found.low, found.high),
-        "reason": explain_alpha(found.why),
+        "alpha": difference.side,
+        "people": difference.people,
+        "difference": difference.side - difference.people,
+        "low": difference.low,
+        "high": difference.high,
+        "verdict": _classify_difference(difference.low, difference.high),
+        "reason": explain_alpha(difference.why),
     }
 
 
-def _verdict(low: float, high: float) -> str:
+def _classify_difference(low: float, high: float) -> str:
     if np.isnan(low):
         return NOT_KNOWN
     if low >= -MARGIN and high <= MARGIN:
@@ -169,41 +173,43 @@ def _verdict(low: float, high: float) -> str:
 
 
 def answer_groups(study: Study) -> dict[str, dict[str, str]]:
-    """Groups of answers, by whether the document is `silent` and by its `language`: answer's digest → its group.
+    """Group answers by whether the document is `silent` and by its `language`: answer's digest → its group.
 
     A grouping that puts all answers into one group is left out, except a column that was asked for (`groups`).
     """
-    known = study.table.loc[study.table["answer"] != "", ["answer", "document", "silent"]]
-    known = known.drop_duplicates("answer").astype("str")
-    found = {
-        "silent": [_SILENT.get(value, "") for value in known["silent"]],
-        "language": [study.languages.get(document, "") for document in known["document"]],
+    answer_rows = study.table.loc[study.table["answer"] != "", ["answer", "document", "silent"]]
+    answer_rows = answer_rows.drop_duplicates("answer").astype("str")
+    group_values = {
+        "silent": [_SILENT.get(value, "") for value in answer_rows["silent"]],
+        "language": [study.languages.get(document, "") for document in answer_rows["document"]],
     }
-    asked = study.groups
-    if asked:
-        found[asked.by] = [asked.group_by_document.get(document, "") for document in known["document"]]
-    groups = {by: dict(zip(known["answer"], group, strict=True)) for by, group in found.items()}
-    wanted = asked.by if asked else ""
+    requested = study.groups
+    if requested:
+        group_values[requested.by] = [
+            requested.group_by_document.get(document, "") for document in answer_rows["document"]
+        ]
+    groups = {by: dict(zip(answer_rows["answer"], group, strict=True)) for by, group in group_values.items()}
+    wanted = requested.by if requested else ""
     return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}
 
 
-def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
-    """Alpha of each judge with people, by group of answers (`answer_groups`)."""
+def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[str, str]]) -> Table:
+    """Tabulate alpha of each judge with people, by group of answers (`answer_groups`)."""
     columns = ["judge", "by", "group", "measure", "answers", *_ALPHA, "reason"]
     rows: list[dict[str, object]] = []
-    for judge, both in given.both.items():
-        for by, known in groups.items():
-            of = np.array([known.get(answer, "") for answer in given.answers], dtype=np.str_)
-            for group in sorted({*of[both]} - {""}):
-                some = both & (of == group)
-                enough = some.sum() >= LEAST
-                for measure, name in list(enumerate(given.measures.values()))[: None if enough else 1]:
-                    found = given.compare(given.judges[judge], given.people, some, measure)
+    for judge, both_scored in verdicts.both_scored.items():
+        for by, group_by_answer in groups.items():
+            of = np.array([group_by_answer.get(answer, "") for answer in verdicts.answers], dtype=np.str_)
+            for group in sorted({*of[both_scored]} - {""}):
+                selected = both_scored & (of == group)
+                enough = selected.sum() >= LEAST
+                for measure, name in list(enumerate(verdicts.measures.values()))[: None if enough else 1]:
+                    measured = verdicts.compare(verdicts.judges[judge], verdicts.people, selected, measure)
                     about = {"judge": judge, "by": by, "group": str(group), "measure": name}
-                    rows.append({**about, **_found(int(some.sum()), found)})
+                    rows.append({**about, **_agreement_values(int(selected.sum()), measured)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
-    aside = without_value(data, "reason")
-    return table(
+    aside = empty_columns(data, "reason")
+    return make_table(
         "judges-agreement-apart",
         "Agreement with people, by group",
         "A judge with people, as in the table of all answers, over those to questions on which the document is silent, "
@@ -220,34 +226,36 @@ def agreement_apart(given: Verdicts, groups: Mapping[str, Mapping[str, str]]) ->
 # -- correlation --
 
 
-def _correlation(given: Verdicts, judge: str, measure: int) -> dict[str, object]:
-    both = given.both[judge]
-    if both.sum() < LEAST:
+def _correlate_means(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
+    both_scored = verdicts.both_scored[judge]
+    if both_scored.sum() < LEAST:
         return {}
-    ours, theirs = (side.means[both, measure] for side in (given.judges[judge], given.people))
-    _, questions = np.unique(given.questions[both], return_inverse=True)
-    found = correlate(ours, theirs, questions)
-    return {"r": found.r, "r_low": found.low, "r_high": found.high}
+    ours, theirs = (side.means[both_scored, measure] for side in (verdicts.judges[judge], verdicts.people))
+    _, questions = np.unique(verdicts.questions[both_scored], return_inverse=True)
+    correlation = correlate(ours, theirs, questions)
+    return {"r": correlation.r, "r_low": correlation.low, "r_high": correlation.high}
 
 
 # -- the values, and time --
 
 
-def confusion(given: Verdicts) -> Table:
+def confusion_table(verdicts: Verdicts) -> Table:
     """Count a judge's values where people give each: a row for each of people's values."""
-    values = given.rubric.values
-    columns = ["judge", "metric", "people", *(f"judge {shown(value)}" for value in values)]
+    values = verdicts.rubric.values
+    columns = ["judge", "metric", "people", *(f"judge {format_value(value)}" for value in values)]
     rows = []
-    for judge, both in given.both.items():
-        for measure, name in list(enumerate(given.measures.values()))[1:] if both.sum() >= LEAST else ():
-            ours, theirs = (given.counts(side, both, measure) for side in (given.people, given.judges[judge]))
+    for judge, both_scored in verdicts.both_scored.items():
+        for measure, name in list(enumerate(verdicts.measures.values()))[1:] if both_scored.sum() >= LEAST else ():
+            ours, theirs = (
+                verdicts.count_values(side, both_scored, measure) for side in (verdicts.people, verdicts.judges[judge])
+            )
             # The scale goes up, the rubric's values go down.
             crossed = count_confusion(ours, theirs)[::-1, ::-1]
             for value, line in zip(values, crossed.tolist(), strict=True):
-                rows.append(dict(zip(columns, (judge, name, shown(value), *line), strict=True)))
+                rows.append(dict(zip(columns, (judge, name, format_value(value), *line), strict=True)))
     data = pd.DataFrame(rows, columns=columns)
     whole = all((data[column] % 1 == 0).all() for column in columns[3:])
-    return table(
+    return make_table(
         "judges-confusion",
         "What a judge gives where people give a value",
         "Numbers of answers that both scored. An answer that several people scored, or that was judged in "
@@ -259,22 +267,22 @@ def confusion(given: Verdicts) -> Table:
     )
 
 
-def drift(given: Verdicts) -> Table:
-    """Alpha of each judge with people, in parts of the answers by the order in which people scored them."""
+def drift_table(verdicts: Verdicts) -> Table:
+    """Tabulate alpha of each judge with people, in parts by the order in which people scored the answers."""
     columns = ["judge", "measure", "part", "since", "answers", *_ALPHA, "reason"]
     rows = []
-    for judge, both in given.both.items():
-        order, first = _in_time(given.people, both)
+    for judge, both_scored in verdicts.both_scored.items():
+        order, first = _order_by_time(verdicts.people, both_scored)
         parts = min(_MOST_PARTS, len(order) // LEAST)
-        for measure, name in enumerate(given.measures.values()) if parts > 1 else ():
+        for measure, name in enumerate(verdicts.measures.values()) if parts > 1 else ():
             for number, places in enumerate(np.array_split(np.arange(len(order)), parts), 1):
-                some = np.isin(np.arange(len(both)), order[places])
-                found = given.compare(given.judges[judge], given.people, some, measure)
+                selected = np.isin(np.arange(len(both_scored)), order[places])
+                measured = verdicts.compare(verdicts.judges[judge], verdicts.people, selected, measure)
                 about = {"judge": judge, "measure": name, "part": f"{number} of {parts}"}
-                rows.append({**about, "since": first[places[0]][:10], **_found(len(places), found)})
+                rows.append({**about, "since": first[places[0]][:10], **_agreement_values(len(places), measured)})
     data = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(_ALPHA, "float64"))
-    aside = without_value(data, "reason")
-    return table(
+    aside = empty_columns(data, "reason")
+    return make_table(
         "judges-drift",
         "Agreement in the order in which people scored",
         "Krippendorff's alpha and Gwet's AC2 of a judge with people, and the shares of the commonest and of equal "
@@ -289,15 +297,15 @@ def drift(given: Verdicts) -> Table:
     )
 
 
-def _in_time(people: GivenScores, some: Mask) -> tuple[Places, list[str]]:
-    """Some answers in the order in which people first scored them, and when that was."""
+def _order_by_time(people: GivenScores, selected: Mask) -> tuple[Places, list[str]]:
+    """Return the selected answers in the order in which people first scored them, and when that was."""
     by_time = np.argsort(people.time, kind="stable")
     answers, first = np.unique(people.answer[by_time], return_index=True)
     order = np.argsort(first, kind="stable")
     places = answers[order]
     times = people.time[by_time][first[order]]
-    there = some[places]
-    return places[there], times[there].tolist()
+    is_selected = selected[places]
+    return places[is_selected], times[is_selected].tolist()
 
 
 EPSILON = 0.15
@@ -310,15 +318,15 @@ _ADVISED = 3
 """People that the authors advise; with two, it only shows whom of them the judge is nearer to."""
 
 
-def alternative(given: Verdicts) -> Table:
-    """The test of each judge on M_all and each metric, or why it can't be done."""
+def alternative_test_table(verdicts: Verdicts) -> Table:
+    """Tabulate the test of each judge on M_all and each metric, or why it can't be done."""
     columns = ["judge", "measure", "people", "answers", "winning", "advantage", "passes", "reason"]
     rows = [
-        {"judge": judge, "measure": name, **_tested(given, judge, measure)}
-        for judge in given.judges
-        for measure, name in enumerate(given.measures.values())
+        {"judge": judge, "measure": name, **_run_alternative_test(verdicts, judge, measure)}
+        for judge in verdicts.judges
+        for measure, name in enumerate(verdicts.measures.values())
     ]
-    return table(
+    return make_table(
         "judges-alternative",
         "The alternative annotator test",
         "Whether a judge may take a person's place. Each person is left out in turn: is the judge as near to the "
@@ -335,22 +343,28 @@ def alternative(given: Verdicts) -> Table:
     )
 
 
-def _tested(given: Verdicts, judge: str, measure: int) -> dict[str, object]:
-    both = given.both[judge] & (given.people.often >= FEWEST_PEOPLE)
-    people = np.array([given.people.of(person, measure)[both] for person in given.people.scorers])
-    own = given.judges[judge].means[both, measure]
-    found = compare_annotators(
-        own, people.reshape(len(given.people.scorers), len(own)), epsilon=EPSILON, rate=_Q, least=LEAST
+def _run_alternative_test(verdicts: Verdicts, judge: str, measure: int) -> dict[str, object]:
+    both_scored = verdicts.both_scored[judge] & (verdicts.people.score_counts >= FEWEST_PEOPLE)
+    people = np.array(
+        [verdicts.people.scorer_values(person, measure)[both_scored] for person in verdicts.people.scorers]
     )
-    about: dict[str, object] = {"people": found.people, "answers": int(both.sum())}
-    if np.isnan(found.winning):
+    judge_means = verdicts.judges[judge].means[both_scored, measure]
+    test = compare_annotators(
+        judge_means,
+        people.reshape(len(verdicts.people.scorers), len(judge_means)),
+        epsilon=EPSILON,
+        rate=_Q,
+        least_answers=LEAST,
+    )
+    about: dict[str, object] = {"people": test.people, "answers": int(both_scored.sum())}
+    if np.isnan(test.winning):
         return {**about, "reason": f"It takes two people with {LEAST} answers that another person scored, too."}
     return {
         **about,
-        "winning": found.winning,
-        "advantage": found.advantage,
-        "passes": "yes" if found.winning >= PASSES else "no",
-        "reason": "" if found.people >= _ADVISED else "Two people only: three are advised.",
+        "winning": test.winning,
+        "advantage": test.advantage,
+        "passes": "yes" if test.winning >= PASSES else "no",
+        "reason": "" if test.people >= _ADVISED else "Two people only: three are advised.",
     }
 
 
@@ -366,17 +380,21 @@ _LIMITS = {OVERALL: (-M_ALL_WIDTH, M_ALL_WIDTH)}
 _METRIC = (-2.0, 2.0)
 
 
-def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
-    """Mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
+def leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
+    """Tabulate the mean of a judge's values less what averages take, with both intervals; `frame` is the tidy table."""
     columns = ["judge", "by", "group", "family", "measure", "answers", "mean", *BOTH[:-1], "reason"]
-    people = averages.answers(frame)
+    people = averages.average_answers(frame)
     people = people[(people["answer"].astype("str") != "") & people["m_all"].notna()]
-    rows = [row for judge in given.judges for row in _of(given, judge, _differences(given, judge, people, frame))]
+    rows = [
+        row
+        for judge in verdicts.judges
+        for row in _leniency_rows(verdicts, judge, _leniency_differences(verdicts, judge, people, frame))
+    ]
     data = pd.DataFrame(rows, columns=[*columns, "documents"]).astype(dict.fromkeys(("mean", *BOTH[:-1]), "float64"))
     data["documents"] = data["documents"].astype("Int64")
     rough = note_few_documents(data[data["by"] == ALL])
-    aside = without_value(data, "family", *BOTH[2:4], "reason")
-    return table(
+    aside = empty_columns(data, "family", *BOTH[2:4], "reason")
+    return make_table(
         "judges-leniency",
         "Leniency of the judges",
         "A judge's value minus people's: above 0 it is more lenient than people. Of people, the value that averages "
@@ -392,47 +410,56 @@ def leniency(given: Verdicts, frame: pd.DataFrame) -> Table:
     )
 
 
-def _differences(given: Verdicts, judge: str, people: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """The answers that a judge and `people` scored, with the judge's mean over passes less people's value by measure.
+def _leniency_differences(verdicts: Verdicts, judge: str, people: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers that a judge and `people` scored, with the judge's mean less people's value by measure.
 
     A text that was given in several places is there as often.
     """
-    places = given.answers.get_indexer(pd.Index(people["answer"].astype("str")))
-    judged = given.judges[judge].means[places]
-    there = ~np.isnan(judged[:, 0])
-    found = people.loc[there, ["answer", "system", "document", "question", "category", "silent"]].astype("str")
-    apart = judged[there] - people.loc[there, list(given.measures)].to_numpy()
-    found[list(given.measures)] = apart.round(9)
-    return found.assign(**{FAMILY: np.where(found["system"].isin(_own(frame, given.models[judge])), OWN, OTHER)})
+    places = verdicts.answers.get_indexer(pd.Index(people["answer"].astype("str")))
+    judged = verdicts.judges[judge].means[places]
+    is_judged = ~np.isnan(judged[:, 0])
+    differences = people.loc[is_judged, ["answer", "system", "document", "question", "category", "silent"]].astype(
+        "str"
+    )
+    apart = judged[is_judged] - people.loc[is_judged, list(verdicts.measures)].to_numpy()
+    differences[list(verdicts.measures)] = apart.round(9)
+    return differences.assign(
+        **{FAMILY: np.where(differences["system"].isin(_own_family_systems(frame, verdicts.models[judge])), OWN, OTHER)}
+    )
 
 
-def _own(frame: pd.DataFrame, model: str) -> set[str]:
-    """The systems of a judge's own family, by their names or by the names of the models that answered."""
+def _own_family_systems(frame: pd.DataFrame, model: str) -> set[str]:
+    """Return the systems of a judge's own family, by their names or by the names of the models that answered."""
     named = frame[["system", "model"]].drop_duplicates().astype("str")
-    both = named.itertuples(index=False, name=None)
-    return {system for system, served in both if akin(system, model) or (served and akin(served, model))}
+    name_pairs = named.itertuples(index=False, name=None)
+    return {system for system, served in name_pairs if are_akin(system, model) or (served and are_akin(served, model))}
 
 
-def _of(given: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
-    for by, group, some in _groups(rows):
-        answers = some["answer"].nunique()
-        family = "yes" if by == "system" and (some[FAMILY] == OWN).any() else ""
+def _leniency_rows(verdicts: Verdicts, judge: str, rows: pd.DataFrame) -> Iterator[dict[str, object]]:
+    for by, group, group_rows in _leniency_groups(rows):
+        answers = group_rows["answer"].nunique()
+        family = "yes" if by == "system" and (group_rows[FAMILY] == OWN).any() else ""
         about = {"judge": judge, "by": by, "group": group, "family": family, "answers": answers}
         if answers < LEAST:
-            yield {**about, "measure": given.measures[OVERALL], "reason": not_meaningful(answers)}
+            yield {**about, "measure": verdicts.measures[OVERALL], "reason": not_meaningful(answers)}
             continue
-        for measure, name in given.measures.items() if by in _EACH else [(OVERALL, given.measures[OVERALL])]:
-            found = crossed(some[measure], some["question"], some["document"], limits=_LIMITS.get(measure, _METRIC))
-            sure = {column: getattr(found, column) for column in BOTH}
+        for measure, name in verdicts.measures.items() if by in _EACH else [(OVERALL, verdicts.measures[OVERALL])]:
+            estimate = estimate_crossed_mean(
+                group_rows[measure],
+                group_rows["question"],
+                group_rows["document"],
+                limits=_LIMITS.get(measure, _METRIC),
+            )
+            sure = {column: getattr(estimate, column) for column in BOTH}
             # Why nothing is said for policies like these, the table's note says.
-            reason = why(found) if np.isnan(found.low) else ""
-            yield {**about, "measure": name, "mean": found.mean, **sure, "reason": reason}
+            reason = explain_interval(estimate) if np.isnan(estimate.low) else ""
+            yield {**about, "measure": name, "mean": estimate.mean, **sure, "reason": reason}
 
 
-def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _leniency_groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     yield ALL, "", rows
     by = [FAMILY] if (rows[FAMILY] == OWN).any() else []
     for column in (*by, *_GROUPS):
-        for value, some in rows.groupby(column, sort=True):
+        for value, group_rows in rows.groupby(column, sort=True):
             if value:
-                yield column, _SILENT[str(value)] if column == "silent" else str(value), some
+                yield column, _SILENT[str(value)] if column == "silent" else str(value), group_rows

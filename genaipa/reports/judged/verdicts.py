@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 
 from genaipa.judging.name import Judge
-from genaipa.scoring.current import in_effect, independent_scores
+from genaipa.scoring.current import independent_scores, select_effective_events
 from genaipa.scoring.rubric import shipped_rubric
-from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_agreement_between
+from genaipa.stats.agreement import compare_alphas, measure_agreement, measure_side_agreement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,7 @@ class GivenScores:
     values: Floats
 
     @cached_property
-    def often(self) -> Places:
+    def score_counts(self) -> Places:
         """Number of scores of each answer."""
         return np.bincount(self.answer, minlength=self.size)
 
@@ -59,24 +59,24 @@ class GivenScores:
     def means(self) -> Floats:
         """Mean of each answer's scores by measure; NaN where it has none."""
         sums = [np.bincount(self.answer, column, self.size) for column in self.values.T]
-        often = np.where(self.often, self.often, np.nan)
-        found: Floats = np.array(sums).T / often[:, None]
-        return found
+        often = np.where(self.score_counts, self.score_counts, np.nan)
+        means: Floats = np.array(sums).T / often[:, None]
+        return means
 
     @cached_property
     def scorers(self) -> list[str]:
         """Those who scored, sorted."""
         return sorted(set(self.scorer.tolist()))
 
-    def of(self, scorer: str, measure: int) -> Floats:
-        """One scorer's value for each answer; NaN where they gave none."""
-        own, found = self.scorer == scorer, np.full(self.size, np.nan)
-        found[self.answer[own]] = self.values[own, measure]
-        return found
+    def scorer_values(self, scorer: str, measure: int) -> Floats:
+        """Return one scorer's value for each answer; NaN where they gave none."""
+        is_own, scores = self.scorer == scorer, np.full(self.size, np.nan)
+        scores[self.answer[is_own]] = self.values[is_own, measure]
+        return scores
 
-    def with_(self, others: Iterable[GivenScores]) -> GivenScores:
-        """These scores and others as one side."""
-        sides = (self, *others)
+    def join(self, other_scores: Iterable[GivenScores]) -> GivenScores:
+        """Join these scores and others into one side."""
+        sides = (self, *other_scores)
         answer, scorer, time, values = (
             np.concatenate([getattr(side, name) for side in sides]) for name in ("answer", "scorer", "time", "values")
         )
@@ -102,45 +102,47 @@ class Verdicts:
     left_out: int
 
     @classmethod
-    def of(cls, study: Study) -> Verdicts:
+    def collect(cls, study: Study) -> Verdicts:
         """All verdicts on the answers of a report, and the scores to compare them with."""
-        rubric, there = study.rubric, {*study.table["answer"].unique()}
-        events = [event for event in study.log.counted if event.answer in there]
-        found: defaultdict[tuple[str, str], list[tuple[Event, str]]] = defaultdict(list)
+        rubric, digests = study.rubric, {*study.table["answer"].unique()}
+        events = [event for event in study.log.counted if event.answer in digests]
+        events_by_judge: defaultdict[tuple[str, str], list[tuple[Event, str]]] = defaultdict(list)
         left_out = 0
-        for event in in_effect(event for event in events if event.scorer == "machine" or event.kind == "undo"):
+        for event in select_effective_events(
+            event for event in events if event.scorer == "machine" or event.kind == "undo"
+        ):
             judge = Judge.parse(event.analyst)
-            if judge is not None and _by(event) == rubric.digest:
-                found[judge.model, judge.prompt].append((event, str(judge.passed)))
-            left_out += judge is not None and _by(event) != rubric.digest
+            if judge is not None and _rubric_digest(event) == rubric.digest:
+                events_by_judge[judge.model, judge.prompt].append((event, str(judge.passed)))
+            left_out += judge is not None and _rubric_digest(event) != rubric.digest
         people = [(event, event.analyst) for event in independent_scores(events)]
-        own = [(event, analyst) for event, analyst in people if _by(event) == rubric.digest]
-        asked = study.table.loc[study.table["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
-        answers = pd.Index(asked["answer"].astype("str"))
-        names = judge_names(found)
+        same_rubric = [(event, analyst) for event, analyst in people if _rubric_digest(event) == rubric.digest]
+        answer_rows = study.table.loc[study.table["answer"] != "", ["answer", "question"]].drop_duplicates("answer")
+        answers = pd.Index(answer_rows["answer"].astype("str"))
+        names = judge_names(events_by_judge)
         return cls(
             rubric,
             answers,
-            asked["question"].astype("str").to_numpy(dtype=np.str_),
-            _side(own, rubric, answers),
-            {names[key]: _side(found[key], rubric, answers) for key in sorted(found)},
-            {names[model, prompt]: model for model, prompt in found},
-            {names[model, prompt]: prompt for model, prompt in found},
-            left_out + (len(people) - len(own) if found else 0),
+            answer_rows["question"].astype("str").to_numpy(dtype=np.str_),
+            _make_side(same_rubric, rubric, answers),
+            {names[key]: _make_side(events_by_judge[key], rubric, answers) for key in sorted(events_by_judge)},
+            {names[model, prompt]: model for model, prompt in events_by_judge},
+            {names[model, prompt]: prompt for model, prompt in events_by_judge},
+            left_out + (len(people) - len(same_rubric) if events_by_judge else 0),
         )
 
     def __bool__(self) -> bool:
-        """Whether any judge has scored an answer."""
+        """Tell whether any judge has scored an answer."""
         return bool(self.judges)
 
     @cached_property
-    def _names(self) -> dict[tuple[str, str], str]:
+    def _names_by_judge(self) -> dict[tuple[str, str], str]:
         return {(self.models[name], self.prompts[name]): name for name in self.judges}
 
     def name_scorer(self, analyst: str) -> str:
         """Return the name of the judge who scores as this analyst; empty for anybody else."""
         judge = Judge.parse(analyst)
-        return self._names.get((judge.model, judge.prompt), "") if judge else ""
+        return self._names_by_judge.get((judge.model, judge.prompt), "") if judge else ""
 
     @cached_property
     def measures(self) -> dict[str, str]:
@@ -148,27 +150,27 @@ class Verdicts:
         return {OVERALL: "M_all", **self.rubric.names}
 
     @cached_property
-    def both(self) -> dict[str, Mask]:
+    def both_scored(self) -> dict[str, Mask]:
         """Judge → which answers it and people have scored."""
-        return {name: (side.often > 0) & (self.people.often > 0) for name, side in self.judges.items()}
+        return {name: (side.score_counts > 0) & (self.people.score_counts > 0) for name, side in self.judges.items()}
 
     @cached_property
-    def _scales(self) -> list[Floats]:
+    def _value_scales(self) -> list[Floats]:
         values = np.array(sorted(self.rubric.values))
         overall = np.concatenate([side.values[:, 0] for side in (self.people, *self.judges.values())])
         return [np.unique(overall), *(values for _ in self.rubric.metrics)]
 
-    def counts(self, side: GivenScores, some: Mask, measure: int) -> Places:
-        """Number of a side's scores with each value, of some of the answers: answers, values."""
-        scale = self._scales[measure]
+    def count_values(self, side: GivenScores, selected: Mask, measure: int) -> Places:
+        """Count a side's scores with each value on the selected answers: answers down, values across."""
+        scale = self._value_scales[measure]
         ranks = np.searchsorted(scale, side.values[:, measure])
         counted = np.bincount(side.answer * len(scale) + ranks, minlength=side.size * len(scale))
-        return counted.reshape(side.size, len(scale))[some]
+        return counted.reshape(side.size, len(scale))[selected]
 
-    def compare(self, first: GivenScores, second: GivenScores, some: Mask, measure: int) -> ScaleAgreement:
-        """The agreement of two sides on some answers, which both scored."""
-        ours, theirs = (self.counts(side, some, measure) for side in (first, second))
-        return measure_agreement_between(ours, theirs, self._scales[measure])
+    def compare(self, first: GivenScores, second: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
+        """Return the agreement of two sides on some answers, which both scored."""
+        ours, theirs = (self.count_values(side, selected, measure) for side in (first, second))
+        return measure_side_agreement(ours, theirs, self._value_scales[measure])
 
     def compare_with_people(self, judge: str, measure: int) -> tuple[int, AlphaDifference | None]:
         """Compare a judge's agreement with people with theirs, on the answers that it and two of them scored.
@@ -176,53 +178,55 @@ class Verdicts:
         Returns their number, and None below `LEAST` of them.
         """
         side = self.judges[judge]
-        some = (side.often > 0) & (self.people.often > 1)
-        answers = int(some.sum())
+        selected = (side.score_counts > 0) & (self.people.score_counts > 1)
+        answers = int(selected.sum())
         if answers < LEAST:
             return answers, None
-        ours, theirs = (self.counts(each, some, measure) for each in (side, self.people))
+        ours, theirs = (self.count_values(scores, selected, measure) for scores in (side, self.people))
         return answers, compare_alphas(ours, theirs)
 
-    def compare_within(self, side: GivenScores, some: Mask, measure: int) -> ScaleAgreement:
-        """The agreement of a side's scorers with each other on some answers, which two or more of them scored."""
-        return measure_agreement(self.counts(side, some, measure), self._scales[measure])
+    def compare_scorers(self, side: GivenScores, selected: Mask, measure: int) -> ScaleAgreement:
+        """Measure the agreement of a side's scorers on selected answers, which two or more of them scored."""
+        return measure_agreement(self.count_values(side, selected, measure), self._value_scales[measure])
 
 
-def _by(event: Event) -> str:
+def _rubric_digest(event: Event) -> str:
     return event.rubric or shipped_rubric().digest
 
 
 def judge_names(judges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Name each judge (model, prompt) by its model, with as much of the prompt's digest as tells them apart."""
-    known = list(judges)
+    judge_list = list(judges)
     names: dict[tuple[str, str], str] = {}
     for length in range(_SHORTEST, 13):
-        names = {(model, prompt): f"{model} @{prompt[:length]}" for model, prompt in known}
-        if len(set(names.values())) == len(known):
+        names = {(model, prompt): f"{model} @{prompt[:length]}" for model, prompt in judge_list}
+        if len(set(names.values())) == len(judge_list):
             break
     return names
 
 
-def _side(given: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> GivenScores:
+def _make_side(scored_events: Sequence[tuple[Event, str]], rubric: Rubric, answers: pd.Index) -> GivenScores:
     metrics = list(rubric.metrics)
-    scores = [event.values for event, _ in given if event.values is not None]
+    scores = [event.values for event, _ in scored_events if event.values is not None]
     values = np.array([[score[metric] for metric in metrics] for score in scores]).reshape(-1, len(metrics))
     # Sums of floating-point numbers may differ in their last digit by their order.
     overall = np.round(rubric.m_all(dict(zip(metrics, values.T, strict=True))), 9)
     return GivenScores(
         len(answers),
-        answers.get_indexer(pd.Index([event.answer for event, _ in given], dtype=answers.dtype)).astype(np.int64),
-        np.array([scorer for _, scorer in given], dtype=np.str_),
-        np.array([event.time for event, _ in given], dtype=np.str_),
+        answers.get_indexer(pd.Index([event.answer for event, _ in scored_events], dtype=answers.dtype)).astype(
+            np.int64
+        ),
+        np.array([scorer for _, scorer in scored_events], dtype=np.str_),
+        np.array([event.time for event, _ in scored_events], dtype=np.str_),
         np.column_stack([overall, values]),
     )
 
 
-def without_value(data: pd.DataFrame, *columns: str) -> list[str]:
-    """The empty columns: on paper they would only take room."""
+def empty_columns(data: pd.DataFrame, *columns: str) -> list[str]:
+    """Return the empty columns: on paper they would only take room."""
     return [name for name in columns if (data[name].isna() | (data[name] == "")).all()]
 
 
 def not_meaningful(answers: int) -> str:
-    """The reason for a blank below `LEAST`; empty from there on."""
+    """Return the reason for a blank below `LEAST`; empty from there on."""
     return "" if answers >= LEAST else f"not meaningful: {answers} answer{'s'[: answers != 1]}, and it takes {LEAST}"

@@ -1,8 +1,8 @@
 """Find where an answer claims that the document is silent: mentions nothing, specifies nothing.
 
 That the company does not do a thing ("the policy says that it does not share …") is no claim of silence. That the
-assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing (`stance`); a
-reply without words, or one that refuses, says nothing at all.
+assistant knows nothing of the document ("I don't have access to …") is none either, and asserts nothing
+(`find_stance`); a reply without words, or one that refuses, says nothing at all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from genaipa.languages.catalog import ENGLISH, reading_language
 from genaipa.languages.language import STOPS, compile_lower, expression, lower
 from genaipa.policies.search import HALF, count_words
 from genaipa.scoring.evidence.refusals import answers_at_once, says_nothing
-from genaipa.scoring.evidence.word_classes import classify
+from genaipa.scoring.evidence.word_classes import classify_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -51,124 +51,126 @@ class Silence:
     mute: bool = False
 
 
-class _Reader:
+class _SilenceReader:
     """Reads answers by the rules of a language; every text is in small letters (`lower`)."""
 
     def __init__(self, rules: SilenceRules) -> None:
         self.rules = rules
 
-    def has(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
+    def search(self, pattern: str, text: str, start: int = 0, end: int | None = None) -> re.Match[str] | None:
         """Search for a rule's expression."""
         return compile_lower(pattern).search(text, start, len(text) if end is None else end)
 
-    def begins(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
-        """Whether a rule's expression comes next."""
+    def match_start(self, pattern: str, text: str, start: int = 0) -> re.Match[str] | None:
+        """Match a rule's expression at the start."""
         return compile_lower(pattern).match(text, start)
 
-    def phrases(
-        self, reply: str, said: Sequence[Span] = (), start: int = 0, end: int | None = None
+    def find_phrases(
+        self, reply: str, quotations: Sequence[Span] = (), start: int = 0, end: int | None = None
     ) -> tuple[Span, ...]:
-        """The places where something is said to be left open, outside of quotations (`said`)."""
+        """Find the places where something is said to be left open, outside of `quotations`."""
         plain, end = reply.replace("\u2019", "'"), len(reply) if end is None else end
-        if not self._denies(plain, start, end):
+        if not self._has_denial(plain, start, end):
             # Most answers; a report looks at a million of them.
             return ()
         return tuple(
             (start, end)
             for sentence in _SENTENCE.finditer(plain, start, end)
-            if self._denies(plain, *sentence.span()) and not _asks(plain, sentence)
-            for start, end in self._claims(plain, sentence)
-            if not any(begin <= start < until for begin, until in said)
+            if self._has_denial(plain, *sentence.span()) and not _is_question(plain, sentence)
+            for start, end in self._find_claim_phrases(plain, sentence)
+            if not any(begin <= start < until for begin, until in quotations)
         )
 
-    def _denies(self, plain: str, start: int, end: int) -> bool:
+    def _has_denial(self, plain: str, start: int, end: int) -> bool:
         return expression(self.rules.denial).search(plain, start, end) is not None
 
-    def assertions(self, reply: str, phrases: Sequence[Span]) -> list[re.Match[str]]:
+    def find_assertions(self, reply: str, phrases: Sequence[Span]) -> list[re.Match[str]]:
         """Return the sentences that say something: no heading, courtesy, repeated question or source."""
         whole = list(_WHOLE.finditer(reply))
         saying = [match for match in whole if self._says_something(reply, match, phrases)]
         return [match for match in saying if not self._is_source(match)] or saying or whole
 
-    def first_assertion(self, reply: str) -> re.Match[str] | None:
-        """Return the first of the `assertions`, without looking at those behind it."""
+    def find_first_assertion(self, reply: str) -> re.Match[str] | None:
+        """Return the first sentence that says something, without looking at those behind it."""
         first = next((match for match in _WHOLE.finditer(reply) if self.is_assertion(reply, match)), None)
-        return first or next(iter(self.assertions(reply, ())), None)
+        return first or next(iter(self.find_assertions(reply, ())), None)
 
     def claims_silence(self, reply: str) -> bool:
         """Tell whether a reply begins by claiming silence, without looking at what is behind its first assertion."""
         claim: Span | None = None
         first: re.Match[str] | None = None
         for sentence in _WHOLE.finditer(reply):
-            phrases = self.phrases(reply, (), *sentence.span())
+            phrases = self.find_phrases(reply, (), *sentence.span())
             if not self._says_something(reply, sentence, phrases):
                 continue
-            claim = claim or next(self.claims(reply, phrases), None)
+            claim = claim or next(self.select_claims(reply, phrases), None)
             first = first or sentence
             if not self._is_source(sentence):
                 first = sentence
                 break
-        return first is not None and claim is not None and self.opens(reply, first, claim)
+        return first is not None and claim is not None and self.opens_reply(reply, first, claim)
 
-    def claims(self, reply: str, phrases: Iterable[Span]) -> Iterator[Span]:
+    def select_claims(self, reply: str, phrases: Iterable[Span]) -> Iterator[Span]:
         """Yield the phrases that claim silence: a caveat about more presupposes that the document says something."""
         for start, end in phrases:
-            if not (self.has(self.rules.caveat, reply, start, end) or self.begins(self.rules.other, reply, end)):
+            if not (
+                self.search(self.rules.caveat, reply, start, end) or self.match_start(self.rules.other, reply, end)
+            ):
                 yield start, end
 
-    def opens(self, reply: str, first: re.Match[str], claim: Span) -> bool:
+    def opens_reply(self, reply: str, first: re.Match[str], claim: Span) -> bool:
         """Tell whether a claim is in the first assertion, and what is before it there answers nothing yet."""
-        return first.start() <= claim[0] < first.end() and self.leads(reply[first.start() : claim[0]])
+        return first.start() <= claim[0] < first.end() and self.leads_to_claim(reply[first.start() : claim[0]])
 
     def is_assertion(self, reply: str, sentence: re.Match[str]) -> bool:
         """Tell whether a sentence says something, whatever it leaves open."""
         return self._says_something(reply, sentence) and not self._is_source(sentence)
 
     def _is_source(self, sentence: re.Match[str]) -> bool:
-        return self.begins(self.rules.source, sentence.group()) is not None
+        return self.match_start(self.rules.source, sentence.group()) is not None
 
     def _says_something(self, reply: str, sentence: re.Match[str], phrases: Sequence[Span] = ()) -> bool:
         return any(sentence.start() <= start < sentence.end() for start, _ in phrases) or (
             count_words(sentence.group(), HALF) >= _FEWEST
-            and not _asks(reply, sentence)
-            and not self.begins(self.rules.preface, sentence.group())
+            and not _is_question(reply, sentence)
+            and not self.match_start(self.rules.preface, sentence.group())
         )
 
-    def _claims(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
-        """The phrases of a sentence that claim silence: those of a list and those of a construction."""
-        letters, places = classify(sentence.group(), self.rules)
+    def _find_claim_phrases(self, plain: str, sentence: re.Match[str]) -> Iterator[Span]:
+        """Yield the phrases of a sentence that claim silence: those of a list and those of a construction."""
+        letters, places = classify_words(sentence.group(), self.rules)
         if expression(self.rules.denied).search(letters):
             return
         silent = compile_lower(self.rules.silent)
-        listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_another(plain, match)]
+        listed = [match for match in silent.finditer(plain, *sentence.span()) if not self._is_no_claim(plain, match)]
         phrases = [match.span() for match in listed]
-        of_oneself = self.has(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
-        if not of_oneself and not self.has(self.rules.unknown, plain, *sentence.span()):
+        of_oneself = self.search(self.rules.oneself, plain, *sentence.span()) and not {"t", "H", "h"} & {*letters}
+        if not of_oneself and not self.search(self.rules.unknown, plain, *sentence.span()):
             for match in expression(self.rules.claims).finditer(letters):
                 first = match.start() + re.search("[^,:]|$", match.group()).start()  # type: ignore[union-attr]
                 start, end = places[first][0] + sentence.start(), places[match.end() - 1][1] + sentence.start()
-                if all(end <= begin or until <= start for begin, until in phrases) and not self.has(
+                if all(end <= begin or until <= start for begin, until in phrases) and not self.search(
                     self.rules.condition, plain, max(sentence.start(), start - 60), start
                 ):
                     phrases.append((start, end))
         yield from sorted(phrases)
 
-    def _is_another(self, plain: str, match: re.Match[str]) -> bool:
+    def _is_no_claim(self, plain: str, match: re.Match[str]) -> bool:
         """Whether a phrase is a condition or about somebody who does not say; not "what users get is not stated"."""
-        around = plain, max(0, match.start() - 60), match.start()
-        spoken = self.has(self.rules.speaker, *around) and not self.begins(self.rules.passive, match.group())
-        return bool(spoken or self.has(self.rules.condition, *around))
+        context = plain, max(0, match.start() - 60), match.start()
+        spoken = self.search(self.rules.speaker, *context) and not self.match_start(self.rules.passive, match.group())
+        return bool(spoken or self.search(self.rules.condition, *context))
 
-    def leads(self, before: str) -> bool:
+    def leads_to_claim(self, before: str) -> bool:
         """Whether the words before a phrase in the first sentence answer nothing yet."""
-        if self.begins(rf"\W*{self.rules.answered}", before) and not self.begins(self.rules.no, before):
+        if self.match_start(rf"\W*{self.rules.answered}", before) and not self.match_start(self.rules.no, before):
             return False
-        contrast = self.has(self.rules.contrast, before)
+        contrast = self.search(self.rules.contrast, before)
         if contrast is None:
             return True
         first = before[: contrast.start()].strip()
-        if self.has(self.rules.concession, first) or (
-            self.begins(self.rules.linking, contrast.group()) and not re.search("[,;:]", first)
+        if self.search(self.rules.concession, first) or (
+            self.match_start(self.rules.linking, contrast.group()) and not re.search("[,;:]", first)
         ):
             # "It speaks of cookies in general, but …"; "because, although it …, it leaves open"; "die gibt jedoch".
             return True
@@ -178,62 +180,62 @@ class _Reader:
         return (
             bool(re.search("[,\uff0c]", before[contrast.end() :]))
             if not first
-            else bool(self.has(self.rules.sorry, first))
+            else bool(self.search(self.rules.sorry, first))
         )
 
 
-def _asks(text: str, sentence: re.Match[str]) -> bool:
+def _is_question(text: str, sentence: re.Match[str]) -> bool:
     """Whether a sentence is a question."""
     return text[sentence.end() : sentence.end() + 1] in {"?", "\uff1f"}
 
 
 def find_silence(
-    reply: str, annotated: AnnotatedAnswer | None, said: Sequence[Span] = (), language: str = ENGLISH.code
+    reply: str, annotated: AnnotatedAnswer | None, quotations: Sequence[Span] = (), language: str = ENGLISH.code
 ) -> Silence:
-    """Find the phrases by which a reply claims silence, outside its quotations (`said`).
+    """Find the phrases by which a reply claims silence, outside its `quotations`.
 
     `language` is the document's code; where its rules are not known, nothing is found and `annotated` is None.
     """
-    rules = _rules(reply, language)
+    rules = _find_rules(reply, language)
     if rules is None:
         return Silence(False, (), None, mute=says_nothing(reply, language))
-    reader, expected, small = _Reader(rules), _expected(annotated, language), lower(reply)
-    phrases = reader.phrases(small, said)
+    reader, expected, small = _SilenceReader(rules), _expect_silence(annotated, language), lower(reply)
+    phrases = reader.find_phrases(small, quotations)
     if not phrases:
         return Silence(False, (), expected, mute=says_nothing(reply, language))
-    sentences = reader.assertions(small, phrases)
+    sentences = reader.find_assertions(small, phrases)
     starts = [start for start, _ in phrases]
     denying = [bisect_left(starts, match.start()) < bisect_left(starts, match.end()) for match in sentences]
-    claim = next(reader.claims(small, phrases), None)
-    if claim is None or not reader.opens(small, sentences[0], claim):
+    claim = next(reader.select_claims(small, phrases), None)
+    if claim is None or not reader.opens_reply(small, sentences[0], claim):
         return Silence(False, phrases, expected, mute=says_nothing(reply, language))
     # "It does not say that they sell it" denies a deed rather than that it speaks of it.
     begin, end = claim
-    opening, rest = small[sentences[0].start() : begin], small[end : sentences[0].end()]
-    more = (
-        reader.begins(rules.contrast, opening)
-        or reader.has(rules.contrast, rest)
-        or reader.begins(rules.but_that, rest)
+    opening, ending = small[sentences[0].start() : begin], small[end : sentences[0].end()]
+    adds_statement = (
+        reader.match_start(rules.contrast, opening)
+        or reader.search(rules.contrast, ending)
+        or reader.match_start(rules.but_that, ending)
     )
     # A later sentence that turns says something of its own, whatever it denies beside that.
-    turned = any(reader.begins(rules.contrast, match.group().lstrip()) for match in sentences[1:])
-    return Silence(True, phrases, expected, alone=all(denying) and not more and not turned)
+    turned = any(reader.match_start(rules.contrast, match.group().lstrip()) for match in sentences[1:])
+    return Silence(True, phrases, expected, alone=all(denying) and not adds_statement and not turned)
 
 
-def _rules(reply: str, language: str) -> SilenceRules | None:
-    by = reading_language(reply, language)
-    return by.silence if by else None
+def _find_rules(reply: str, language: str) -> SilenceRules | None:
+    language_rules = reading_language(reply, language)
+    return language_rules.silence if language_rules else None
 
 
-def knows_silence(language: str) -> bool:
+def has_silence_rules(language: str) -> bool:
     """Whether a document's language has rules by which silence is found."""
-    return _rules("", language) is not None
+    return _find_rules("", language) is not None
 
 
 Stance = Literal["yes", "no", "abstains", "none", ""]
 
 
-def stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
+def find_stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -> Stance:
     """Say whether a reply claims that the document is silent; "abstains" if it begins by not knowing the document.
 
     A reply that says more after a "but" or a "however" asserts that, and does not abstain. "none" if it says nothing:
@@ -242,52 +244,52 @@ def stance(reply: str, language: str = ENGLISH.code, status: str = "answered") -
     """
     if status == "refused":
         return "none"
-    rules = _rules(reply, language)
+    rules = _find_rules(reply, language)
     if rules is None:
         return "none" if says_nothing(reply, language) else ""
-    reader, small = _Reader(rules), lower(reply)
+    reader, small = _SilenceReader(rules), lower(reply)
     opening = _WHOLE.search(small)
-    if opening and _asserts(small[: opening.end() + 1], rules, language):
+    if opening and _does_opening_assert(small[: opening.end() + 1], rules, language):
         return "no"
     plain = small.replace("\u2019", "'")
-    first = reader.first_assertion(plain)
+    first = reader.find_first_assertion(plain)
     if reader.claims_silence(small):
         # What a search did not bring up may be in the document all the same.
-        return "abstains" if first and reader.has(rules.searched, first.group()) else "yes"
+        return "abstains" if first and reader.search(rules.searched, first.group()) else "yes"
     if says_nothing(reply, language):
         return "none"
-    unknown = first and reader.has(rules.unknown, plain, *first.span())
-    abstains = first and unknown and reader.leads(plain[first.start() : unknown.start()])
-    return "abstains" if unknown and abstains and not reader.has(rules.contrast, plain, unknown.end()) else "no"
+    unknown = first and reader.search(rules.unknown, plain, *first.span())
+    abstains = first and unknown and reader.leads_to_claim(plain[first.start() : unknown.start()])
+    return "abstains" if unknown and abstains and not reader.search(rules.contrast, plain, unknown.end()) else "no"
 
 
 @lru_cache(maxsize=20_000)  # an assistant begins many of its replies alike
-def _asserts(opening: str, rules: SilenceRules, language: str) -> bool:
+def _does_opening_assert(opening: str, rules: SilenceRules, language: str) -> bool:
     """Tell whether the first sentence of a reply, with its mark, tells of the document: then no other counts."""
-    reader, sentence = _Reader(rules), _WHOLE.search(opening)
+    reader, sentence = _SilenceReader(rules), _WHOLE.search(opening)
     return (
         sentence is not None
         and "\u2019" not in opening  # some rules are searched with, others without them
-        and not reader.phrases(opening, (), *sentence.span())
+        and not reader.find_phrases(opening, (), *sentence.span())
         and reader.is_assertion(opening, sentence)
-        and not reader.has(rules.unknown, opening, *sentence.span())
+        and not reader.search(rules.unknown, opening, *sentence.span())
         and answers_at_once(opening, language)
     )
 
 
-def _expected(annotated: AnnotatedAnswer | None, language: str) -> bool | None:
+def _expect_silence(annotated: AnnotatedAnswer | None, language: str) -> bool | None:
     """Whether an answer should claim silence; None if the annotated answer leaves that open."""
     if annotated is None or annotated.silent == "partly":
         return None
     if annotated.silent == "yes":
         return True
-    return None if leaves_open(annotated.answer, language) else False
+    return None if leaves_question_open(annotated.answer, language) else False
 
 
-def leaves_open(text: str, language: str = ENGLISH.code) -> bool:
+def leaves_question_open(text: str, language: str = ENGLISH.code) -> bool:
     """Whether an annotated answer says, somewhere in its words, that the document does not say something."""
-    rules = _rules(text, language)
+    rules = _find_rules(text, language)
     if rules is None:
         return False
-    reader, small = _Reader(rules), lower(text)
-    return bool(reader.has(rules.not_applicable, small) or reader.phrases(small))
+    reader, small = _SilenceReader(rules), lower(text)
+    return bool(reader.search(rules.not_applicable, small) or reader.find_phrases(small))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from genaipa.languages.catalog import LANGUAGES, reading_language
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import content_words, question_words
-from genaipa.scoring.evidence.word_classes import OTHER, classify
+from genaipa.scoring.evidence.word_classes import OTHER, classify_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,16 +38,16 @@ _NAMES = f"{OTHER}cLD"
 """Classes of words that name something: whose deeds, limits, and deeds are, as well as words of none."""
 
 
-class Asked(NamedTuple):
+class AskedQuestion(NamedTuple):
     """A question: every wording that its set has for it, and all questions of the set, each with its wordings."""
 
     wordings: tuple[str, ...]
-    every: tuple[str, ...] = ()
+    all_questions: tuple[str, ...] = ()
 
 
-def mentions_question(reply: str, asked: Asked, document: Document) -> bool | None:
+def mentions_question(reply: str, question: AskedQuestion, document: Document) -> bool | None:
     """Whether a reply has a content word of the question; None where either has none, or they are in two languages."""
-    language = _find_language(reply, asked, document)
+    language = _find_language(reply, question, document)
     if language is None:
         return None
     names = set(content_words(document.company, language))
@@ -55,23 +55,23 @@ def mentions_question(reply: str, asked: Asked, document: Document) -> bool | No
         # Whether it says yes or no first.
         first = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
         reply = reply[first.end() :] if first else reply
-    said, wanted = (set(content_words(text, language)) - names for text in (reply, "\n".join(asked.wordings)))
-    return _share_word(said, wanted, language) if said and wanted else None
+    stated, wanted = (set(content_words(text, language)) - names for text in (reply, "\n".join(question.wordings)))
+    return _share_word(stated, wanted, language) if stated and wanted else None
 
 
-def denies_question(reply: str, phrases: Sequence[Span], asked: Asked, document: Document) -> bool | None:
+def denies_question(reply: str, phrases: Sequence[Span], question: AskedQuestion, document: Document) -> bool | None:
     """Whether denials (`phrases`) in a reply are of the question asked; None for a reply in another language.
 
     "The policy does not say." names nothing, and so denies what was asked. What names something has to share a word
     with the question that most others of its set have not.
     """
-    language = _find_language(reply, asked, document)
+    language = _find_language(reply, question, document)
     if language is None:
         return None
     if not language.silence or not language.silence.classes:
         return True
-    common = _find_common_words(asked.every, language.code) | set(content_words(document.company, language))
-    wanted = set(content_words("\n".join(asked.wordings), language)) - common
+    common = _find_common_words(question.all_questions, language.code) | set(content_words(document.company, language))
+    wanted = set(content_words("\n".join(question.wordings), language)) - common
     starts = sorted(start for start, _ in phrases)
     denying = [
         sentence.group()
@@ -84,40 +84,44 @@ def denies_question(reply: str, phrases: Sequence[Span], asked: Asked, document:
     return not set(content_words(" ".join(named), language)) - common
 
 
-def _find_language(reply: str, asked: Asked, document: Document) -> Language | None:
+def _find_language(reply: str, question: AskedQuestion, document: Document) -> Language | None:
     """Find the language that a reply and a question are both in; None if they are in two, or it is not known."""
-    found = reading_language(reply, document.language)
-    return found if found and found == reading_language("\n".join(asked.wordings), document.language) else None
+    language = reading_language(reply, document.language)
+    return (
+        language if language and language == reading_language("\n".join(question.wordings), document.language) else None
+    )
 
 
 def _list_names(sentence: str, rules: SilenceRules) -> list[str]:
     """List the words of a denial that name what it denies."""
-    letters, places = classify(sentence, rules)
+    letters, spans = classify_words(sentence, rules)
     vague = expression(rules.vague, re.IGNORECASE)
-    words = (sentence[slice(*place)] for letter, place in zip(letters, places, strict=True) if letter in _NAMES)
+    words = (sentence[slice(*span)] for letter, span in zip(letters, spans, strict=True) if letter in _NAMES)
     return [word for word in words if not vague.fullmatch(word)]
 
 
-def _share_word(said: set[str], wanted: set[str], language: Language) -> bool:
+def _share_word(stated: set[str], wanted: set[str], language: Language) -> bool:
     """Whether two sets of words have one in common, up to an ending or as a part of a compound."""
-    if said & wanted:
+    if stated & wanted:
         return True
-    if any(_are_akin(one, other) for one in said for other in wanted):
+    if any(_are_akin(first, second) for first in stated for second in wanted):
         return True
     # Of a compound each part is looked for by itself.
-    found = (question_words(" ".join(one), language, other) for one, other in ((said, wanted), (wanted, said)))
-    return any({*parts} & other for parts, other in zip(found, (wanted, said), strict=True))
+    compound_parts = (
+        question_words(" ".join(first), language, second) for first, second in ((stated, wanted), (wanted, stated))
+    )
+    return any({*parts} & second for parts, second in zip(compound_parts, (wanted, stated), strict=True))
 
 
-def _are_akin(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
+def _are_akin(first: str, second: str) -> bool:
+    short, long = sorted((first, second), key=len)
     begins = len(short) >= _STEM and len(long) - len(short) <= _ENDING and long.startswith(short)
     return begins or (len(short) >= _PART and short in long)
 
 
 @lru_cache(maxsize=64)
-def _find_common_words(every: tuple[str, ...], code: str) -> frozenset[str]:
+def _find_common_words(questions: tuple[str, ...], code: str) -> frozenset[str]:
     """Find the words that many questions of a set have; none in a set of few."""
-    often = Counter(word for wordings in every for word in set(content_words(wordings, LANGUAGES[code])))
-    least = _COMMON * len(every)
-    return frozenset(word for word, count in often.items() if len(every) >= _MANY and count > least)
+    counts = Counter(word for wordings in questions for word in set(content_words(wordings, LANGUAGES[code])))
+    threshold = _COMMON * len(questions)
+    return frozenset(word for word, count in counts.items() if len(questions) >= _MANY and count > threshold)

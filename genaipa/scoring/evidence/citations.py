@@ -59,11 +59,11 @@ _COPIED = re.compile(
 )
 
 
-class _Forms:
+class _CitationForms:
     """The forms of citations in a language."""
 
     def __init__(self, rules: CitationRules) -> None:
-        laws, both = rules.laws, f"{rules.also}|{rules.either}"
+        laws, joining = rules.laws, f"{rules.also}|{rules.either}"
         self.rules = rules
         self.cited = re.compile(
             rf"(?<![^\W{UNSPACED}])(?<![/-])(?P<word>{rules.words})[ \t\u00a0*_]{{0,9}}{_COUNTER}"
@@ -73,7 +73,7 @@ class _Forms:
         # the document has it.
         self.bracketed = re.compile(
             rf"(?<=[(\[])\^?(?:(?:{rules.see})[ \t]+)?(?P<number>{SEVERAL})"
-            rf"(?=\^?[ \t]*(?:[,;:)\]]|(?:{both}|{rules.to})[ \t]+\d))"
+            rf"(?=\^?[ \t]*(?:[,;:)\]]|(?:{joining}|{rules.to})[ \t]+\d))"
         )
         self.alone = re.compile(
             rf"(?<![^\W{UNSPACED}])(?i:{rules.at})[ \t*_]+(?P<number>{SEVERAL})"
@@ -81,30 +81,30 @@ class _Forms:
         )
         self.pointed = re.compile(
             rf"(?<![^\W{UNSPACED}])(?i:{rules.pointer})[ \t*_]+(?P<number>{SEVERAL}|\d{{1,3}})(?![\w%]|\.\d)"
-            rf"(?=[ \t*_]*(?:$|[.,;)\]\n]|(?:{both}|&)[ \t]+\d))",
+            rf"(?=[ \t*_]*(?:$|[.,;)\]\n]|(?:{joining}|&)[ \t]+\d))",
             re.MULTILINE,
         )
         spelled = rf"(?i:{'|'.join(rules.numerals) or NEVER})"
         self.spelled = re.compile(
             rf"(?<![^\W{UNSPACED}])(?!{rules.counting})(?:{rules.words})[ \t]+{spelled}\b"
-            rf"(?:(?:[ \t]*,[ \t]*(?:(?:{both})[ \t]+)?|[ \t]+(?:{both}|{rules.to})[ \t]+){spelled}\b)*"
+            rf"(?:(?:[ \t]*,[ \t]*(?:(?:{joining})[ \t]+)?|[ \t]+(?:{joining}|{rules.to})[ \t]+){spelled}\b)*"
         )
         self.numeral = re.compile(rf"\b{spelled}\b")
         # How a list goes on: "Parts 3 & 4", "Articles 12-14", "[Part 1: 1.1, 1.2]".
         self.more = re.compile(
-            rf"(?P<joint>[ \t]*(?:,[ \t]*(?:(?:{both}|&)[ \t])?|;[ \t]*|&[ \t]*|/(?=\d+\.\d)"
+            rf"(?P<joint>[ \t]*(?:,[ \t]*(?:(?:{joining}|&)[ \t])?|;[ \t]*|&[ \t]*|/(?=\d+\.\d)"
             r"|:[ \t](?=\d+(?:\.\d+)*[,;)\]]|\d+\.\d)"
-            rf"|\b(?:{both}|{rules.to})[ \t]+|[-\u2013\u2014][ \t]*))(?P<number>{_NUMBER})"
+            rf"|\b(?:{joining}|{rules.to})[ \t]+|[-\u2013\u2014][ \t]*))(?P<number>{_NUMBER})"
         )
         self.range = re.compile(rf"[-\u2013\u2014]|\b(?:{rules.to})\b")
-        self.joint = re.compile(rf"{both}|&")
+        self.joint = re.compile(rf"{joining}|&")
         # Behind a number that goes on from a comma: else "in Part 3, 30 days" would name a Part 30.
         self.listed = re.compile(
-            rf"[ \t]*(?:$|[\n.,;:)\]}}&*_\"\u201d\u2020^-]|(?:{both})\b|{laws.short})", re.MULTILINE
+            rf"[ \t]*(?:$|[\n.,;:)\]}}&*_\"\u201d\u2020^-]|(?:{joining})\b|{laws.short})", re.MULTILINE
         )
         # Behind a number that goes on from "and".
         self.unit = re.compile(rf"{rules.unit}|[ \t]?%", re.IGNORECASE)
-        self.list = re.compile(rf"[ \t]*(?:[,;&\u2013-]|(?:,[ \t]*)?\b(?:{both})\b)[ \t]*")
+        self.list = re.compile(rf"[ \t]*(?:[,;&\u2013-]|(?:,[ \t]*)?\b(?:{joining})\b)[ \t]*")
         # Between "Part 2" and "Section 2.3", between two sections in one part, between "Section 2.3" and "Part 2".
         of_policy = rf"(?:[ \t]+{rules.of_this}[ \t]+[\w' \u2019-]{{1,50}}?)?"
         self.into = re.compile(rf"{of_policy}[ \t]*[,:(\u2013-]?[ \t]*(?:(?:{rules.into})[ \t]+)*")
@@ -142,21 +142,21 @@ class _Forms:
         self.of_other = re.compile(rf"[ \t]+{rules.of_this}[ \t]")
         self.ordinal = re.compile(rules.ordinal)
 
-    def in_digits(self, reply: str) -> str:
-        """A reply of the same length with "Section    9" for "Section Nine"."""
-        return self.spelled.sub(lambda passage: self.numeral.sub(self._digits, passage.group()), reply)
+    def replace_numerals(self, reply: str) -> str:
+        """Replace numerals in a reply by digits of the same length: "Section    9" for "Section Nine"."""
+        return self.spelled.sub(lambda passage: self.numeral.sub(self._format_digits, passage.group()), reply)
 
-    def _digits(self, numeral: re.Match[str]) -> str:
+    def _format_digits(self, numeral: re.Match[str]) -> str:
         return self.rules.numerals[numeral.group().lower()].rjust(len(numeral.group()))
 
-    def name(self, word: str) -> str:
-        """The English name of a word for a section; the word itself in English."""
+    def translate_word(self, word: str) -> str:
+        """Translate a word for a section into English."""
         return english_name(word, self.rules.names)
 
 
 @lru_cache(maxsize=16)
-def _forms(rules: CitationRules) -> _Forms:
-    return _Forms(rules)
+def _load_forms(rules: CitationRules) -> _CitationForms:
+    return _CitationForms(rules)
 
 
 @dataclass(frozen=True)
@@ -193,53 +193,53 @@ def find_citations(reply: str, document: Document) -> list[Citation]:
     language = reading_language(reply, document.language)
     rules = language.citations if language else None
     if rules is None:
-        return [_bracketed(match) for match in islice(_BRACKETED.finditer(reply), _MOST)]
-    forms = _forms(rules)
-    reply = forms.in_digits(reply)
-    citations = _judged(reply, _placed(reply, _numbered(reply, forms), forms), document, forms)
+        return [_make_loose_citation(match) for match in islice(_BRACKETED.finditer(reply), _MOST)]
+    forms = _load_forms(rules)
+    reply = forms.replace_numerals(reply)
+    citations = _mark_external(reply, _join_parts(reply, _find_numbered(reply, forms), forms), document, forms)
     following = [*(citation.start for citation in citations[1:]), -1]
     numbered = [
-        _with_title(reply, citation, after, forms) for citation, after in zip(citations, following, strict=False)
+        _add_title(reply, citation, after, forms) for citation, after in zip(citations, following, strict=False)
     ]
-    taken = [(citation.start, citation.end) for citation in numbered]
-    headed = [citation for citation in _headed(reply, forms) if not _overlaps(taken, citation)]
+    spans = [(citation.start, citation.end) for citation in numbered]
+    headed = [citation for citation in _find_headings(reply, forms) if not _overlaps_any(spans, citation)]
     return sorted([*numbered, *headed], key=lambda citation: citation.start)
 
 
-def _bracketed(match: re.Match[str]) -> Citation:
+def _make_loose_citation(match: re.Match[str]) -> Citation:
     return Citation(*match.span("number"), number=match.group("number"), loose=True)
 
 
-def _overlaps(taken: list[Span], citation: Citation) -> bool:
+def _overlaps_any(spans: list[Span], citation: Citation) -> bool:
     """Whether one of these passages, which are in order, overlaps it."""
-    place = bisect_left(taken, (citation.end, 0))
-    return place > 0 and taken[place - 1][1] > citation.start
+    index = bisect_left(spans, (citation.end, 0))
+    return index > 0 and spans[index - 1][1] > citation.start
 
 
-def _numbered(reply: str, forms: _Forms) -> list[Citation]:
+def _find_numbered(reply: str, forms: _CitationForms) -> list[Citation]:
     """Find citations by number, each item of a list, a range as one; the longer of two at one place."""
-    found: list[Citation] = []
+    citations: list[Citation] = []
     for match in forms.cited.finditer(reply):
         word, number = match.group("word"), match.group("number").replace(" ", "")
-        if _is_number(forms.name(word), number, reply[match.end() : match.end() + 2]):
-            first = Citation(match.start(), match.end(), forms.name(word), number)
-            found += _listed(reply, first, _MOST - len(found), forms)
-        if len(found) >= _MOST:
+        if _is_number(forms.translate_word(word), number, reply[match.end() : match.end() + 2]):
+            first = Citation(match.start(), match.end(), forms.translate_word(word), number)
+            citations += _continue_list(reply, first, _MOST - len(citations), forms)
+        if len(citations) >= _MOST:
             break
     for match in islice(
         chain.from_iterable(form.finditer(reply) for form in (forms.bracketed, forms.alone, forms.pointed)),
         _MOST,
     ):
-        found += _listed(reply, _bracketed(match), max(1, _MOST - len(found)), forms)
-    found += _ordinal(reply, forms)
-    found += [
+        citations += _continue_list(reply, _make_loose_citation(match), max(1, _MOST - len(citations)), forms)
+    citations += _find_ordinals(reply, forms)
+    citations += [
         Citation(*match.span("part"), word="Part", number=match.group("number")) for match in _SHORT.finditer(reply)
     ]
-    found += [
+    citations += [
         Citation(*match.span(), number=match.group("number"), title=match.group("title").strip())
         for match in _BARE.finditer(reply)
     ]
-    found += [
+    citations += [
         Citation(
             match.start("several") if match["several"] else match.start("single"),
             match.end("title"),
@@ -249,10 +249,10 @@ def _numbered(reply: str, forms: _Forms) -> list[Citation]:
         )
         for match in islice(_COPIED.finditer(reply), _MOST)
     ]
-    return sorted(found, key=lambda citation: (citation.start, -citation.end))
+    return sorted(citations, key=lambda citation: (citation.start, -citation.end))
 
 
-def _ordinal(reply: str, forms: _Forms) -> Iterator[Citation]:
+def _find_ordinals(reply: str, forms: _CitationForms) -> Iterator[Citation]:
     """Find citations whose word follows their number, or the last of several."""
     for match in islice(forms.ordinal.finditer(reply), _MOST):
         number, word = match.group("number"), match.group("word")
@@ -261,29 +261,29 @@ def _ordinal(reply: str, forms: _Forms) -> Iterator[Citation]:
             if forms.of_other.match(reply, match.end()) and not forms.here.match(reply, match.end()):
                 continue
             number = forms.rules.numerals.get(number.lower(), number)
-            yield Citation(*match.span(), word=forms.name(word), number=number, loose=True)
+            yield Citation(*match.span(), word=forms.translate_word(word), number=number, loose=True)
             continue
         word, _, number = split_number(f"第{number}{word}")[0].rpartition(" ")
         yield Citation(*match.span(), word=word or "Section", number=number)
 
 
-def _listed(reply: str, first: Citation, most: int, forms: _Forms) -> list[Citation]:
+def _continue_list(reply: str, first: Citation, limit: int, forms: _CitationForms) -> list[Citation]:
     """Continue a list from its first citation."""
-    found = [first]
-    while len(found) < most and (more := forms.more.match(reply, found[-1].end)):
-        joint, number = more.group("joint"), more.group("number").replace(" ", "")
-        if not _goes_on(reply, more, found[-1], forms):
+    citations = [first]
+    while len(citations) < limit and (item := forms.more.match(reply, citations[-1].end)):
+        joint, number = item.group("joint"), item.group("number").replace(" ", "")
+        if not _can_continue(reply, item, citations[-1], forms):
             break
         if forms.range.search(joint):
-            found[-1] = replace(found[-1], end=more.end(), last=number)
+            citations[-1] = replace(citations[-1], end=item.end(), last=number)
             continue
         # "Part 1, 1.2.2", "Part 4, 4" and "Part 5, E" go on with what is in the part, "Part 5A & 5E" doesn't.
-        another = re.fullmatch(r"\d+[A-Za-z]?", number) and number != found[-1].number and ":" not in joint
+        another = re.fullmatch(r"\d+[A-Za-z]?", number) and number != citations[-1].number and ":" not in joint
         # So does "Part 5, 6. With partners": a number with a title of its own.
-        titled = re.match(r"\.[ \t]+[A-Z]", reply[more.end() : more.end() + 4])
+        titled = re.match(r"\.[ \t]+[A-Z]", reply[item.end() : item.end() + 4])
         word = first.word if (another and not titled) or not _HIGHER.match(first.word) else ""
-        found.append(Citation(*more.span("number"), word=word, number=number, loose=first.loose))
-    return found
+        citations.append(Citation(*item.span("number"), word=word, number=number, loose=first.loose))
+    return citations
 
 
 def _is_number(word: str, number: str, behind: str) -> bool:
@@ -295,58 +295,58 @@ def _is_number(word: str, number: str, behind: str) -> bool:
     return len(number) > 1 or word[0].isupper() or word[0] == "\u00a7"
 
 
-def _goes_on(reply: str, more: re.Match[str], before: Citation, forms: _Forms) -> bool:
-    number, joint = more.group("number"), more.group("joint")
+def _can_continue(reply: str, item: re.Match[str], before: Citation, forms: _CitationForms) -> bool:
+    number, joint = item.group("number"), item.group("joint")
     if number[0].isalpha() and (before.number[-1].isdigit() and not before.word.lower().startswith("part")):
         return False
     if forms.range.search(joint):
         return number[0].isdigit() == before.number[0].isdigit() and not before.last
-    if number[0].isdigit() and forms.joint.fullmatch(joint.strip(" \t,")) and not forms.unit.match(reply, more.end()):
+    if number[0].isdigit() and forms.joint.fullmatch(joint.strip(" \t,")) and not forms.unit.match(reply, item.end()):
         return True
-    return bool(forms.listed.match(reply, more.end()))
+    return bool(forms.listed.match(reply, item.end()))
 
 
-def _placed(reply: str, citations: list[Citation], forms: _Forms) -> list[Citation]:
+def _join_parts(reply: str, citations: list[Citation], forms: _CitationForms) -> list[Citation]:
     """Join "Part 2, Section 2.3" and "Section 2.3 of Part 2" to one citation each."""
-    found = citations[:1]
+    joined = citations[:1]
     for citation in citations[1:]:
-        before = found[-1]
+        before = joined[-1]
         gap = before.end, citation.start
         if citation.start < before.end:
             continue
-        if _higher(citation) and not (_higher(before) or before.within) and forms.out_of.fullmatch(reply, *gap):
-            found[-1] = replace(_within(before, citation), end=citation.end)
-        elif not _higher(citation) and _higher(before) and not before.last and forms.into.fullmatch(reply, *gap):
-            found[-1] = replace(_within(citation, before), start=before.start)
-        elif not _higher(citation) and before.within and forms.also.fullmatch(reply, *gap):
-            found.append(replace(citation, within=before.within))
-        elif _under(citation, before) and forms.also.fullmatch(reply, *gap):
-            found.append(replace(citation, number=f"{before.number.partition('.')[0]}.{citation.number}"))
+        if _is_higher(citation) and not (_is_higher(before) or before.within) and forms.out_of.fullmatch(reply, *gap):
+            joined[-1] = replace(_place_in_part(before, citation), end=citation.end)
+        elif not _is_higher(citation) and _is_higher(before) and not before.last and forms.into.fullmatch(reply, *gap):
+            joined[-1] = replace(_place_in_part(citation, before), start=before.start)
+        elif not _is_higher(citation) and before.within and forms.also.fullmatch(reply, *gap):
+            joined.append(replace(citation, within=before.within))
+        elif _is_beneath(citation, before) and forms.also.fullmatch(reply, *gap):
+            joined.append(replace(citation, number=f"{before.number.partition('.')[0]}.{citation.number}"))
         else:
-            found.append(citation)
-    return found
+            joined.append(citation)
+    return joined
 
 
-def _higher(citation: Citation) -> bool:
+def _is_higher(citation: Citation) -> bool:
     """Whether it is a part or chapter, in which sections can lie."""
     return bool(_HIGHER.match(citation.word)) and citation.number.isalnum()
 
 
-def _within(citation: Citation, higher: Citation) -> Citation:
+def _place_in_part(citation: Citation, higher: Citation) -> Citation:
     """Place a citation in a part or chapter; a chapter becomes part of its label."""
     if higher.word.lower().startswith("part"):
         return replace(citation, within=higher.number)
     return replace(citation, word=f"{higher.word} {higher.number}, {citation.word or 'Section'}")
 
 
-def _under(citation: Citation, before: Citation) -> bool:
+def _is_beneath(citation: Citation, before: Citation) -> bool:
     """Whether "A. …" follows "III. …", or another letter under it, neither with a word."""
     if citation.word or before.word or not re.fullmatch("[A-Z]", citation.number):
         return False
     return bool(re.fullmatch(rf"{ROMAN}(?:\.[A-Z])?", before.number))
 
 
-def _with_title(reply: str, citation: Citation, following: int, forms: _Forms) -> Citation:
+def _add_title(reply: str, citation: Citation, following: int, forms: _CitationForms) -> Citation:
     if citation.title or citation.last:
         return citation
     quoted = forms.titled.match(reply, citation.end)
@@ -358,23 +358,25 @@ def _with_title(reply: str, citation: Citation, following: int, forms: _Forms) -
     return citation
 
 
-def _judged(reply: str, citations: list[Citation], document: Document, forms: _Forms) -> list[Citation]:
+def _mark_external(reply: str, citations: list[Citation], document: Document, forms: _CitationForms) -> list[Citation]:
     """Mark the citations of another text; "Articles 13 and 14 of the GDPR" both are."""
-    whose = [outside(reply, m.start, m.end, "Part" if m.within else m.word, document, forms) for m in citations]
+    sources = [
+        find_external_source(reply, m.start, m.end, "Part" if m.within else m.word, document, forms) for m in citations
+    ]
     pairs = [(n - 1, n) for n in range(1, len(citations)) if _is_listed(reply, citations[n - 1], citations[n], forms)]
     for to, by in [*reversed(pairs), *((later, earlier) for earlier, later in pairs)]:
-        if whose[by] in {"another law", "a summary"}:
-            whose[to] = whose[by]
-    judged = zip(citations, whose, strict=True)
-    return [replace(citation, outside=why) if why else citation for citation, why in judged]
+        if sources[by] in {"another law", "a summary"}:
+            sources[to] = sources[by]
+    marked = zip(citations, sources, strict=True)
+    return [replace(citation, outside=source) if source else citation for citation, source in marked]
 
 
-def _is_listed(reply: str, before: Citation, citation: Citation, forms: _Forms) -> bool:
+def _is_listed(reply: str, before: Citation, citation: Citation, forms: _CitationForms) -> bool:
     """Whether a citation continues the one before, as a number without a word."""
     return bool(forms.list.fullmatch(reply, before.end, citation.start) and _WORDLESS.match(reply, citation.start))
 
 
-def _headed(reply: str, forms: _Forms) -> Iterator[Citation]:
+def _find_headings(reply: str, forms: _CitationForms) -> Iterator[Citation]:
     """Find citations by heading alone; loose, unless the reply says that the heading is the document's."""
     for match in forms.headed.finditer(reply):
         if forms.elsewhere.match(reply, match.end()):
@@ -383,16 +385,16 @@ def _headed(reply: str, forms: _Forms) -> Iterator[Citation]:
         loose = not (forms.here.match(reply, match.end()) or forms.here_before.search(before))
         kind = next(kind for kind in ("before", "after", "plain") if match.group(kind))
         several = (match.group("several") or "").endswith("s")
-        each = QUOTED if kind != "plain" else forms.several if several else r".+"
-        for one in re.finditer(each, match.group(kind)):
+        pattern = QUOTED if kind != "plain" else forms.several if several else r".+"
+        for heading in re.finditer(pattern, match.group(kind)):
             counted = re.match(
                 rf"[\"\u201c\u201e\u00ab'\u2018*]*(?:(?<=\u00ab)[ \u00a0\u202f])?({_NUMBER})\.?[ \t]+(?=[{CAPITAL}])",
-                one.group(),
+                heading.group(),
             )
-            title = one.group()[counted.end() if counted else 0 :].strip(
+            title = heading.group()[counted.end() if counted else 0 :].strip(
                 " ,.*\"\u201c\u201d\u201e\u00ab\u00bb'\u2018\u2019"
             )
-            start, end = match.start(kind) + one.start(), match.start(kind) + one.end()
+            start, end = match.start(kind) + heading.start(), match.start(kind) + heading.end()
             yield Citation(start, end, number=counted.group(1) if counted else "", title=title, loose=loose)
 
 
@@ -404,8 +406,10 @@ _NEAR = 120  # characters before a reference that are looked at
 _ANY = re.compile(r"(?:sub-?)?sect?(?:ion)?s?\.?$|parts?$|$", re.IGNORECASE)
 
 
-def outside(reply: str, start: int, end: int, word: str, document: Document, forms: _Forms) -> Outside:
-    """The external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
+def find_external_source(
+    reply: str, start: int, end: int, word: str, document: Document, forms: _CitationForms
+) -> Outside:
+    """Find the external text, if any, that the citation at `reply[start:end]`, by `word` and a number, refers to.
 
     "perhaps another text" is external unless the document has the section.
     """
@@ -416,29 +420,35 @@ def outside(reply: str, start: int, end: int, word: str, document: Document, for
     part = word.lower().startswith("part")
     behind = forms.of_law.match(reply, end) or (None if part else forms.law_next.match(reply, end))
     law = behind or (None if part else forms.law_before.search(before))
-    usual = _is_used(word, document)
+    usual = _document_uses(word, document)
     if law:
         # "It complies with the GDPR (Section 7)" may go on with the policy.
         apart = not behind and law.group("apart") and usual and not law.group("text")
-        return "" if _is_this(law.group("law"), document, forms) else "perhaps another text" if apart else "another law"
+        return (
+            ""
+            if _is_this_document(law.group("law"), document, forms)
+            else "perhaps another text"
+            if apart
+            else "another law"
+        )
     ours = usual or forms.here.match(reply, end) or forms.law_here_before.search(before)
     return "" if ours else "perhaps another text"
 
 
-def _is_this(law: str, document: Document, forms: _Forms) -> bool:
+def _is_this_document(law: str, document: Document, forms: _CitationForms) -> bool:
     """Whether the document is the law of that name; "the Act" is, in an answer about one."""
     if document.kind != "regulation":
         return False
-    said, known = fold(law), fold(f"{document.company} {document.about.title} {document.name}")
-    if said in forms.rules.laws.this:
+    cited_name, document_names = fold(law), fold(f"{document.company} {document.about.title} {document.name}")
+    if cited_name in forms.rules.laws.this:
         return True
     return any(
-        re.search(rf"\b(?:{name})", said) and re.search(name, known)
-        for name in (*forms.rules.laws.same, re.escape(said))
+        re.search(rf"\b(?:{name})", cited_name) and re.search(name, document_names)
+        for name in (*forms.rules.laws.same, re.escape(cited_name))
     )
 
 
-def _is_used(word: str, document: Document) -> bool:
+def _document_uses(word: str, document: Document) -> bool:
     """Whether a section of the document may be called so; a "Schedule" only if it has one."""
     inner = word.rpartition(" ")[2]
     if _ANY.match(inner):

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.scoring.evidence.examine import annotated_targets
-from genaipa.scoring.evidence.section_finder import outline
+from genaipa.scoring.evidence.examine import find_annotated_targets
+from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.words import join_names
 
 if TYPE_CHECKING:
@@ -43,48 +43,48 @@ FUNCTION_WORDS = frozenset(
 def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: str) -> str:
     """Say where an annotated answer names a part that there is not, or shares far more with another; else ""."""
     parts = document.parts(part_set)
-    numbers = [int(found[1]) for label in annotated.sections if (found := _PART.fullmatch(label))] if parts else []
+    numbers = [int(match[1]) for label in annotated.sections if (match := _PART.fullmatch(label))] if parts else []
     missing = [number for number in numbers if not 1 <= number <= len(parts)]
     if missing:
         return f"It cites Part {missing[0]}, and the document has {len(parts)} parts."
-    cited = [span for _, span in annotated_targets(annotated, document, part_set) if span]
+    cited = [span for _, span in find_annotated_targets(annotated, document, part_set) if span]
     if not cited:
         return ""
-    others = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
-    others = others or _list_other_sections(document, cited)
+    alternatives = [(f"Part {number}", span) for number, span in enumerate(parts, start=1)] if numbers else []
+    alternatives = alternatives or _list_other_sections(document, cited)
     phrases = list_phrases(_CITED.sub("", annotated.answer), document.language)
     within = (list_phrases(document.text[slice(*span)], document.language) for span in cited)
-    there = max(len(phrases & held) for held in within)
+    cited_count = max(len(phrases & held) for held in within)
     shared = {
         label: len(phrases & list_phrases(document.text[slice(*span)], document.language))
-        for label, span in others
+        for label, span in alternatives
         if not any(span[0] < end and start < span[1] for start, end in cited)
     }
     best = max(shared, key=shared.__getitem__, default="")
-    if not best or shared[best] < _PHRASES or shared[best] <= _FITS * there:
+    if not best or shared[best] < _PHRASES or shared[best] <= _FITS * cited_count:
         return ""
     return (
-        f"It cites {join_names(annotated.sections)}, which shares {there} of its phrases of {_PHRASE} words; "
+        f"It cites {join_names(annotated.sections)}, which shares {cited_count} of its phrases of {_PHRASE} words; "
         f"{best} shares {shared[best]}."
     )
 
 
 def _list_other_sections(document: Document, cited: Sequence[Span]) -> list[tuple[str, Span]]:
     """List the sections of a document beside these passages and what is beneath them, with their labels."""
-    sections = outline(document)
-    above = {one.number for one in sections if (one.start, one.end) in cited and one.number}
+    sections = find_outline(document)
+    above = {section.number for section in sections if (section.start, section.end) in cited and section.number}
     return [
-        (one.label, (one.start, one.end))
-        for one in sections
-        if not any(one.number.startswith(f"{number}.") for number in above)
+        (section.label, (section.start, section.end))
+        for section in sections
+        if not any(section.number.startswith(f"{number}.") for number in above)
     ]
 
 
 @lru_cache(maxsize=512)
 def list_phrases(text: str, language: str) -> frozenset[tuple[str, ...]]:
     """Return the runs of three words in which at least two mean something."""
-    known = LANGUAGES.get(language, ENGLISH)
-    empty = FUNCTION_WORDS if known is ENGLISH else known.function_words
+    document_language = LANGUAGES.get(language, ENGLISH)
+    empty = FUNCTION_WORDS if document_language is ENGLISH else document_language.function_words
     words = re.findall(r"[^\W_]+", text.lower())
     runs = (tuple(words[start : start + _PHRASE]) for start in range(len(words) - _PHRASE + 1))
     return frozenset(run for run in runs if sum(word not in empty for word in run) > 1)

@@ -21,14 +21,14 @@ from genaipa.scoring.evidence.abstention import Silence, find_silence
 from genaipa.scoring.evidence.asked import denies_question
 from genaipa.scoring.evidence.quotations import Quotation, TextIndex, find_quotations
 from genaipa.scoring.evidence.resolution import Reference, find_references
-from genaipa.scoring.evidence.section_finder import outline, places
+from genaipa.scoring.evidence.section_finder import find_outline, list_citable_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from genaipa.policies.document import Document
     from genaipa.questions.annotations import AnnotatedAnswer
-    from genaipa.scoring.evidence.asked import Asked
+    from genaipa.scoring.evidence.asked import AskedQuestion
 
 Span = tuple[int, int]
 
@@ -65,9 +65,9 @@ class Evidence:
     on_question: bool | None = True
 
     @property
-    def cited(self) -> int:
-        """Number of passages of the annotated answer that are cited."""
-        return len({place for reference in self.references for place in reference.expected})
+    def targets_cited(self) -> int:
+        """The number of passages of the annotated answer that are cited."""
+        return len({index for reference in self.references for index in reference.expected})
 
 
 def examine(
@@ -78,56 +78,58 @@ def examine(
     annotated: AnnotatedAnswer | None = None,
     part_set: str = "",
     summarised: bool = False,
-    asked: Asked | None = None,
+    question: AskedQuestion | None = None,
 ) -> Evidence:
     """Collect the evidence about a reply.
 
     `parts` are the spans of "Part 1", "Part 2", … as this system was given the document. `part_set` is the segmentation
     of the annotated answer's own "Part n", perhaps another. `summarised`: the system had a summary, whose parts it may
-    mean. Without the question (`asked`) a denial is taken to be of it.
+    mean. Without the `question` a denial is taken to be of it.
     """
-    targets = [span for _, span in annotated_targets(annotated, document, part_set) if span] if annotated else []
+    targets = [span for _, span in find_annotated_targets(annotated, document, part_set) if span] if annotated else []
     named = find_references(reply, document, parts, targets, summarised=summarised)
     quotations = find_quotations(reply, document, [(reference.start, reference.end) for reference in named])
     references = tuple(reference for reference in named if not _is_quoted(reference, quotations, document))
-    said = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
+    exact_quotations = [(q.start, q.end) for q in quotations if q.match in {"exact", "normalised"}]
     silence, language = (
-        find_silence(reply, annotated, said, document.language),
+        find_silence(reply, annotated, exact_quotations, document.language),
         reading_language(reply, document.language),
     )
     if language is None or language.citations is None or language.silence is None:
         return Evidence(references, quotations, silence, None, "", len(targets), True, summarised)
-    points = not references and _points(reply, document, silence, language.citations.pointing)
-    ours = denies_question(reply, silence.phrases, asked, document) if asked and silence.phrases else True
+    points = not references and _points_at_section(reply, document, silence, language.citations.pointing)
+    ours = denies_question(reply, silence.phrases, question, document) if question and silence.phrases else True
     value, reason = None, ""
     if annotated and annotated.silent == "yes":
-        value, reason = _on_silence(references, silence, points=points, ours=ours)
+        value, reason = _score_silence(references, silence, points=points, ours=ours)
     elif annotated:
         # A summary has parts of its own.
         summary = re.search(language.citations.summary, reply.casefold())
-        value, reason = (None, "") if summary else _on_sections(references)
-    known = points, summarised, language.code, ours
-    return Evidence(references, quotations, silence, value, reason, len(targets), *known)
+        value, reason = (None, "") if summary else _score_sections(references)
+    context = points, summarised, language.code, ours
+    return Evidence(references, quotations, silence, value, reason, len(targets), *context)
 
 
-def annotated_targets(
+def find_annotated_targets(
     annotated: AnnotatedAnswer, document: Document, part_set: str
 ) -> tuple[tuple[str, Span | None], ...]:
     """List the sections of the annotated answer with their spans; None for one that the document lacks."""
-    return section_targets(annotated.sections, document, part_set)
+    return find_section_targets(annotated.sections, document, part_set)
 
 
-def section_targets(labels: Iterable[str], document: Document, part_set: str) -> tuple[tuple[str, Span | None], ...]:
+def find_section_targets(
+    labels: Iterable[str], document: Document, part_set: str
+) -> tuple[tuple[str, Span | None], ...]:
     """List sections, named as annotated answers name them, with their spans; None for one that the document lacks."""
-    found: list[tuple[str, Span | None]] = []
+    targets: list[tuple[str, Span | None]] = []
     for label in labels:
         word, _, number = label.partition(" ")
         span = document.part(part_set, int(number)) if word == "Part" and number.isdecimal() else None
-        section = None if span else resolve_citation(places(document), label)
+        section = None if span else resolve_citation(list_citable_sections(document), label)
         # The system may call another passage by the same number.
         named = f"{label} of the annotators' split" if span else label
-        found.append((named, span or ((section.start, section.end) if section else None)))
-    return tuple(found)
+        targets.append((named, span or ((section.start, section.end) if section else None)))
+    return tuple(targets)
 
 
 def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: Document) -> bool:
@@ -141,12 +143,12 @@ def _is_quoted(reference: Reference, quotations: Sequence[Quotation], document: 
     )
 
 
-def _points(reply: str, document: Document, silence: Silence, pointing: str) -> bool:
+def _points_at_section(reply: str, document: Document, silence: Silence, pointing: str) -> bool:
     """Whether a reply has a section's title, or mentions a section except to say that there is none.
 
     `pointing` is how an answer points at a section without a number: "the following section:", "Reference: Security".
     """
-    sections = outline(document)
+    sections = find_outline(document)
     if any(
         resolve_citation(sections, match.group(1) or match.group()) for match in islice(_TITLE.finditer(reply), _MOST)
     ):
@@ -157,7 +159,7 @@ def _points(reply: str, document: Document, silence: Silence, pointing: str) -> 
     return any(not any(start <= match.start() < end for start, end in denied) for match in mentions)
 
 
-def _on_silence(
+def _score_silence(
     references: tuple[Reference, ...], silence: Silence, *, points: bool, ours: bool | None
 ) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document is silent; None if it takes an analyst.
@@ -171,7 +173,7 @@ def _on_silence(
     return None, ""
 
 
-def _on_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
+def _score_sections(references: tuple[Reference, ...]) -> tuple[float | None, str]:
     """Score the references, with the reason, where the document answers; None if it takes an analyst."""
     inside = [reference for reference in references if reference.outside not in {"another law", "a summary"}]
     if not inside or any(reference.outside for reference in inside):

@@ -81,35 +81,37 @@ def find_claims(reply: str, document: Document, evidence: Evidence) -> list[Clai
     unclaimed = _merge(_find_unclaimed(reply, evidence, language))
     citations = _merge([(reference.start, reference.end) for reference in evidence.references])
     company = set(content_words(document.company, index.language))
-    found: list[Claim] = []
-    for start, end, title in sentence_bounds(reply, language, [(one.start, one.end) for one in evidence.references]):
-        every = list(_WORD.finditer(reply, start, end))
-        left = [word for word in every if not _is_within(unclaimed, word.start(), word.start())]
-        wanted = set(content_words(" ".join(word[0] for word in left), index.language)) - company
-        near, share = index.nearest_to_claim(wanted if len(found) < MOST_CLAIMS else set())
+    claims: list[Claim] = []
+    for start, end, title in find_sentence_bounds(
+        reply, language, [(reference.start, reference.end) for reference in evidence.references]
+    ):
+        sentence_words = list(_WORD.finditer(reply, start, end))
+        claiming_words = [word for word in sentence_words if not _lies_in_any(unclaimed, word.start(), word.start())]
+        wanted = set(content_words(" ".join(word[0] for word in claiming_words), index.language)) - company
+        near, share = index.find_nearest_to_claim(wanted if len(claims) < MOST_CLAIMS else set())
         line, literal = None, False
         if (
-            len(found) < MOST_CLAIMS
+            len(claims) < MOST_CLAIMS
             and not title
-            and 2 * len(left) > len(every)
+            and 2 * len(claiming_words) > len(sentence_words)
             and not _is_boilerplate(reply[start:end], language)
             and len(wanted) >= FEWEST
         ):
             # A citation behind a quotation is no word of it.
-            uncited = (word[0] for word in every if not _is_within(citations, word.start(), word.start()))
+            uncited = (word[0] for word in sentence_words if not _lies_in_any(citations, word.start(), word.start()))
             literal = index.has_words(" ".join(uncited))
-            line = excerpt(near[0].text, wanted, index.language) if share >= SHOWN_SHARE else None
+            line = cut_excerpt(near[0].text, wanted, index.language) if share >= SHOWN_SHARE else None
             line = "" if index.measure_share(wanted) < KNOWN_SHARE else line
-        found.append(Claim(start, end, tuple((one.start, one.end) for one in near), line, literal))
-    return found
+        claims.append(Claim(start, end, tuple((sentence.start, sentence.end) for sentence in near), line, literal))
+    return claims
 
 
 def _find_unclaimed(reply: str, evidence: Evidence, language: Language | None) -> list[Span]:
     """Find the stretches of a reply that cite, answer by a word, or deny that the document speaks of something."""
-    found = [(reference.start, reference.end) for reference in evidence.references]
+    unclaimed = [(reference.start, reference.end) for reference in evidence.references]
     if language and language.silence:
         answered = expression(rf"\W*{language.silence.answered}", re.IGNORECASE).match(reply)
-        found += [answered.span()] if answered else []
+        unclaimed += [answered.span()] if answered else []
     contrast = language.silence.contrast if language and language.silence else None
     for start, end in evidence.silence.phrases:
         first = max(reply.rfind(mark, 0, start) for mark in "\n.!?;") + 1
@@ -118,18 +120,18 @@ def _find_unclaimed(reply: str, evidence: Evidence, language: Language | None) -
             turns = list(expression(contrast, re.IGNORECASE).finditer(reply, first, last))
             first = max((turn.start() for turn in turns if turn.end() <= start), default=first)
             last = min((turn.start() for turn in turns if turn.start() >= end), default=last)
-        found.append((first, last))
-    return found
+        unclaimed.append((first, last))
+    return unclaimed
 
 
-def _is_boilerplate(said: str, language: Language | None) -> bool:
+def _is_boilerplate(sentence: str, language: Language | None) -> bool:
     """Whether a sentence asks, leads in a list, names sources, or speaks of the assistant and of no document."""
-    if said.rstrip("*_ ").endswith(("?", ":", "\uff1f", "\uff1a")):
+    if sentence.rstrip("*_ ").endswith(("?", ":", "\uff1f", "\uff1a")):
         return True
     rules = language.silence if language else None
     if rules is None:
         return False
-    plain = said.replace("\u2019", "'").replace("i.e.", "")
+    plain = sentence.replace("\u2019", "'").replace("i.e.", "")
     begins = (rules.preface, rules.source)
     within = (rules.oneself, rules.unknown)
     return any(expression(rule, re.IGNORECASE).match(plain) for rule in begins) or any(
@@ -137,7 +139,7 @@ def _is_boilerplate(said: str, language: Language | None) -> bool:
     )
 
 
-def sentence_bounds(
+def find_sentence_bounds(
     text: str, language: Language | None, whole: Sequence[Span] = ()
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield the first and last place of each sentence of a text in Markdown, and whether it is a title.
@@ -159,7 +161,7 @@ def sentence_bounds(
         start = line.start() + (markers.end() if markers else 0)
         title = bool(_TITLE.match(line[0]))
         for mark in _END.finditer(text, start, line.end()):
-            inside = _is_within(closed, mark.start() - 1, mark.end())
+            inside = _lies_in_any(closed, mark.start() - 1, mark.end())
             if inside or not _ends_sentence(text, line.start(), mark, language):
                 continue
             yield from _trim_stretch(text, start, mark.end(), title)
@@ -178,17 +180,17 @@ def _merge(spans: Iterable[Span]) -> list[Span]:
     return merged
 
 
-def _is_within(merged: list[Span], start: int, end: int) -> bool:
+def _lies_in_any(merged: list[Span], start: int, end: int) -> bool:
     """Whether a stretch is in one of these, and does not reach to its end."""
-    at = bisect_right(merged, (start, math.inf)) - 1
-    return at >= 0 and end < merged[at][1]
+    index = bisect_right(merged, (start, math.inf)) - 1
+    return index >= 0 and end < merged[index][1]
 
 
 def _trim_stretch(text: str, start: int, end: int, title: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield a stretch without the blanks around it, if it has a word."""
-    said = text[start:end]
-    if _WORD.search(said):
-        yield start + len(said) - len(said.lstrip()), start + len(said.rstrip()), title
+    stretch = text[start:end]
+    if _WORD.search(stretch):
+        yield start + len(stretch) - len(stretch.lstrip()), start + len(stretch.rstrip()), title
 
 
 def _ends_sentence(text: str, begin: int, mark: re.Match[str], language: Language | None) -> bool:
@@ -217,52 +219,52 @@ class SentenceIndex:
     def __init__(self, text: str) -> None:
         self.language = language_to_search(text)
         self.sentences = split_sentences(text)
-        self._words = [frozenset(content_words(one.text, self.language)) for one in self.sentences]
+        self._words = [frozenset(content_words(sentence.text, self.language)) for sentence in self.sentences]
         self._holding: defaultdict[str, list[int]] = defaultdict(list)
         for n, words in enumerate(self._words):
             for word in words:
                 self._holding[word].append(n)
-        self._sizes = [self._size(words) for words in self._words]
+        self._sizes = [self._measure_size(words) for words in self._words]
         self._usual = sorted(self._sizes)[len(self._sizes) // 2] if self._sizes else 0.0
-        self._letters = _spell_words(" ".join(one.text for one in self.sentences))
+        self._letters = _spell_words(" ".join(sentence.text for sentence in self.sentences))
 
-    def _weight(self, word: str) -> float:
+    def _weigh_word(self, word: str) -> float:
         return math.log(1 + len(self.sentences) / max(1, len(self._holding.get(word, ())))) ** 2
 
-    def _size(self, words: Iterable[str]) -> float:
-        return math.sqrt(sum(map(self._weight, words)))
+    def _measure_size(self, words: Iterable[str]) -> float:
+        return math.sqrt(sum(map(self._weigh_word, words)))
 
-    def has_words(self, said: str) -> bool:
+    def has_words(self, phrase: str) -> bool:
         """Whether the document has these words in a row."""
-        return _spell_words(said) in self._letters
+        return _spell_words(phrase) in self._letters
 
     def measure_share(self, wanted: set[str]) -> float:
         """Measure the share of these words that the document has, rare words counting more."""
-        known = sum(self._weight(word) for word in wanted if word in self._holding)
-        return known / (sum(map(self._weight, wanted)) or 1.0)
+        shared = sum(self._weigh_word(word) for word in wanted if word in self._holding)
+        return shared / (sum(map(self._weigh_word, wanted)) or 1.0)
 
     def _weigh_shared(self, wanted: Iterable[str]) -> dict[int, float]:
         """Weigh the words that each sentence shares."""
         shared: defaultdict[int, float] = defaultdict(float)
         for word in wanted:
             for n in self._holding.get(word, ()):
-                shared[n] += self._weight(word)
+                shared[n] += self._weigh_word(word)
         return shared
 
-    def nearest_to_claim(self, wanted: set[str]) -> tuple[list[Sentence], float]:
+    def find_nearest_to_claim(self, wanted: set[str]) -> tuple[list[Sentence], float]:
         """Find sentences that share part of a claim's words, the nearest first, and the share that the first has."""
-        whole = self._size(wanted) ** 2 or 1.0
+        whole = self._measure_size(wanted) ** 2 or 1.0
         shares = {n: weight / whole for n, weight in self._weigh_shared(wanted).items() if weight >= LEAST * whole}
         likeness = {n: share / max(self._sizes[n], self._usual) for n, share in shares.items()}
         near = self._choose_best(likeness)
         return [self.sentences[n] for n in near], shares[near[0]] if near else 0.0
 
-    def nearest_to(self, question: str) -> list[Sentence]:
+    def find_nearest_to_question(self, question: str) -> list[Sentence]:
         """Return the sentences that are likest to a question, the nearest first."""
         wanted = set(content_words(question, self.language))
-        size = self._size(wanted) or 1.0
-        found = {n: sum_ / (size * (self._sizes[n] or 1.0)) for n, sum_ in self._weigh_shared(wanted).items()}
-        near = self._choose_best({n: likeness for n, likeness in found.items() if likeness >= LEAST})
+        size = self._measure_size(wanted) or 1.0
+        scores = {n: sum_ / (size * (self._sizes[n] or 1.0)) for n, sum_ in self._weigh_shared(wanted).items()}
+        near = self._choose_best({n: likeness for n, likeness in scores.items() if likeness >= LEAST})
         return [self.sentences[n] for n in near]
 
     def _choose_best(self, likeness: dict[int, float]) -> list[int]:
@@ -280,12 +282,12 @@ def _spell_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def excerpt(said: str, wanted: set[str], language: Language) -> str:
+def cut_excerpt(sentence: str, wanted: set[str], language: Language) -> str:
     """Return the part of a long sentence that has most of these words."""
-    flat = " ".join(said.split())
+    flat = " ".join(sentence.split())
     if len(flat) <= EXCERPT:
         return flat
     places = [word.start() for word in _WORD.finditer(flat) if wanted.intersection(content_words(word[0], language))]
     first = max([0, *places], key=lambda start: bisect_left(places, start + EXCERPT) - bisect_left(places, start))
-    shown = flat[first : first + EXCERPT]
-    return f"{'… ' if first else ''}{shown}{'…' if first + EXCERPT < len(flat) else ''}"
+    window = flat[first : first + EXCERPT]
+    return f"{'… ' if first else ''}{window}{'…' if first + EXCERPT < len(flat) else ''}"

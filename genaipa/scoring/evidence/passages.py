@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.policies.reading import read
 from genaipa.policies.search import token_pattern
-from genaipa.scoring.evidence.quotations import NEAR, WORDS, fold, index_text, literal
+from genaipa.scoring.evidence.quotations import FEWEST_WORDS, NEAR, fold, index_text, match_literally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 _LEFT_OUT = re.compile(r"\u2026|\.{3}|\. \. \.|\[")
 
 
-class Placed(NamedTuple):
+class PlacedPassage(NamedTuple):
     """A passage's match with a document, and its span there; None if it is not in this document."""
 
     match: Match
@@ -41,51 +41,51 @@ class PassageFinder:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self.place = cache(self._place)  # a retriever gives the same passages again and again
+        self.place = cache(self._find_place)  # a retriever gives the same passages again and again
 
-    def _place(self, passage: str) -> Placed:
+    def _find_place(self, passage: str) -> PlacedPassage:
         """Place a passage; a chunk may begin and end within a word."""
         sought = passage.strip()
         exact = self._text.find(sought)
         if exact >= 0 and sought:
-            return Placed("exact", (exact, exact + len(sought)))
+            return PlacedPassage("exact", (exact, exact + len(sought)))
         sought = " ".join(sought.split())
         words = fold_words(sought)
-        places = [place for run in find_runs(words) if (place := self._runs.get(run)) is not None]
-        if not words or len(places) < _KNOWN * (len(words) - RUN + 1):
+        indices = [index for run in find_runs(words) if (index := self._run_places.get(run)) is not None]
+        if not words or len(indices) < _KNOWN * (len(words) - RUN + 1):
             return _NOWHERE  # as most that is not here, and found out in no time
-        folded = self._folded(sought, words)
+        folded = self._find_folded(sought, words)
         if folded:
-            return Placed("normalised", folded)
-        span = self._near(words)
-        return Placed("near", span) if span else _NOWHERE
+            return PlacedPassage("normalised", folded)
+        span = self._find_near(words)
+        return PlacedPassage("near", span) if span else _NOWHERE
 
-    def _folded(self, sought: str, words: list[str]) -> Span | None:
+    def _find_folded(self, sought: str, words: list[str]) -> Span | None:
         """Find a passage up to typography, perhaps without its first and last word, which a chunk may have cut."""
         document = index_text(self._text)
-        found = document.find_letters("".join(words)) or document.find_letters("".join(words[1:-1]))
-        if not found and _LEFT_OUT.search(sought):
-            ellipsis = literal(sought, self._text)
+        span = document.find_letters("".join(words)) or document.find_letters("".join(words[1:-1]))
+        if not span and _LEFT_OUT.search(sought):
+            ellipsis = match_literally(sought, self._text)
             return ellipsis and ellipsis[1]
-        return found
+        return span
 
     @cached_property
-    def _runs(self) -> dict[tuple[str, ...], int]:
+    def _run_places(self) -> dict[tuple[str, ...], int]:
         """Run of words → its first place among the words."""
         words = index_text(self._text).words
-        found: dict[tuple[str, ...], int] = {}
-        for place, run in enumerate(find_runs(words)):
-            found.setdefault(run, place)
-        return found
+        places: dict[tuple[str, ...], int] = {}
+        for index, run in enumerate(find_runs(words)):
+            places.setdefault(run, index)
+        return places
 
-    def _near(self, words: list[str]) -> Span | None:
+    def _find_near(self, words: list[str]) -> Span | None:
         """Find the passage of the document that has nearly these words, in this order."""
         from rapidfuzz.distance import LCSseq
 
-        if not WORDS <= len(words) <= _LONGEST:
+        if not FEWEST_WORDS <= len(words) <= _LONGEST:
             return None
-        places = ((self._runs.get(run), here) for here, run in enumerate(find_runs(words)))
-        begins = Counter((place - here) // len(words) for place, here in places if place is not None)
+        positions = ((self._run_places.get(run), offset) for offset, run in enumerate(find_runs(words)))
+        begins = Counter((position - offset) // len(words) for position, offset in positions if position is not None)
         if not begins:
             return None
         begin = max(begins, key=lambda block: begins[block] + begins[block + 1]) * len(words)
@@ -98,18 +98,18 @@ class PassageFinder:
             return None
         begun = max(0, blocks[0].dest_start - blocks[0].src_start)
         ended = min(len(window), blocks[-1].dest_end + len(words) - blocks[-1].src_end)
-        same = LCSseq.similarity(words, window[begun:ended])
-        if 200 * same < NEAR * (len(words) + ended - begun):
+        shared = LCSseq.similarity(words, window[begun:ended])
+        if 200 * shared < NEAR * (len(words) + ended - begun):
             return None
         return document.spans[first + begun][0], document.spans[first + ended - 1][1]
 
 
-_NOWHERE = Placed("none", None)
+_NOWHERE = PlacedPassage("none", None)
 
 
 @lru_cache(maxsize=8)
-def passage_finder(text: str) -> PassageFinder:
-    """The finder of a document's text, kept as long as few others are asked for."""
+def load_passage_finder(text: str) -> PassageFinder:
+    """Return the finder of passages in a text; the last few finders are cached."""
     return PassageFinder(text)
 
 
@@ -133,19 +133,19 @@ class OtherDocuments:
         self._texts = texts
 
     @cached_property
-    def _having(self) -> dict[int, int]:
+    def _text_masks(self) -> dict[int, int]:
         """Run of words, as a number → the texts that have it, a bit each."""
-        found: dict[int, int] = {}
+        masks: dict[int, int] = {}
         for number, text in enumerate(self._texts.values()):
             for run in find_runs(fold_words(text)):
                 key = hash(run)
-                found[key] = found.get(key, 0) | 1 << number
-        return found
+                masks[key] = masks.get(key, 0) | 1 << number
+        return masks
 
-    def have(self, passage: str, asked: str = "") -> bool:
-        """Whether one of the texts, other than that named `asked`, has at least half of the passage's runs of words."""
+    def has_passage(self, passage: str, asked_document: str = "") -> bool:
+        """Whether one of the texts, but for `asked_document`, has at least half of the passage's runs of words."""
         runs = [hash(run) for run in find_runs(fold_words(passage))]
-        masks = Counter(self._having.get(run, 0) for run in runs)
-        bits = (1 << number for number, name in enumerate(self._texts) if name != asked)
-        most = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)
-        return bool(runs) and most >= SAME * len(runs)
+        masks = Counter(self._text_masks.get(run, 0) for run in runs)
+        bits = (1 << number for number, name in enumerate(self._texts) if name != asked_document)
+        best = max((sum(times for mask, times in masks.items() if mask & bit) for bit in bits), default=0)
+        return bool(runs) and best >= SAME * len(runs)

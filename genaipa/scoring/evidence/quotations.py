@@ -41,8 +41,8 @@ class TextIndex:
     def places(self) -> dict[str, list[int]]:
         """Word → its indices among the words of the text."""
         places: dict[str, list[int]] = {}
-        for place, word in enumerate(self.words):
-            places.setdefault(word, []).append(place)
+        for index, word in enumerate(self.words):
+            places.setdefault(word, []).append(index)
         return places
 
     def find(self, phrase: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
@@ -54,21 +54,21 @@ class TextIndex:
 
     def find_letters(self, sought: str, start: int = 0, end: int | None = None) -> tuple[int, int] | None:
         """Find a phrase that is given as its folded letters and digits."""
-        border = self._letters_before(len(self._letters) * 4 if end is None else end + 1)
-        found = self._letters.find(sought, self._letters_before(start), border) if sought else -1
-        while found >= 0:
-            span = self._span(found, found + len(sought))
+        border = self._count_preceding_letters(len(self._letters) * 4 if end is None else end + 1)
+        position = self._letters.find(sought, self._count_preceding_letters(start), border) if sought else -1
+        while position >= 0:
+            span = self._convert_to_span(position, position + len(sought))
             if span:
                 return span if end is None or span[1] <= end else None
-            found = self._letters.find(sought, found + 1, border)
+            position = self._letters.find(sought, position + 1, border)
         return None
 
-    def _letters_before(self, character: int) -> int:
-        """Number of letters in the words that begin before a character."""
+    def _count_preceding_letters(self, character: int) -> int:
+        """Count the letters of the words that begin before a character."""
         return self._starts[bisect_left(self.spans, (character, 0))]
 
-    def _span(self, first: int, last: int) -> tuple[int, int] | None:
-        """Span of letters `first` to `last` in the text; None if they cut a word."""
+    def _convert_to_span(self, first: int, last: int) -> tuple[int, int] | None:
+        """Return the span of the letters `first` to `last` in the text; None if they cut a word."""
         begin, finish = bisect_right(self._starts, first) - 1, bisect_right(self._starts, last) - 1
         if self._starts[begin] != first or self._starts[finish] != last:
             return None
@@ -89,7 +89,7 @@ def index_text(text: str) -> TextIndex:
 Match = Literal["exact", "normalised", "near", "none"]
 Span = tuple[int, int]
 
-WORDS = 4
+FEWEST_WORDS = 4
 """Fewest words of a quotation; less is a term, a title or a button."""
 _OF_WORD = 2 / 3
 """Words of a character in a script without blanks between them."""
@@ -144,97 +144,99 @@ class Quotation:
 
 def find_quotations(reply: str, document: Document, titles: Sequence[Span] = ()) -> tuple[Quotation, ...]:
     """Find the quotations of a reply in order (the first thousand), without cited titles (`titles`)."""
-    found, sought = [], 0
-    taken = sorted(titles)
-    for start, end in islice(_quoted(reply, document.text), _MOST):
-        if any(first <= start and end <= last for first, last in taken):
+    quotations, sought = [], 0
+    title_spans = sorted(titles)
+    for start, end in islice(_find_quoted_spans(reply, document.text), _MOST):
+        if any(first <= start and end <= last for first, last in title_spans):
             continue
         text = reply[start:end]
-        verbatim = literal(text, document.text)
+        verbatim = match_literally(text, document.text)
         if verbatim:
             match, target = verbatim
-            found.append(Quotation(start, end, text, match, 100.0, target))
+            quotations.append(Quotation(start, end, text, match, 100.0, target))
             continue
         sought += 1
         worth = sought <= _SOUGHT and len(text) <= _LONGEST
-        similarity, passage = nearest(text, document.text) if worth else (0.0, None)
+        similarity, passage = find_nearest_passage(text, document.text) if worth else (0.0, None)
         close = similarity >= NEAR
-        found.append(Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None))
-    return tuple(found)
+        quotations.append(
+            Quotation(start, end, text, "near" if close else "none", similarity, passage if close else None)
+        )
+    return tuple(quotations)
 
 
-def _quoted(reply: str, whole: str) -> Iterator[Span]:
+def _find_quoted_spans(reply: str, whole: str) -> Iterator[Span]:
     """Yield the quoted spans in order, if of more than a few words."""
-    nested, rest = _nested(reply, whole), reply
+    nested, unnested = _find_nested(reply, whole), reply
     for start, end in nested:
         # What is quoted within it is no quotation for itself.
-        rest = f"{rest[: start - 1]}{' ' * (end - start + 2)}{rest[end + 1 :]}"
-    others = (_trimmed(rest, *match.span(match.lastgroup or 0)) for match in _QUOTED.finditer(rest))
-    return heapq.merge(nested, (span for span in others if _is_long(rest[slice(*span)])))
+        unnested = f"{unnested[: start - 1]}{' ' * (end - start + 2)}{unnested[end + 1 :]}"
+    simple_spans = (_trim_span(unnested, *match.span(match.lastgroup or 0)) for match in _QUOTED.finditer(unnested))
+    return heapq.merge(nested, (span for span in simple_spans if _is_long(unnested[slice(*span)])))
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim_span(text: str, start: int, end: int) -> Span:
     inner = text[start:end]
     return start + len(inner) - len(inner.lstrip()), end - len(inner) + len(inner.rstrip())
 
 
-def _nested(reply: str, whole: str) -> list[Span]:
+def _find_nested(reply: str, whole: str) -> list[Span]:
     """Find straight quotes around other quotes and around words of the document."""
-    found: list[Span] = []
+    nested: list[Span] = []
     for opened in islice(_OPENED.finditer(reply), _SOUGHT):
-        if found and opened.start() <= found[-1][1]:
+        if nested and opened.start() <= nested[-1][1]:
             continue
         around = (pattern.match(reply, opened.start()) for pattern in _NESTED)
-        spans = (match.span(1) for match in around if match and _is_long(match[1]) and literal(match[1], whole))
-        found += islice(spans, 1)
-    return found
+        spans = (match.span(1) for match in around if match and _is_long(match[1]) and match_literally(match[1], whole))
+        nested += islice(spans, 1)
+    return nested
 
 
 def _is_long(text: str) -> bool:
     spaced = re.findall(rf"[^\W_{UNSPACED}]+(?:['\u2019][^\W_{UNSPACED}]+)*", text)
-    return len(spaced) + _OF_WORD * len(re.findall(rf"[{UNSPACED}]", text)) >= WORDS
+    return len(spaced) + _OF_WORD * len(re.findall(rf"[{UNSPACED}]", text)) >= FEWEST_WORDS
 
 
-def literal(text: str, whole: str) -> tuple[Match, Span] | None:
+def match_literally(text: str, whole: str) -> tuple[Match, Span] | None:
     """Match a quotation word for word, or up to case, blanks, punctuation and ellipses."""
     core = text.rstrip(f" .,;:!?\u2026\uff0c\uff1b{STOPS}")
-    place = whole.find(core)
-    if place >= 0 and core:
-        return "exact", (place, place + len(core))
+    start = whole.find(core)
+    if start >= 0 and core:
+        return "exact", (start, start + len(core))
     reading = read(whole)
-    place = reading.text.find(core)
-    if place >= 0 and core:
-        return "exact", reading.span(place, place + len(core))
+    start = reading.text.find(core)
+    if start >= 0 and core:
+        return "exact", reading.span(start, start + len(core))
     # An answer may quote with links or emphasis of its own.
-    spans = (_spelt(quoted, index_text(whole)) for quoted in dict.fromkeys((text, read_line(text))))
+    spans = (_find_piecewise(quoted, index_text(whole)) for quoted in dict.fromkeys((text, read_line(text))))
     span = next(filter(None, spans), None)
     return ("normalised", span) if span else None
 
 
-def _spelt(text: str, words: TextIndex) -> Span | None:
+def _find_piecewise(text: str, words: TextIndex) -> Span | None:
     """Find a quotation by its letters, piece by piece where something is left out."""
     pieces = [piece for piece in _LEFT_OUT.split(text) if re.search(r"\w", piece)]
     first = words.find(pieces[0]) if pieces else None
     while first:
-        last = _follow(pieces[1:], words, first)
+        last = _find_following_pieces(pieces[1:], words, first)
         if last:
             return first[0], last[1]
         first = words.find(pieces[0], first[0] + 1)
     return None
 
 
-def _follow(pieces: list[str], words: TextIndex, place: Span) -> Span | None:
+def _find_following_pieces(pieces: list[str], words: TextIndex, span: Span) -> Span | None:
     """Find the last piece, each soon after the one before; None if one is missing."""
     for piece in pieces:
-        after = words.find(piece, place[1], place[1] + _GAP + len(piece))
-        if not after:
+        next_span = words.find(piece, span[1], span[1] + _GAP + len(piece))
+        if not next_span:
             return None
-        place = after
-    return place
+        span = next_span
+    return span
 
 
 @lru_cache(maxsize=4096)
-def nearest(text: str, whole: str) -> tuple[float, Span | None]:
+def find_nearest_passage(text: str, whole: str) -> tuple[float, Span | None]:
     """Find the passage most similar to the text; (0, None) if they share hardly a word."""
     from rapidfuzz.fuzz import partial_ratio_alignment
 
@@ -242,24 +244,24 @@ def nearest(text: str, whole: str) -> tuple[float, Span | None]:
     words = [fold(word) for word in document.token.findall(read_line(text))]
     sought = " ".join(words)
     best: tuple[float, Span | None] = 0.0, None
-    for first in _windows(words, document):
+    for first in _find_windows(words, document):
         window = document.words[first : first + 3 * len(words)]
         aligned = partial_ratio_alignment(sought, " ".join(window))
         # The shorter of the two is slid along the longer: at a document's end that may be the passage.
         if aligned and aligned.score > best[0] and len(" ".join(window)) >= len(sought) // 2:
-            begin, finish = _words_at(window, aligned.dest_start, aligned.dest_end)
+            begin, finish = _find_word_bounds(window, aligned.dest_start, aligned.dest_end)
             best = aligned.score, (document.spans[first + begin][0], document.spans[first + finish][1])
     return best
 
 
-def _windows(words: list[str], document: TextIndex) -> list[int]:
-    """Indices of the document's words from which most of these words are near."""
+def _find_windows(words: list[str], document: TextIndex) -> list[int]:
+    """Find the indices of the document's words from which most of these words are near."""
     size = len(words)
     votes: Counter[int] = Counter()
     for word in set(words):
         places = document.places.get(word, ())
         if len(places) <= _COMMON:
-            for block in {place // size for place in places}:
+            for block in {index // size for index in places}:
                 votes[block] += 1
     pairs = {block: votes[block] + votes[block + 1] for block in votes} | {
         block - 1: votes[block - 1] + votes[block] for block in votes if block
@@ -268,13 +270,13 @@ def _windows(words: list[str], document: TextIndex) -> list[int]:
     return [max(0, block * size) for block in best]
 
 
-def _words_at(words: list[str], start: int, end: int) -> tuple[int, int]:
-    """Indices of the first and last word between two characters of the words joined by blanks."""
-    first, last, place = 0, len(words) - 1, 0
+def _find_word_bounds(words: list[str], start: int, end: int) -> tuple[int, int]:
+    """Return the indices of the first and last word between two characters of the words joined by blanks."""
+    first, last, offset = 0, len(words) - 1, 0
     for number, word in enumerate(words):
-        if place <= start:
+        if offset <= start:
             first = number
-        if place < end:
+        if offset < end:
             last = number
-        place += len(word) + 1
+        offset += len(word) + 1
     return first, last

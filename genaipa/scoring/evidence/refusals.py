@@ -31,55 +31,57 @@ def says_nothing(reply: str, language: str = ENGLISH.code) -> bool:
         return True
     if len(reply) > _LONGEST:
         return False
-    return any(_refusals(lower(reply), language))
+    return any(_judge_refusals(lower(reply), language))
 
 
 def answers_at_once(opening: str, language: str) -> bool:
     """Tell whether the first sentence of a reply, in small letters, says something, so that the reply does."""
-    return all(refusal is False for refusal in _refusals(opening, language))
+    return all(refusal is False for refusal in _judge_refusals(opening, language))
 
 
-def _refusals(small: str, language: str) -> Iterator[bool | None]:
+def _judge_refusals(small: str, language: str) -> Iterator[bool | None]:
     """Yield whether a reply refuses by the rules of the document's language and of English."""
     plain = small.replace("\u2019", "'")
-    for known in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):
-        if known.refusals is not None:
-            yield _refuses(plain, known, known.refusals)
+    for spoken in (LANGUAGES[code] for code in dict.fromkeys((language, ENGLISH.code)) if code in LANGUAGES):
+        if spoken.refusals is not None:
+            yield _is_refusal(plain, spoken, spoken.refusals)
 
 
-def _refuses(reply: str, language: Language, rules: RefusalRules) -> bool | None:
+def _is_refusal(reply: str, language: Language, rules: RefusalRules) -> bool | None:
     """Tell whether some clause refuses, and every other is an aside; none says that the document is not known.
 
     None if all are asides.
     """
     refused, unknown = False, language.silence.unknown if language.silence else NEVER
-    for clause in _clauses(reply, rules):
+    for clause in _split_clauses(reply, rules):
         refusal = compile_lower(rules.refuses).search(clause)
-        if refusal and not _has(rules.grounded, clause) and not _has(unknown, clause[: refusal.start()]):
-            if any(_asserts(part, rules) for part in clause[refusal.end() :].split(",")[1:]):
+        if refusal and not _has_match(rules.grounded, clause) and not _has_match(unknown, clause[: refusal.start()]):
+            if any(_tells_of_document(part, rules) for part in clause[refusal.end() :].split(",")[1:]):
                 return False
             refused = True
-        elif count_words(clause, HALF) >= _COURTESY and (_has(unknown, clause) or not _is_aside(clause, rules)):
+        elif count_words(clause, HALF) >= _COURTESY and (
+            _has_match(unknown, clause) or not _is_side_remark(clause, rules)
+        ):
             return False
     return refused or None
 
 
-def _asserts(part: str, rules: RefusalRules) -> bool:
+def _tells_of_document(part: str, rules: RefusalRules) -> bool:
     """Tell whether what follows a refusal behind a comma tells of the document: "while I can't advise you, it says"."""
-    return count_words(part, HALF) > _COURTESY and _has(rules.text, part) and not _is_aside(part, rules)
+    return count_words(part, HALF) > _COURTESY and _has_match(rules.text, part) and not _is_side_remark(part, rules)
 
 
-def _clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
+def _split_clauses(reply: str, rules: RefusalRules) -> Iterator[str]:
     """Yield the clauses of a reply's sentences, without its questions."""
     for sentence in _SENTENCE.finditer(reply):
         if reply[sentence.end() : sentence.end() + 1] not in {"?", "\uff1f"}:
             yield from compile_lower(f"{rules.breaks}|{_MARKS}").split(sentence.group())
 
 
-def _is_aside(clause: str, rules: RefusalRules) -> bool:
+def _is_side_remark(clause: str, rules: RefusalRules) -> bool:
     """Tell whether a clause only advises, offers or excuses, or speaks of nobody but the assistant."""
-    return _has(rules.aside, clause) or (_has(rules.oneself, clause) and not _has(rules.text, clause))
+    return _has_match(rules.aside, clause) or (_has_match(rules.oneself, clause) and not _has_match(rules.text, clause))
 
 
-def _has(pattern: str, text: str) -> bool:
+def _has_match(pattern: str, text: str) -> bool:
     return compile_lower(pattern).search(text) is not None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from genaipa.policies.numbering import from_roman
 from genaipa.policies.sections import Section, resolve_citation
 from genaipa.scoring.evidence.citations import Citation, find_citations
-from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, shares
+from genaipa.scoring.evidence.section_finder import FoundSection, SectionFinder, overlap_mostly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ class Reference:
     instead: str = ""
 
     @property
-    def invented(self) -> bool:
+    def is_invented(self) -> bool:
         """Whether it is an existing part cited with a heading that the document lacks."""
         return self.split and bool(self.problem)
 
@@ -69,44 +69,46 @@ def find_references(
     A system that was given a summary (`summarised`) may mean its parts, so a number without a title is uncertain.
     """
     citations = find_citations(reply, document)
-    lookup = _Lookup(document, parts)
+    lookup = _CitationLookup(document, parts)
     lookup.counts_sections = any(lookup.takes_part_for_section(citation) for citation in citations)
-    found: dict[Citation, FoundSection] = {}
+    sections_by_citation: dict[Citation, FoundSection] = {}
     references = []
     for citation in citations:
         key = replace(citation, start=0, end=0)
-        if key not in found:
-            other = citation.outside in {"another law", "a summary"}
-            found[key] = FoundSection("", None) if other else lookup.find(citation)
-        place, outside = found[key], citation.outside
+        if key not in sections_by_citation:
+            is_external = citation.outside in {"another law", "a summary"}
+            sections_by_citation[key] = FoundSection("", None) if is_external else lookup.find(citation)
+        section, outside = sections_by_citation[key], citation.outside
         # A number of several steps that the document has is its own, as is a title.
-        sure = place.span and not place.split and (citation.title or "." in citation.number)
+        sure = section.span and not section.split and (citation.title or "." in citation.number)
         if summarised and citation.number and not outside and not sure:
-            place, outside = place._replace(span=None), "perhaps another text"
-        if citation.loose and (not place.span or place.problem):
+            section, outside = section._replace(span=None), "perhaps another text"
+        if citation.loose and (not section.span or section.problem):
             continue
-        target = place.span
-        meant = tuple(n for n, span in enumerate(expected) if target and shares(target, span))
+        target = section.span
+        expected_indices = tuple(n for n, span in enumerate(expected) if target and overlap_mostly(target, span))
         references.append(
             Reference(
                 start=citation.start,
                 end=citation.end,
                 text=reply[citation.start : citation.end],
-                resolved=place.label,
+                resolved=section.label,
                 target=target,
-                expected=meant,
+                expected=expected_indices,
                 outside="" if target else outside,
-                problem=place.problem,
-                split=place.split,
-                missing=not target and not outside and place.sure,
+                problem=section.problem,
+                split=section.split,
+                missing=not target and not outside and section.sure,
                 touches=any(target[0] < span[1] and span[0] < target[1] for span in expected) if target else False,
-                instead=lookup.instead(citation.number, expected) if place.split and not meant else "",
+                instead=lookup.find_alternative(citation.number, expected)
+                if section.split and not expected_indices
+                else "",
             )
         )
     return tuple(references)
 
 
-def _range(first: FoundSection, last: FoundSection) -> FoundSection:
+def _join_range(first: FoundSection, last: FoundSection) -> FoundSection:
     """Join two places to a range, if both exist in this order."""
     if not first.span or not last.span:
         return first if not first.span else last
@@ -121,7 +123,7 @@ _SECTIONS = frozenset(("chapter", "part", "clause"))
 """What answers call sections, whatever the document calls them; an article or a § may be a law's."""
 
 
-class _Lookup:
+class _CitationLookup:
     """Resolves citations in one document."""
 
     def __init__(self, document: Document, parts: Sequence[Span]) -> None:
@@ -133,19 +135,19 @@ class _Lookup:
     def find(self, citation: Citation) -> FoundSection:
         """Resolve a citation."""
         if not citation.number:
-            return self._by_heading(citation.title)
+            return self._find_heading(citation.title)
         if citation.within:
-            return self._inside(citation)
-        if citation.word.lower().startswith("part") and not self._called_otherwise(citation):
-            return self._part(citation)
-        if self._called_otherwise(citation):
+            return self._find_in_part(citation)
+        if citation.word.lower().startswith("part") and not self._means_section(citation):
+            return self._find_part(citation)
+        if self._means_section(citation):
             citation = replace(citation, word="Section")
         if citation.last:
             last = replace(citation, number=citation.last)
-            return _range(self.sections.find(citation.label, ""), self.sections.find(last.label, ""))
+            return _join_range(self.sections.find(citation.label, ""), self.sections.find(last.label, ""))
         return self.sections.find(citation.label, citation.title)
 
-    def _called_otherwise(self, citation: Citation) -> bool:
+    def _means_section(self, citation: Citation) -> bool:
         """Whether "Chapter 7" or "Part 7" is section 7 of a document that has neither chapters nor parts."""
         kind = citation.word.lower().removesuffix("s")
         if (
@@ -162,140 +164,150 @@ class _Lookup:
         top = re.match(r"\d+", citation.number)
         if not top or citation.within or not self.parts or not citation.word.lower().startswith("part"):
             return False
-        given, section = self._given(top.group()), self.sections.numbered(f"Section {citation.number}")
-        if section is None or (given and given[0] <= section.start < given[1]):
+        part_span, section = self._part_span(top.group()), self.sections.find_by_label(f"Section {citation.number}")
+        if section is None or (part_span and part_span[0] <= section.start < part_span[1]):
             return False
         return (
             "." in citation.number
-            or not given
-            or bool(citation.title and self.sections.agrees(section, citation.title))
+            or not part_span
+            or bool(citation.title and self.sections.has_title(section, citation.title))
         )
 
-    def instead(self, number: str, expected: Sequence[Span]) -> str:
-        """The section with a part's number, if the annotated answer rests on that: it may be what is meant."""
-        section = self.sections.numbered(f"Section {number}") if number.isdecimal() else None
-        meant = section and any(shares(self.sections.whole(section), span) for span in expected)
-        return section.label if section and meant else ""
+    def find_alternative(self, number: str, expected: Sequence[Span]) -> str:
+        """Return the label of the section with a part's number, if the annotated answer rests on that section."""
+        section = self.sections.find_by_label(f"Section {number}") if number.isdecimal() else None
+        is_expected = section and any(overlap_mostly(self.sections.whole_span(section), span) for span in expected)
+        return section.label if section and is_expected else ""
 
-    def _by_heading(self, title: str) -> FoundSection:
-        place = self.sections.headings.find(title)
-        if place and place.heading:
-            return FoundSection(place.label, place.span)
-        if place and place.fits:
-            return FoundSection("", None, f"no such heading in this document, only the words {place.label}", sure=False)
-        if place:
-            return FoundSection(place.label, place.span, "which has nearly these words")
+    def _find_heading(self, title: str) -> FoundSection:
+        title_place = self.sections.headings.find(title)
+        if title_place and title_place.heading:
+            return FoundSection(title_place.label, title_place.span)
+        if title_place and title_place.fits:
+            return FoundSection(
+                "", None, f"no such heading in this document, only the words {title_place.label}", sure=False
+            )
+        if title_place:
+            return FoundSection(title_place.label, title_place.span, "which has nearly these words")
         return FoundSection("", None, "no such heading in this document", sure=self.sections.headings.is_nowhere(title))
 
-    def _part(self, citation: Citation) -> FoundSection:
+    def _find_part(self, citation: Citation) -> FoundSection:
         """Resolve "Part 3", "Part 3-5" and "Part 5E", and "Part 2.10" for section 2.10."""
         number = citation.number
         if not number.isdecimal():
-            found = self.sections.find(f"Section {number}", citation.title)
+            result = self.sections.find(f"Section {number}", citation.title)
             split = re.fullmatch(r"(\d+)\.?([A-Za-z].*)", number)
-            if found.span or not split:
-                return found
-            return self._inside(replace(citation, word="Section", within=split[1], number=split[2].upper()))
-        given = self._given(number)
-        if given is None:
+            if result.span or not split:
+                return result
+            return self._find_in_part(replace(citation, word="Section", within=split[1], number=split[2].upper()))
+        part_span = self._part_span(number)
+        if part_span is None:
             named = self.sections.find(f"Part {number}", citation.title)
-            return named if named.span else self._no_part(citation)
+            return named if named.span else self._resolve_missing_part(citation)
         if citation.title and not citation.last:
-            return self._titled_part(number, given, citation.title)
-        if not citation.last and (section := self._counted(number)):
-            return self.sections.found(section, "if its parts are the sections")
-        first = self._split_part(number)
-        return _range(first, self._split_part(citation.last)) if citation.last else first
+            return self._find_part_with_title(number, part_span, citation.title)
+        if not citation.last and (section := self._find_counted_section(number)):
+            return self.sections.make_result(section, "if its parts are the sections")
+        first = self._find_split_part(number)
+        return _join_range(first, self._find_split_part(citation.last)) if citation.last else first
 
-    def _counted(self, number: str) -> Section | None:
-        """The section with the number of a part, where this answer counts the sections so."""
-        return self.sections.numbered(f"Section {number}") if self.counts_sections else None
+    def _find_counted_section(self, number: str) -> Section | None:
+        """Return the section with the number of a part, where this answer counts the sections so."""
+        return self.sections.find_by_label(f"Section {number}") if self.counts_sections else None
 
-    def _no_part(self, citation: Citation) -> FoundSection:
-        """A part that the system was not given, unless its title tells what is meant."""
-        place = self.sections.headings.find(citation.title) if citation.title else None
-        if place and place.fits and place.heading:
+    def _resolve_missing_part(self, citation: Citation) -> FoundSection:
+        """Resolve a part that the system was not given, by its title if that tells what is meant."""
+        title_place = self.sections.headings.find(citation.title) if citation.title else None
+        if title_place and title_place.fits and title_place.heading:
             return FoundSection(
-                place.label, place.span, "" if place.is_numbered(citation.number) else "which is no part"
+                title_place.label,
+                title_place.span,
+                "" if title_place.is_numbered(citation.number) else "which is no part",
             )
-        if section := self._counted(citation.number):
-            return self.sections.found(section, "if its parts are the sections")
-        return self._split_part(citation.number)
+        if section := self._find_counted_section(citation.number):
+            return self.sections.make_result(section, "if its parts are the sections")
+        return self._find_split_part(citation.number)
 
-    def _split_part(self, number: str) -> FoundSection:
-        if given := self._given(number):
-            return FoundSection(f"Part {number}", given, split=True)
+    def _find_split_part(self, number: str) -> FoundSection:
+        if part_span := self._part_span(number):
+            return FoundSection(f"Part {number}", part_span, split=True)
         # A system that was given no parts may count those of a summary.
         return FoundSection("", None, f"no Part {number} of this document", sure=bool(self.parts))
 
-    def _titled_part(self, number: str, given: Span, title: str) -> FoundSection:
-        """A part with a title: what has the title, in the part or elsewhere; the part, if nothing has it."""
-        inside, place = self.sections.headings.find(title, given), self.sections.headings.find(title)
+    def _find_part_with_title(self, number: str, part_span: Span, title: str) -> FoundSection:
+        """Find what has a title, in a part or elsewhere; the part itself, if nothing has it."""
+        inside, title_place = self.sections.headings.find(title, part_span), self.sections.headings.find(title)
         if inside and inside.heading:
             return FoundSection(f"Part {number}: {inside.label}", inside.span)
-        if place and place.heading:
-            elsewhere = "" if place.is_numbered(number) else f"which is not in Part {number} of the system's split"
-            return FoundSection(place.label, place.span, elsewhere)
-        if section := self._counted(number):
-            another = "" if self.sections.agrees(section, title) else "which has another title"
-            return self.sections.found(section, another)
-        if place and not place.fits:
-            return FoundSection(place.label, place.span, "which has nearly these words")
+        if title_place and title_place.heading:
+            elsewhere = (
+                "" if title_place.is_numbered(number) else f"which is not in Part {number} of the system's split"
+            )
+            return FoundSection(title_place.label, title_place.span, elsewhere)
+        if section := self._find_counted_section(number):
+            another = "" if self.sections.has_title(section, title) else "which has another title"
+            return self.sections.make_result(section, another)
+        if title_place and not title_place.fits:
+            return FoundSection(title_place.label, title_place.span, "which has nearly these words")
         invented = "but this document has no such heading" if self.sections.headings.is_nowhere(title) else ""
-        return FoundSection(f"Part {number}", given, invented, split=True)
+        return FoundSection(f"Part {number}", part_span, invented, split=True)
 
-    def _given(self, number: str) -> Span | None:
-        """Span of a part as the system was given it."""
+    def _part_span(self, number: str) -> Span | None:
+        """Return the span of a part as the system was given it."""
         return self.parts[int(number) - 1] if number.isdecimal() and 0 < int(number) <= len(self.parts) else None
 
-    def _inside(self, citation: Citation) -> FoundSection:
-        """A section, or several, said to be in a part."""
-        outer = self._given(citation.within)
+    def _find_in_part(self, citation: Citation) -> FoundSection:
+        """Find a section, or several, said to be in a part."""
+        outer = self._part_span(citation.within)
         if outer is None:
-            return self._elsewhere(citation)
+            return self._find_elsewhere(citation)
         if citation.last:
             ends = (citation.number, citation.last)
-            first, last = (self._inside(replace(citation, number=number, last="", title="")) for number in ends)
-            whole = _range(first, last)._replace(problem=first.problem or last.problem)
-            return whole if first.span and last.span else self._not_in(f"Part {citation.within}", citation)
-        there = self.sections.find_within(citation.number, citation.title, outer)
-        if there:
-            return there._replace(label=f"Part {citation.within}: {there.label}")
+            first, last = (self._find_in_part(replace(citation, number=number, last="", title="")) for number in ends)
+            whole = _join_range(first, last)._replace(problem=first.problem or last.problem)
+            return whole if first.span and last.span else self._report_absence(f"Part {citation.within}", citation)
+        section = self.sections.find_in_part(citation.number, citation.title, outer)
+        if section:
+            return section._replace(label=f"Part {citation.within}: {section.label}")
         titled = self.sections.headings.find(citation.title, outer) if citation.title else None
         if titled and titled.heading:
-            other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
-            problem = f"which is not {citation.label}" if other else ""
+            is_other = titled.section and not f".{titled.section}".endswith(f".{citation.number}")
+            problem = f"which is not {citation.label}" if is_other else ""
             return FoundSection(f"Part {citation.within}: {titled.label}", titled.span, problem)
-        return self._elsewhere(citation)
+        return self._find_elsewhere(citation)
 
-    def _elsewhere(self, citation: Citation) -> FoundSection:
-        """A section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
+    def _find_elsewhere(self, citation: Citation) -> FoundSection:
+        """Find a section that isn't in the part it is said to be in, if a title or its number leaves no doubt.
 
         "Part 4, 4.6" and "Part 7, Section 7" say twice which section is meant; "Part 4, Section 2" may be any list's.
         """
         part = f"Part {citation.within}"
         if resolve_citation(self.sections.document.sections, part):
             return self.sections.find(f"{part}, {citation.label}", citation.title)
-        found = self.sections.find(citation.label, citation.title)
-        if not self._given(citation.within):
-            return found
-        if not found.span:
+        result = self.sections.find(citation.label, citation.title)
+        if not self._part_span(citation.within):
+            return result
+        if not result.span:
             # "Section E" may be the E of any section.
-            numbers = [section.number for section in self.sections.every()]
+            numbers = [section.number for section in self.sections.all_sections()]
             elsewhere = any(number == citation.number or number.endswith(f".{citation.number}") for number in numbers)
-            return self._not_in(part, citation) if elsewhere and not self.sections.numbered(citation.label) else found
+            return (
+                self._report_absence(part, citation)
+                if elsewhere and not self.sections.find_by_label(citation.label)
+                else result
+            )
         # "Part 4, 4.6", and "Part 4, Section A" where the document has a section IV.A.
-        top = re.search(r"(\w+)\.\w+(?=\s|$)", found.label.partition(",")[0])
+        top = re.search(r"(\w+)\.\w+(?=\s|$)", result.label.partition(",")[0])
         if citation.within in {citation.number.partition(".")[0], str(from_roman(top[1]) if top else "")}:
-            return found
+            return result
         if "." in citation.number or citation.title or citation.number.isalpha():
-            return found._replace(problem=found.problem or f"which is not in {part} of the system's split")
-        return self._not_in(part, citation)
+            return result._replace(problem=result.problem or f"which is not in {part} of the system's split")
+        return self._report_absence(part, citation)
 
-    def _not_in(self, part: str, citation: Citation) -> FoundSection:
-        given = self._given(citation.within)
-        there = self.sections.find_within(citation.number, "", given) if given and citation.title else None
-        if there:
-            return there._replace(label=f"{part}: {there.label}", problem="which has another title")
+    def _report_absence(self, part: str, citation: Citation) -> FoundSection:
+        part_span = self._part_span(citation.within)
+        section = self.sections.find_in_part(citation.number, "", part_span) if part_span and citation.title else None
+        if section:
+            return section._replace(label=f"{part}: {section.label}", problem="which has another title")
         several = f" to {citation.last}" if citation.last else ""
         return FoundSection("", None, f"no {citation.label}{several} in {part} of the system's split", sure=False)

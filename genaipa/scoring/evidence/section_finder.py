@@ -16,7 +16,7 @@ from genaipa.languages.language import CAPITAL, UNCASED
 from genaipa.policies.numbering import BELOW, ascii_numbers, can_follow, is_unread, mentions
 from genaipa.policies.reading import read
 from genaipa.policies.sections import Section, resolve_citation
-from genaipa.scoring.evidence.quotations import NEAR, fold, index_text, nearest
+from genaipa.scoring.evidence.quotations import NEAR, find_nearest_passage, fold, index_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,22 +33,22 @@ _MOST_NUMBERS = 400  # numbers that are compared with one another
 _TITLE_WORDS = 6
 
 
-def outline(document: Document) -> tuple[Section, ...]:
-    """Sections of the document; if none are recognised, those numbered inside its lines."""
-    return document.sections or _rising(numbers_inside(document.text))
+def find_outline(document: Document) -> tuple[Section, ...]:
+    """Return the sections of the document; if none are recognised, those numbered inside its lines."""
+    return document.sections or _find_longest_chain(find_inline_sections(document.text))
 
 
-def places(document: Document) -> tuple[Section, ...]:
-    """The outline, and the numbered clauses inside its sections."""
-    return document.places or outline(document)
+def list_citable_sections(document: Document) -> tuple[Section, ...]:
+    """Return the outline, and the numbered clauses inside its sections."""
+    return document.places or find_outline(document)
 
 
 @lru_cache(maxsize=8)
-def numbers_inside(text: str) -> tuple[Section, ...]:
+def find_inline_sections(text: str) -> tuple[Section, ...]:
     """Find every "3." or "3.1" before a capitalised word, each up to the next one."""
     reading = read(text)
-    found = list(_NUMBER.finditer(reading.text))
-    starts = [reading.span(*match.span())[0] for match in found]
+    matches = list(_NUMBER.finditer(reading.text))
+    starts = [reading.span(*match.span())[0] for match in matches]
     return tuple(
         Section(
             number=match.group().strip(" .\n"),
@@ -57,12 +57,12 @@ def numbers_inside(text: str) -> tuple[Section, ...]:
             start=start,
             end=end,
         )
-        for match, start, end in zip(found, starts, [*starts[1:], len(text)], strict=False)
+        for match, start, end in zip(matches, starts, [*starts[1:], len(text)], strict=False)
     )
 
 
 @lru_cache(maxsize=8)
-def _rising(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
+def _find_longest_chain(numbered: tuple[Section, ...]) -> tuple[Section, ...]:
     """Find the longest chain of numbers that follow one another; empty if short."""
     values = [tuple(map(int, section.number.split("."))) for section in numbered[:_MOST_NUMBERS]]
     best: list[list[int]] = []
@@ -121,31 +121,35 @@ class Headings:
             return TitlePlace(section.heading, self._whole(section), section=section.number)
         if len(title.split()) < _FEWEST:
             return None
-        places = list(islice(self._occurrences(title, within), _MOST))
-        begun = next((section for span in places for section in self._sections if _begins(section, span)), None)
-        if begun:
-            return TitlePlace(begun.heading, self._whole(begun), section=begun.number)
+        places = list(islice(self._find_occurrences(title, within), _MOST))
+        first_section = next(
+            (section for span in places for section in self._sections if _starts_section(section, span)), None
+        )
+        if first_section:
+            return TitlePlace(first_section.heading, self._whole(first_section), section=first_section.number)
         capital = next((span for span in places if self._is_capital(span)), None)
         if places:
-            found = capital or places[0]
-            return TitlePlace(f"“{self._reads(found)}”", found, heading=bool(capital))
-        similarity, near = nearest(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+            best_span = capital or places[0]
+            return TitlePlace(f"“{self._read_words(best_span)}”", best_span, heading=bool(capital))
+        similarity, near = (
+            find_nearest_passage(title, self._text) if len(title.split()) >= _FEWEST_NEAR else (0.0, None)
+        )
         if similarity < _NEARLY and len(title.split()) > _BEGINNING:
             # "How do we respond to requests, and to harm?" for "How do we respond to requests?"
             beginning = " ".join(title.split()[:_BEGINNING])
             similarity = 100.0
-            near = next((s for s in self._occurrences(beginning, within) if self._is_capital(s)), None)
+            near = next((s for s in self._find_occurrences(beginning, within) if self._is_capital(s)), None)
         if near and similarity >= _NEARLY and (within is None or within[0] <= near[0] < within[1]):
-            return TitlePlace(f"“{self._reads(near)}”", near, fits=False, heading=False)
+            return TitlePlace(f"“{self._read_words(near)}”", near, fits=False, heading=False)
         return None
 
-    def _occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
+    def _find_occurrences(self, title: str, within: Span | None) -> Iterator[Span]:
         start, end = within or (0, None)
         while span := self._words.find(title, start, end):
             yield span
             start = span[1]
 
-    def _reads(self, span: Span) -> str:
+    def _read_words(self, span: Span) -> str:
         return read(self._text).read_span(*span)
 
     def _is_capital(self, span: Span) -> bool:
@@ -155,10 +159,14 @@ class Headings:
         """Whether the text has neither the title nor nearly its words: it must be invented."""
         if not re.search(r"[^\W_]", title):
             return False
-        return self._words.find(title) is None and self.find(title) is None and nearest(title, self._text)[0] < NEAR
+        return (
+            self._words.find(title) is None
+            and self.find(title) is None
+            and find_nearest_passage(title, self._text)[0] < NEAR
+        )
 
 
-def _begins(section: Section, span: Span) -> bool:
+def _starts_section(section: Section, span: Span) -> bool:
     """Whether a section begins with the passage, behind its number."""
     return 0 <= span[0] - section.start <= len(section.number) + 3
 
@@ -181,10 +189,10 @@ class FoundSection(NamedTuple):
     split: bool = False
 
 
-def shares(one: Span, other: Span) -> bool:
+def overlap_mostly(first: Span, second: Span) -> bool:
     """Whether at least half of the shorter of two passages lies in the other."""
-    shared = min(one[1], other[1]) - max(one[0], other[0])
-    return shared > 0 and 2 * shared >= min(one[1] - one[0], other[1] - other[0])
+    shared = min(first[1], second[1]) - max(first[0], second[0])
+    return shared > 0 and 2 * shared >= min(first[1] - first[0], second[1] - second[0])
 
 
 class SectionFinder:
@@ -193,66 +201,70 @@ class SectionFinder:
     def __init__(self, document: Document) -> None:
         self.document = document
         self.reading = read(document.text)
-        self.sections = outline(document)
-        self.places = places(document)
-        self.headings = Headings(document.text, self.sections, self.whole)
+        self.sections = find_outline(document)
+        self.places = list_citable_sections(document)
+        self.headings = Headings(document.text, self.sections, self.whole_span)
 
-    def found(self, section: Section, problem: str = "") -> FoundSection:
-        """Make a section a result."""
-        return FoundSection(section.heading, self.whole(section), problem)
+    def make_result(self, section: Section, problem: str = "") -> FoundSection:
+        """Make the result of a section."""
+        return FoundSection(section.heading, self.whole_span(section), problem)
 
-    def whole(self, section: Section) -> Span:
-        """Span from a section's heading to the next one that isn't beneath it."""
+    def whole_span(self, section: Section) -> Span:
+        """Return the span from a section's heading to the next one that isn't beneath it."""
         if section not in self.places:
             return section.start, section.end
         after = (s.start for s in self.places if s.start > section.start and s.level <= section.level)
         return section.start, max(section.end, next(after, section.end))
 
     def find(self, label: str, title: str) -> FoundSection:
-        """The section with a label and, if there is one beside it, with that title."""
-        section, number = self.numbered(label), label.rpartition(" ")[2]
-        if section and (not title or self.agrees(section, title)):
-            return self.found(section, _lacking(section, number))
-        titled = self._titled(label, title) if title else None
+        """Return the section with a label and, if there is one beside it, with that title."""
+        section, number = self.find_by_label(label), label.rpartition(" ")[2]
+        if section and (not title or self.has_title(section, title)):
+            return self.make_result(section, _describe_missing_subsection(section, number))
+        titled = self._find_titled(label, title) if title else None
         if titled:
             return titled
         below = [s for s in self.sections if s.number.endswith(f".{number}")]
         if len(below) == 1 and number.isalpha() and not title:
-            return self.found(below[0])
+            return self.make_result(below[0])
         if section:
             begins = "begins with" if section not in self.sections else "is"
             return FoundSection("", None, f"{section.label} of this document {begins} “{section.title}”", sure=False)
         absent = self._is_absent(label, title)
         return FoundSection("", None, f"no {label}{'' if absent else ' is recognised'} in this document", sure=absent)
 
-    def every(self) -> list[Section]:
-        """All sections, and the numbers inside lines that may be others."""
-        return [*self.places, *numbers_inside(self.document.text)]
+    def all_sections(self) -> list[Section]:
+        """Return all sections, and the numbers inside lines that may be others."""
+        return [*self.places, *find_inline_sections(self.document.text)]
 
-    def _titled(self, label: str, title: str) -> FoundSection | None:
-        """The section with this title, if none has both the title and the label."""
+    def _find_titled(self, label: str, title: str) -> FoundSection | None:
+        """Return the section with this title, if none has both the title and the label."""
         # "IV. Research" may be what the text of section III counts as 4.
         listed = (
-            s for s in numbers_inside(self.document.text) if resolve_citation((s,), label) and self.agrees(s, title)
+            s
+            for s in find_inline_sections(self.document.text)
+            if resolve_citation((s,), label) and self.has_title(s, title)
         )
-        one, place = next(listed, None), self.headings.find(title)
-        if one:
-            return self.found(one)
-        if place and place.heading:
-            other = place.section and not f".{place.section}".endswith(f".{label.rpartition(' ')[2]}")
-            return FoundSection(place.label, place.span, f"which is not {label}" if other else "")
+        section, title_place = next(listed, None), self.headings.find(title)
+        if section:
+            return self.make_result(section)
+        if title_place and title_place.heading:
+            is_other = title_place.section and not f".{title_place.section}".endswith(f".{label.rpartition(' ')[2]}")
+            return FoundSection(title_place.label, title_place.span, f"which is not {label}" if is_other else "")
         return (
-            FoundSection(place.label, place.span, "which has nearly these words") if place and not place.fits else None
+            FoundSection(title_place.label, title_place.span, "which has nearly these words")
+            if title_place and not title_place.fits
+            else None
         )
 
-    def numbered(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
-        """The section with a label."""
+    def find_by_label(self, label: str, among: tuple[Section, ...] | None = None) -> Section | None:
+        """Return the section with a label."""
         sections = self.places if among is None else among
         section = resolve_citation(sections, label)
         steps = len(re.findall(r"\d\.(?=\d)", label))
         deepest = max((s.number.count(".") for s in self.places), default=0)
         if section and section.number.count(".") < min(steps, deepest):
-            return None  # resolve() takes 9.3 for 9; where others have such numbers, it is missing
+            return None  # resolve_citation() takes 9.3 for 9; where others have such numbers, it is missing
         number = label.removeprefix("Section ")
         beneath = [s for s in sections if s.number.startswith(f"{number}.")]
         if section or not beneath or any(s.number == number for s in sections):
@@ -261,7 +273,7 @@ class SectionFinder:
         first, last = beneath[0], beneath[-1]
         return Section(number, f"{first.number} {first.title}", first.level - 1, first.start, last.end)
 
-    def agrees(self, section: Section, title: str) -> bool:
+    def has_title(self, section: Section, title: str) -> bool:
         """Whether a section has the title by which it is cited."""
         from rapidfuzz.fuzz import ratio
 
@@ -269,10 +281,10 @@ class SectionFinder:
         text = self.reading.read_span(begin, begin + 300)
         heading = re.sub(r"^[#\s]*(?:[\w.]*\d[.)]*|[A-Z]{1,4}\.)?\s*", "", text)
         titles = [section.title, heading[: len(title)]]
-        return max(ratio(fold(title), fold(other)) for other in titles) >= SIMILAR
+        return max(ratio(fold(title), fold(candidate)) for candidate in titles) >= SIMILAR
 
     @cached_property
-    def _unread(self) -> bool:
+    def _has_unread_number(self) -> bool:
         """Whether a heading begins with a number that was not read: then nobody can say which ones there are."""
         return any(is_unread(section.title, section.number) for section in self.sections)
 
@@ -282,10 +294,10 @@ class SectionFinder:
             return False
         if not self.sections and not title:
             return False
-        if self._unread:
+        if self._has_unread_number:
             return False
         word, _, number = re.sub(rf"{BELOW}$", "", label).rpartition(" ")
-        text = _counted(self.document.text)
+        text = _read_with_plain_digits(self.document.text)
         if not re.match(r"(?:sub-?)?sect?(?:ion)?\b|part\b|\u00a7", word, re.IGNORECASE):
             return not mentions(text, word, number)
         # Where there is a section 2, a section 1 may only have lost its number.
@@ -301,31 +313,33 @@ class SectionFinder:
         )
         return not re.search(begins, text)
 
-    def find_within(self, number: str, title: str, part: Span) -> FoundSection | None:
-        """The section with that number in a part: one of the outline, or what the part's own text numbers so."""
+    def find_in_part(self, number: str, title: str, part: Span) -> FoundSection | None:
+        """Return the section with that number in a part: one of the outline, or what the part's own text numbers so."""
         inside = tuple(section for section in self.places if section.start < part[1] and part[0] < section.end)
-        section = self.numbered(f"Section {number}", inside)
+        section = self.find_by_label(f"Section {number}", inside)
         # Beneath IV. the section IV.B is cited as B.
         below = [s for s in inside if number.isalpha() and s.number.endswith(f".{number}")]
-        listed = [s for s in numbers_inside(self.document.text) if s.number == number and part[0] <= s.start < part[1]]
+        listed = [
+            s for s in find_inline_sections(self.document.text) if s.number == number and part[0] <= s.start < part[1]
+        ]
         candidates = [*([section] if section else []), *(below or listed)]
-        fitting = [s for s in candidates if not title or self.agrees(s, title)]
+        fitting = [s for s in candidates if not title or self.has_title(s, title)]
         # One that begins there rather than one whose end is there.
-        one = min(fitting, key=lambda section: section.start < part[0], default=None)
-        if one is None:
+        chosen = min(fitting, key=lambda section: section.start < part[0], default=None)
+        if chosen is None:
             return None
-        begun = one.start >= part[0] or shares(self.whole(one), part)
-        problem = _lacking(one, number) if begun else "which only ends there"
-        return self.found(one, problem)
+        begun = chosen.start >= part[0] or overlap_mostly(self.whole_span(chosen), part)
+        problem = _describe_missing_subsection(chosen, number) if begun else "which only ends there"
+        return self.make_result(chosen, problem)
 
 
 @lru_cache(maxsize=8)
-def _counted(text: str) -> str:
-    """A document as it reads, its digits plain ones."""
+def _read_with_plain_digits(text: str) -> str:
+    """Read a document with plain digits."""
     return ascii_numbers(read(text).text)
 
 
-def _lacking(section: Section, number: str) -> str:
-    """A sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
+def _describe_missing_subsection(section: Section, number: str) -> str:
+    """Return a sentence on section 1.1 where 1.1.4 is cited, and it has no such subsection."""
     deeper = re.fullmatch(r"\d+(?:\.\d+)+", number) and number.count(".") > section.number.count(".")
     return f"which has no {number} of its own" if deeper else ""

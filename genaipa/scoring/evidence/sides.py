@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from genaipa.languages.catalog import ENGLISH, reading_language
 from genaipa.languages.language import STOPS, expression
 from genaipa.policies.search import content_words
-from genaipa.scoring.evidence.abstention import stance
+from genaipa.scoring.evidence.abstention import find_stance
 
 if TYPE_CHECKING:
     from genaipa.languages.language import Language, SideRules, SilenceRules
@@ -35,13 +35,13 @@ _MARK = r"[\s*_\"\u201d)]*(?:[.,;:!\u2013\u2014\uff0c\u3002\uff1b\uff1a\uff01(-]
 """What ends a word that is the whole answer."""
 
 
-def find_side(reply: str, asked: str, language: str = ENGLISH.code, status: str = "answered") -> AnswerSide:
-    """Return the side that a reply takes on the question `asked`; `language` is the document's code.
+def find_side(reply: str, question: str, language: str = ENGLISH.code, status: str = "answered") -> AnswerSide:
+    """Return the side that a reply takes on the `question`; `language` is the document's code.
 
     >>> find_side("No, it does not.", "Are data sold?"), find_side("They are never sold.", "Are data sold?")
     ('no', 'no')
     """
-    match stance(reply, language, status):
+    match find_stance(reply, language, status):
         case "yes":
             return "silent"
         case "abstains":
@@ -50,34 +50,38 @@ def find_side(reply: str, asked: str, language: str = ENGLISH.code, status: str 
             return "nothing"
         case _:
             pass
-    known = reading_language(reply, language)
-    if known is None or known.silence is None or known.sides is None:
+    reply_language = reading_language(reply, language)
+    if reply_language is None or reply_language.silence is None or reply_language.sides is None:
         return "open"
     plain = reply.replace("\u2019", "'")
-    return _find_word(plain, known.silence, known.sides) or _find_polarity(plain, asked, known, known.sides)
+    return _find_side_by_word(plain, reply_language.silence, reply_language.sides) or _find_side_by_polarity(
+        plain, question, reply_language, reply_language.sides
+    )
 
 
-def _find_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide | None:
-    """The side of the word that an answer begins by; None where it begins by neither."""
+def _find_side_by_word(reply: str, rules: SilenceRules, sides: SideRules) -> AnswerSide | None:
+    """Return the side of the word that an answer begins by; None where it begins by neither."""
     for line in islice(filter(str.strip, reply.splitlines()), _LINES):
         opening = rf"\W*(?:(?:{sides.opening})[^.!?,:\u2014]{{0,120}}[,:\u2014]\W*|(?:{sides.opening})\s+)?"
-        found = expression(rf"{opening}(?P<word>{rules.answered}){_MARK}", re.IGNORECASE).match(line)
-        if found:
-            return "no" if expression(rules.no, re.IGNORECASE).match(found["word"]) else "yes"
+        match = expression(rf"{opening}(?P<word>{rules.answered}){_MARK}", re.IGNORECASE).match(line)
+        if match:
+            return "no" if expression(rules.no, re.IGNORECASE).match(match["word"]) else "yes"
         if not expression(rf"\W*(?:{sides.opening})", re.IGNORECASE).match(line):
             break
     return None
 
 
-def _find_polarity(reply: str, asked: str, language: Language, sides: SideRules) -> AnswerSide:
-    """The side that the first sentence takes by repeating or denying the question; `open` if it does neither."""
-    if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(asked):
+def _find_side_by_polarity(reply: str, question: str, language: Language, sides: SideRules) -> AnswerSide:
+    """Find the side that the first sentence takes by repeating or denying the question; `open` if it does neither."""
+    if expression(rf"\W*(?:{sides.open_question})", re.IGNORECASE).match(question):
         return "open"
-    first = next((found.group() for found in _SENTENCE.finditer(reply) if content_words(found.group(), language)), "")
+    first = next(
+        (sentence.group() for sentence in _SENTENCE.finditer(reply) if content_words(sentence.group(), language)), ""
+    )
     # What it quotes the document says of whatever it speaks of.
     if _QUOTES.match(first) or expression(sides.partly, re.IGNORECASE).search(first):
         return "open"
-    wanted = set(content_words(asked, language))
+    wanted = set(content_words(question, language))
     stated = set(content_words(first, language))
     shared = len(wanted & stated)
     if expression(sides.negation, re.IGNORECASE).search(first):

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from genaipa.policies.search import content_words, language_to_search
-from genaipa.scoring.evidence.examine import section_targets
+from genaipa.scoring.evidence.examine import find_section_targets
 from genaipa.systems.extractive import split_sentences
 
 if TYPE_CHECKING:
@@ -33,60 +33,62 @@ _FEWEST = 3
 _CLAUSE = re.compile("(?<=[.!?;:])\\s+|,\\s+|[()\uff08\uff09\u3002\uff1b\uff1a\uff0c\uff01\uff1f]")
 
 
-def supporting_sentences(document: Document, annotated: AnnotatedAnswer, part_set: str = "") -> frozenset[Span]:
+def find_supporting_sentences(document: Document, annotated: AnnotatedAnswer, part_set: str = "") -> frozenset[Span]:
     """Return the sentences, within its sections, that an annotated answer and its points rest on; perhaps none.
 
     A point rests on a sentence of each of its own sections, a clause of the answer on one of all sections together.
     """
-    index = _indexed(document.text)
+    index = _load_sentence_words(document.text)
     spans: set[Span] = set()
     for point in annotated.points:
-        for _, section in section_targets(point.sections, document, part_set):
-            spans.update(index.near(point.text, [section] if section else []))
-    sections = [span for _, span in section_targets(annotated.sections, document, part_set) if span]
+        for _, section in find_section_targets(point.sections, document, part_set):
+            spans.update(index.find_support(point.text, [section] if section else []))
+    sections = [span for _, span in find_section_targets(annotated.sections, document, part_set) if span]
     for clause in _CLAUSE.split(annotated.answer):
-        spans.update(index.near(clause, sections))
+        spans.update(index.find_support(clause, sections))
     return frozenset(spans)
 
 
-class _Sentences:
+class _SentenceWords:
     """The sentences of a text with their words, and how rare each word is."""
 
     def __init__(self, text: str) -> None:
         self._language = language_to_search(text)
-        self._words = {span: set(self._words_of(text[slice(*span)])) for span in sentence_spans(text)}
+        self._words = {span: set(self._split_words(text[slice(*span)])) for span in sentence_spans(text)}
         having = Counter(word for words in self._words.values() for word in words)
-        self._rarity = {word: self._rarity_of(number) for word, number in having.items()}
-        self._unknown = self._rarity_of(0)
+        self._rarity = {word: self._compute_rarity(number) for word, number in having.items()}
+        self._unknown = self._compute_rarity(0)
 
-    def near(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
+    def find_support(self, statement: str, sections: Sequence[Span]) -> Iterator[Span]:
         """Yield the sentences of these sections that have most of a statement's words."""
-        words = set(self._words_of(statement))
+        words = set(self._split_words(statement))
         if len(words) < _FEWEST:
             return
-        within = [span for span in self._words if any(start <= span[0] and span[1] <= end for start, end in sections)]
-        whole = self._weight(words)
-        shares = {span: self._weight(words & self._words[span]) / whole for span in within}
-        most = max(shares.values(), default=0.0)
-        if most >= _LEAST:
-            yield from (span for span, share in shares.items() if share >= _NEARLY * most)
+        candidates = [
+            span for span in self._words if any(start <= span[0] and span[1] <= end for start, end in sections)
+        ]
+        whole = self._weigh_words(words)
+        shares = {span: self._weigh_words(words & self._words[span]) / whole for span in candidates}
+        best = max(shares.values(), default=0.0)
+        if best >= _LEAST:
+            yield from (span for span, share in shares.items() if share >= _NEARLY * best)
 
-    def _weight(self, words: Iterable[str]) -> float:
+    def _weigh_words(self, words: Iterable[str]) -> float:
         return sum(self._rarity.get(word, self._unknown) for word in words)
 
-    def _rarity_of(self, sentences: int) -> float:
+    def _compute_rarity(self, sentences: int) -> float:
         return math.log(1 + (len(self._words) + 0.5) / (sentences + 0.5))
 
-    def _words_of(self, text: str) -> list[str]:
+    def _split_words(self, text: str) -> list[str]:
         return content_words(text, self._language)
 
 
 @lru_cache(maxsize=8)
-def _indexed(text: str) -> _Sentences:
-    return _Sentences(text)
+def _load_sentence_words(text: str) -> _SentenceWords:
+    return _SentenceWords(text)
 
 
 @lru_cache(maxsize=8)
 def sentence_spans(text: str) -> tuple[Span, ...]:
     """List the sentences and list items of a text, in order; headings are none."""
-    return tuple((one.start, one.end) for one in split_sentences(text))
+    return tuple((sentence.start, sentence.end) for sentence in split_sentences(text))

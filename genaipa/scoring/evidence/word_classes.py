@@ -29,24 +29,24 @@ _LONGEST = 120  # words of a sentence that are looked at: a reply may be one wor
 
 
 @cache
-def _classifier(rules: SilenceRules) -> Callable[[str], str]:
-    """The class of a word in a language; the first class that has it."""
+def _make_classifier(rules: SilenceRules) -> Callable[[str], str]:
+    """Make a function that returns the class of a word in a language: the first class that has it."""
     classes = [(letter, expression(words)) for letter, words in rules.classes.items()]
 
     @lru_cache(maxsize=20_000)  # a text says most of its words many times
-    def letter_of(word: str) -> str:
+    def classify_word(word: str) -> str:
         if not word[0].isalnum():
             return ":" if word in ":;\u2013\u2014-\u2026" else ","
         return next((letter for letter, words in classes if words.fullmatch(word)), OTHER)
 
-    return letter_of
+    return classify_word
 
 
-def classify(sentence: str, rules: SilenceRules) -> tuple[str, list[Span]]:
+def classify_words(sentence: str, rules: SilenceRules) -> tuple[str, list[Span]]:
     """Return the classes of a sentence's words and marks, a letter each, and where they stand."""
-    letter_of = _classifier(rules)
+    classify_word = _make_classifier(rules)
     words = list(_WORD.finditer(sentence))[:_LONGEST]
-    letters = "".join([letter_of(word.group().lower()) for word in words])
+    letters = "".join([classify_word(word.group().lower()) for word in words])
     if rules.source_of:
         # "According to the policy" says whose words follow; the policy does nothing itself.
         letters = expression(rules.source_of).sub(lambda match: OTHER * len(match.group()), letters)

@@ -1,0 +1,209 @@
+"""The two sides of a comparison: their scores, what they were asked, and what they don't share."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from genaipa.answers.tidy import ORDERED
+from genaipa.errors import UnknownNameError, UnscoredError, UsageError
+from genaipa.questions.sets import WORDINGS
+from genaipa.reports.chapters.prompting import sort_prompt_sets
+from genaipa.runs.inputs import Inputs
+from genaipa.runs.procedure import procedure_plan
+from genaipa.tasks.prompts import PUBLISHED
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    import pandas as pd
+
+    from genaipa.questions.sets import Wording
+    from genaipa.runs.selection import Source
+    from genaipa.workspace import Workspace
+
+REGULATION = "regulation"
+_NAMED = 5
+"""As many things that differ are named."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One system's scores, its questions and its prompts.
+
+    `texts` are the digests of the texts that went by a document's name: one, unless runs disagree. `asked` are the
+    texts of a wording of a question about a document.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    texts: dict[str, set[str]]
+    asked: dict[tuple[str, str, Wording], set[str]]
+
+    @property
+    def prompts(self) -> set[str]:
+        """The sets of prompts that its scored answers were given to."""
+        return {*self.frame.loc[self.frame["counted"], "prompts"]} - {""}
+
+    @property
+    def questions(self) -> set[tuple[str, str]]:
+        """Pairs of a document and a question about it."""
+        return {(document, question) for document, question, _ in self.asked}
+
+
+def merge_sources(sources: Iterable[Source]) -> list[Source]:
+    """Return each run once, with all systems that are meant of it."""
+    runs: dict[str, Source] = {}
+    for source in sources:
+        before = runs.get(source.folder.name, source)
+        runs[source.folder.name] = replace(source, systems=tuple(sorted({*before.systems, *source.systems})))
+    return list(runs.values())
+
+
+def build_side(
+    workspace: Workspace,
+    name: str,
+    sources: Sequence[Source],
+    frame: pd.DataFrame,
+    experiments: Collection[str] = (),
+    *,
+    judge: str = "",
+) -> Side:
+    """Return the side that these runs are, from a tidy table that holds them, in which a `judge` alone may count.
+
+    It is limited to these experiments; if none is named, to all but that on regulations. A UsageError if it has
+    several systems, or no score there.
+    """
+    frame = select_system_rows(name, sources, frame)
+    new_side = Side(name, _select_experiments(name, frame, experiments, judge), defaultdict(set), defaultdict(set))
+    documents, runs = set(new_side.frame["document"]), set(new_side.frame["run"])
+    loaded: dict[str, dict[str, tuple[str, ...]]] = {}
+    for source in sources:
+        if source.folder.name in runs:
+            manifest, plan = source.manifest, procedure_plan(source.manifest.spec)
+            for document in documents & manifest.documents.keys():
+                new_side.texts[document].add(manifest.documents[document].digest)
+                digest = manifest.digests.questions.get(plan.questions.get(document, ""), "")
+                if digest not in loaded:
+                    loaded[digest] = _read_wordings(Inputs(workspace, source.folder), document)
+                for question, texts in loaded[digest].items():
+                    for wording, text in zip(WORDINGS, texts, strict=False):
+                        if wording in plan.wordings:
+                            new_side.asked[document, question, wording].add(text)
+    return new_side
+
+
+def select_system_rows(name: str, sources: Sequence[Source], frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the one system that these runs are of; a UsageError for several."""
+    systems = sorted({system for source in sources for system in source.systems})
+    if len(systems) > 1:
+        choices = ", ".join(f"{name}:{system}" for system in systems)
+        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
+    return frame[(frame["system"] == systems[0]) & frame["run"].isin([source.folder.name for source in sources])]
+
+
+def _select_experiments(name: str, frame: pd.DataFrame, experiments: Collection[str], judge: str = "") -> pd.DataFrame:
+    """Return the rows that are compared; a UsageError if none has a score."""
+    known_experiments = {*ORDERED["experiment"], *frame["experiment"]}
+    for experiment in experiments:
+        if experiment not in known_experiments:
+            raise UnknownNameError("experiment", experiment, known_experiments)
+    chosen = frame[frame["experiment"].isin(list(experiments)) if experiments else frame["kind"] != REGULATION]
+    if chosen["counted"].any():
+        return chosen
+    where = f" in {', '.join(experiments)}" if experiments else ""
+    if not experiments and frame["counted"].any():
+        raise UnscoredError(f"'{name}' has scores on regulations only; compare them in the experiment '{REGULATION}'.")
+    if judge:
+        raise UnscoredError(
+            f"the judge '{judge}' has no verdicts on '{name}'{where} to compare; ask it for them: genaipa judge"
+        )
+    raise UnscoredError(f"'{name}' has no score{where} to compare yet; give some with: genaipa score")
+
+
+def _read_wordings(inputs: Inputs, document: str) -> dict[str, tuple[str, ...]]:
+    """Every question that could be asked about a document: id → its original and its paraphrases."""
+    question_set = inputs.questions(document)
+    return (
+        {question.id: (question.text, *question.paraphrases) for question in question_set.questions}
+        if question_set
+        else {}
+    )
+
+
+def find_unshared(first: Side, second: Side) -> tuple[list[str], set[tuple[str, str]]]:
+    """Sentences on what the two don't share, and the documents and questions that they do."""
+    sentences = _note_unshared(first.name, second.name, "document", first.texts.keys(), second.texts.keys())
+    documents = first.texts.keys() & second.texts.keys()
+    changed = {document for document in documents if first.texts[document] != second.texts[document]}
+    sentences += [f"the text of {_list_names(changed, 'document')} is not the same"] if changed else []
+    same_documents = documents - changed
+    ours, theirs = (
+        {pair for pair in compared_side.questions if pair[0] in same_documents} for compared_side in (first, second)
+    )
+    sentences += _note_unshared(
+        first.name, second.name, "question", {q for _, q in ours - theirs}, {q for _, q in theirs - ours}
+    )
+    shared_wordings = first.asked.keys() & second.asked.keys()
+    reworded = {
+        (document, question)
+        for document, question, wording in shared_wordings
+        if document in same_documents
+        and first.asked[document, question, wording] != second.asked[document, question, wording]
+    }
+    sentences += (
+        [f"the text of {_list_names({q for _, q in reworded}, 'question')} is not the same"] if reworded else []
+    )
+    rubrics = [
+        set(compared_side.frame.loc[compared_side.frame["counted"], "rubric"]) for compared_side in (first, second)
+    ]
+    if rubrics[0] != rubrics[1]:
+        sentences.append(
+            f"the rubric is not the same ({_list_names(rubrics[0], 'digest')} and {_list_names(rubrics[1], 'digest')})"
+        )
+    # Those of a study are not known: that they are others is said, and can't be helped (`studied`).
+    prompts = [compared_side.prompts - {PUBLISHED} for compared_side in (first, second)]
+    if all(prompts) and prompts[0] != prompts[1]:
+        sentences.append(
+            "the prompts are not the same "
+            f"({' and '.join(', '.join(sort_prompt_sets(prompt_set)) for prompt_set in prompts)})"
+        )
+    return sentences, (ours & theirs) - reworded
+
+
+def note_study_prompts(first: Side, second: Side) -> list[str]:
+    """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
+    return [
+        f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
+        f"ones ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): a part of any difference may come "
+        "from these."
+        for answered_side, other_side in ((first, second), (second, first))
+        if PUBLISHED in answered_side.prompts and other_side.prompts - {PUBLISHED}
+    ]
+
+
+def _note_unshared(first: str, second: str, noun: str, ours: Collection[str], theirs: Collection[str]) -> list[str]:
+    return [
+        f"only {name} has the {_list_names(names, noun)}"
+        for name, names in ((first, set(ours) - set(theirs)), (second, set(theirs) - set(ours)))
+        if names
+    ]
+
+
+def _list_names(names: Iterable[str], noun: str) -> str:
+    """Write `document uber`; `questions T_f1, T_f2, … (32)`."""
+    listed = sorted(names)
+    if len(listed) == 1:
+        return f"{noun} {listed[0]}"
+    return f"{noun}s {', '.join(listed[:_NAMED])}" + (f", … ({len(listed)})" if len(listed) > _NAMED else "")
+
+
+def restrict_side(compared_side: Side, common: set[tuple[str, str]]) -> Side:
+    """Restrict a side to the other's questions; a mean over documents stays where all of these are shared."""
+    shared = {question for _, question in common}
+    for document in compared_side.texts:
+        shared &= {question for about, question in common if about == document}
+    whole = common | {("", question) for question in shared}
+    about = zip(compared_side.frame["document"], compared_side.frame["question"], strict=True)
+    return replace(compared_side, frame=compared_side.frame[[pair in whole for pair in about]])
