@@ -26,7 +26,7 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import Point, make_ticks
 from genaipa.scoring.rubric import Rubric, shipped_rubric
 from genaipa.stats.agreement import measure_agreement
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 SAYS = (0.85, 0.6, 0.4)
 """The chance of each system to say a point."""
@@ -37,7 +37,7 @@ _SETTINGS = [(misread, own) for misread in (0.02, 0.05, 0.1) for own in (0.0, 0.
 
 def answered() -> list[tuple[Point, ...]]:
     """The points of each of brindlecart's answers that has any."""
-    answers = read_annotations(shipped() / "annotations" / "brindlecart.yaml").answers
+    answers = read_annotations(shipped_folder() / "annotations" / "brindlecart.yaml").answers
     return [answer.points for answer in answers.values() if answer.points]
 
 

@@ -110,7 +110,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     from genaipa.execution.ready import make_ready
     from genaipa.systems.catalog import resolve_system
     from genaipa.tasks.procedure import Procedure, list_conversations
-    from genaipa.tasks.prompts import opening
+    from genaipa.tasks.prompts import opening_messages
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
@@ -120,7 +120,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     made = {
         "introductions": {
             name.partition("|")[0]: [
-                {"role": m.role, "content": m.content} for m in opening(script.introduction("document"))
+                {"role": m.role, "content": m.content} for m in opening_messages(script.introduction("document"))
             ]
             for name, script in scripts.items()
         },
@@ -146,7 +146,9 @@ def write_judged(folder: Path, file: Path) -> None:
     asked: dict[str, list[str]] = {}
     for record in run.records():
         asked.setdefault(begun[record.conversation], []).append(record.asked)
-    introductions = {name: [{"role": m.role, "content": m.content} for m in run.introduction(name)] for name in asked}
+    introductions = {
+        name: [{"role": m.role, "content": m.content} for m in run.read_introduction(name)] for name in asked
+    }
     form = {"name": "reply", "schema": make_schema(read_material(run).rubric, annotated=False), "strict": True}
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}
     made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}

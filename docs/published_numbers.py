@@ -23,7 +23,7 @@ from genaipa.answers.gather import gather
 from genaipa.files.spreadsheets import read_csv
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_study.audit import COPIED_TABLE
 from genaipa_study.findings import AUDIT, Finding
@@ -130,7 +130,7 @@ def import_study(origin: str | None, workspace: Path) -> None:
 def imported_study(workspace: Path) -> Study:
     """The study that was imported into `workspace`, with everything that its audit leaves out put back in."""
     place = find_workspace(workspace)
-    return gather(place, select(place, ()), None, excluded=True)
+    return gather(place, select_sources(place, ()), None, excluded=True)
 
 
 def _genaipa(*arguments: str) -> None:

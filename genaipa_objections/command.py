@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import print_json, say, show, show_facts
 from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, open_output, option
 from genaipa.errors import UsageError, command
 from genaipa.words import number
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -178,7 +178,7 @@ def export(
 
 def _refuse_shipped(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
-    if output.expanduser().resolve().is_relative_to(shipped("corrections")):
+    if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
             f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a "
             "workspace (genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o "

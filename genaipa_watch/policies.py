@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def diff(
         print_json(_as_facts(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
-    rows = [(change.state, clipped(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
+    rows = [(change.state, clip(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")

@@ -34,7 +34,7 @@ from genaipa.runs.selection import find_runs, find_slices
 from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import number as count_words
 from genaipa.words import printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -187,7 +187,7 @@ class Driver:
 
     def _next_step(self, tally: Tally, status: str) -> str:
         """Return the sentence that the driver ends with."""
-        home = elsewhere(self.workspace.home)
+        home = workspace_options(self.workspace.home)
         if status == "complete":
             return f"Complete. All figures: {command('genaipa', 'report', self.part.study, *home)}"
         words = ["--on", self.on] if self.on != ONE else []
