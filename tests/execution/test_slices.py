@@ -326,7 +326,7 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
         assert "withheld.json" in files
     outgoing = Outgoing(here, sources)
     assert not any(
-        GERMAN in passage.text for run in outgoing.runs for one in run.answers() for passage in one.record.passages
+        GERMAN in passage.text for run in outgoing.runs for one in run.list_answers() for passage in one.record.passages
     )
 
 
