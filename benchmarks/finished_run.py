@@ -61,7 +61,7 @@ def _records(spec: RunSpec, material, tally: Tally):
 
 
 async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
-    """The name of the run folder, written now."""
+    """Return the name of the run folder, written now."""
     here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
     material = Procedure(spec, here)
     folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open()

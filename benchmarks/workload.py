@@ -33,7 +33,7 @@ _WORDS = _VOCABULARY.split()
 
 
 def document_text(number: int, words: int = WORDS) -> str:
-    """A document with headings, paragraphs and sentences; the same one for the same number."""
+    """Return a document with headings, paragraphs and sentences; the same one for the same number."""
     random_ = random.Random(number)  # not a secret: a text that is always the same
     lines, written, section = [f"# Privacy policy {number}", ""], 0, 0
     while written < words:
@@ -48,7 +48,7 @@ def document_text(number: int, words: int = WORDS) -> str:
 
 
 def make_workspace(folder: Path, words: int = WORDS) -> None:
-    """A genaipa workspace with the documents."""
+    """Return a genaipa workspace with the documents."""
     (folder / "policies").mkdir(parents=True, exist_ok=True)
     (folder / "genaipa.toml").write_text("", encoding="utf-8")
     for number, name in enumerate(DOCUMENTS, 1):
@@ -75,11 +75,11 @@ class Workload:
         return self.requests / self.connections * latency
 
     def messages(self, workspace: Path) -> Path:
-        """The file with the messages, for the bare loop."""
+        """Return the file with the messages, for the bare loop."""
         return workspace / f"messages-{self.repetitions}-{self.part_tokens}-{self.limit}.json"
 
     def arguments(self) -> list[str]:
-        """The options of `genaipa run`."""
+        """Return the options of `genaipa run`."""
         parts = ["--part-tokens", str(self.part_tokens)] if self.part_tokens else []
         return [
             *("run", "--system", SYSTEM, "--policy", ",".join(DOCUMENTS), "--experiment", "quality"),
@@ -88,7 +88,7 @@ class Workload:
         ]
 
     def spec(self):
-        """The spec that the options lead to."""
+        """Return the spec that the options lead to."""
         from genaipa.runs.procedure import ProcedurePlan
         from genaipa.runs.records import RunSpec
 

@@ -251,7 +251,7 @@ class Attempt:
     usage: Usage | None
 
     def after(self, before: Attempt) -> Attempt:
-        """This attempt with the tries and tokens of the one before it."""
+        """Return this attempt with the tries and tokens of the one before it."""
         return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
 
     def with_usage(self, further: Usage | None) -> Usage | None:

@@ -323,7 +323,7 @@ class Batched:
             self._say(summarize_pending(self._count_out()))
 
     def _count_out(self) -> list[Batch]:
-        """The batches that are out, after their counts were reported."""
+        """Return the batches that are out, after their counts were reported."""
         out = [batch for batch in self._ledger.out if batch.intended.system == self.name]
         self._tell(sum(batch.count for batch in out), sum(batch.done for batch in out))
         return out
