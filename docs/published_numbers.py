@@ -354,7 +354,7 @@ def _of_metric(number: PrintedNumber, values: pd.Series) -> Found | None:
 
 
 def _equal(number: PrintedNumber, value: float) -> Found:
-    """Return whether a value, rounded or cut to as many digits, is what is printed."""
+    """Compare a value, rounded or cut to as many digits, with what is printed."""
     exact, printed = Decimal(repr(round(float(value), DIGITS))), Decimal(number.printed)
     # To quantize by a number is to give it as many digits.
     fine = min(printed, ONE_DIGIT, key=lambda one: one.as_tuple().exponent)
