@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import caveat, follow, say, show, table
-from genaipa.cli.terminal.options import current_workspace, option, several
+from genaipa.cli.terminal.console import caveat, print_table, say, show, suggest_next
+from genaipa.cli.terminal.options import current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
@@ -37,19 +37,19 @@ def export(
     annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
     along.
     """
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
     from genaipa_exchange.forms import FORMS, find_form, write_form
     from genaipa_exchange.outgoing import Outgoing
 
     if form is None:
-        table(("form", "for"), [(known_form.name, known_form.what) for known_form in FORMS])
+        print_table(("form", "for"), [(known_form.name, known_form.what) for known_form in FORMS])
         return
     chosen = find_form(form)
     if output is None:
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     workspace = current_workspace()
     workspace.check_output(output)
-    sources = select(workspace, several(run))
+    sources = select_sources(workspace, split_names(run))
     tell_losses(workspace, [source.folder for source in sources])
     outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
     written = write_form(chosen, outgoing, output)
@@ -58,14 +58,14 @@ def export(
     caveat(written.caveat)
     for note in _describe_omissions(outgoing):
         say(f"left out: {note}")
-    follow(f"Next: {written.follow.format(command(output))}" if written.follow else "")
+    suggest_next(f"Next: {written.follow.format(command(output))}" if written.follow else "")
 
 
 def _describe_omissions(outgoing: Outgoing) -> list[str]:
     notes = []
     if outgoing.omission_counts:
-        of = f" of {listed(sorted(outgoing.silenced))}" if outgoing.silenced else ""
-        held = listed(
+        of = f" of {join_names(sorted(outgoing.silenced))}" if outgoing.silenced else ""
+        held = join_names(
             [number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.omission_counts.items())]
         )
         notes.append(

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import follow, say, show
+from genaipa.cli.terminal.console import say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number, some
 from genaipa_exchange.entries import complete_form
 
@@ -65,7 +65,7 @@ def _read_annotators(option_text: str) -> dict[str, str]:
     for pair in filter(None, option_text.split(",")):
         key, equals, name = (piece.strip() for piece in pair.partition("="))
         if not (equals and (key.isdecimal() or not key) and name):
-            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clipped(pair.strip())}'.")
+            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clip(pair.strip())}'.")
         if key in names:
             raise UsageError(f"--annotators names annotator {key} twice.")
         names[key] = name
@@ -82,6 +82,6 @@ def _print_summary(summary: ImportSummary) -> None:
     if summary.runs:
         show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {some(summary.runs, _NAMED)}")
         run_names = summary.runs if len(summary.runs) == 1 else ()
-        follow(f"Next: {command('genaipa', 'report' if scores.added else 'score', *run_names)}")
+        suggest_next(f"Next: {command('genaipa', 'report' if scores.added else 'score', *run_names)}")
     else:
-        follow("Next: genaipa report latest" if scores.added else "")
+        suggest_next("Next: genaipa report latest" if scores.added else "")

@@ -11,10 +11,10 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, say, show, show_facts
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, written
+from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, open_output, option
 from genaipa.errors import UsageError, command
 from genaipa.words import number
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -167,7 +167,7 @@ def export(
     if output is None:
         sys.stdout.write(as_yaml(corrections))
         return
-    with written(output, force=force) as file:
+    with open_output(output, force=force) as file:
         file.write(as_yaml(corrections).encode())
     show(f"{output}: {number(len(corrections.corrections), 'correction')}")
     if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
@@ -176,7 +176,7 @@ def export(
 
 def _refuse_shipped(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
-    if output.expanduser().resolve().is_relative_to(shipped("corrections")):
+    if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
             f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a "
             "workspace (genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o "

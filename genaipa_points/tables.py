@@ -149,7 +149,7 @@ def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     runs = {run for run, _ in places}
     sources = [source for source in study.sources if source.folder.name in runs]
     permissions = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
-    return {(run, document) for run, document in places if permissions[run].annotated(document)}
+    return {(run, document) for run, document in places if permissions[run].may_share_annotations(document)}
 
 
 def tabulate_missed(points: pd.DataFrame) -> Table:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
-from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, option, written
+from genaipa.cli.terminal.console import caveat, explain, print_json, show, show_table, suggest_next
+from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
 from genaipa.cli.terminal.selection import tell_losses
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -40,26 +40,26 @@ def drift(
     from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import occasions, sources_of
+    from genaipa.runs.selection import find_occasions, resolve_name
     from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
-        raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
+        raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
     workspace = current_workspace()
-    sources = sources_of(workspace, system)
+    sources = resolve_name(workspace, system)
     tell_losses(workspace, [source.folder for source in sources])
-    occasions_by_system = occasions(sources)
+    occasions_by_system = find_occasions(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
-        show(f"{clipped(system)} was not asked the same questions on two days yet: there is nothing to compare.")
-        follow("Next, on another day: the same run again, with --new")
+        show(f"{clip(system)} was not asked the same questions on two days yet: there is nothing to compare.")
+        suggest_next("Next, on another day: the same run again, with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(
-            f"'{clipped(system)}' matches several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
+            f"'{clip(system)}' matches several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
         )
     ((name, days),) = occasions_by_system.items()
     study = gather_scored(workspace, [source for source in sources if name in source.systems])
@@ -67,7 +67,7 @@ def drift(
     lost = find_loss(changes)
     failed = lost.fails(gate)
     if output is not None:
-        with written(output, force=force) as file:
+        with open_output(output, force=force) as file:
             file.write(render.FORMS[output.suffix](changes).encode())
     if json:
         facts = {"system": name, "occasions": [source.day for source in days], "lost": lost.points, "failed": failed}
@@ -78,7 +78,7 @@ def drift(
         if output is not None:
             show(f"{output}: every occasion")
         else:
-            follow(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
+            suggest_next(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
 

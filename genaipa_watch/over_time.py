@@ -27,7 +27,7 @@ from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, describe_recognition, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import occasions
+from genaipa.runs.selection import find_occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_holm
@@ -282,7 +282,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = occasions(study.sources)
+        systems = find_occasions(study.sources)
         if not systems:
             return None
         table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
@@ -300,7 +300,7 @@ class OverTimeChapter(ChapterMaker):
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := occasions(study.sources):
+        if systems := find_occasions(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()

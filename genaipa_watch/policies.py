@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, show, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
-from genaipa.errors import UsageError, clipped, command
+from genaipa.cli.terminal.console import print_json, print_table, show
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -118,14 +118,14 @@ def diff(
     if output is not None:
         from genaipa_watch.page import make_page
 
-        with written(output, force=force) as file:
+        with open_output(output, force=force) as file:
             file.write(make_page(changes, carried).encode())
     if json:
         print_json(_as_facts(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
-    rows = [(change.state, clipped(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
-    table(("", "section"), rows[:_SHOWN])
+    rows = [(change.state, clip(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
+    print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")
     if carried:

@@ -32,7 +32,7 @@ from genaipa.reports.judged.quality import (
     answer_groups,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import compare_annotators
@@ -58,7 +58,7 @@ ERRING = f"{GPT} @ba9876"
 def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored(here, select(here, ()))
+    return gather_scored(here, select_sources(here, ()))
 
 
 def chapter_of(found: Study) -> Chapter:
@@ -432,7 +432,7 @@ def test_the_chapter_is_written_alone(study, genaipa: Callable[..., Finished]):
     assert {"judges.csv", "judges-agreement.tex", "judges-alpha.svg", "judges-scatter.csv"} <= written
     refused = genaipa("judges", "-o", "alone", "--workspace", folder)
     assert refused.code == 2
-    assert "judges.csv is there already" in refused.err
+    assert "judges.csv already exists" in refused.err
 
 
 def test_no_judge_is_one_sentence(genaipa: Callable[..., Finished]):

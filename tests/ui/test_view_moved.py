@@ -9,7 +9,7 @@ from running import carry_out, make_workspace, spec, write
 from starlette.datastructures import QueryParams
 from stores import GOOD, POOR, opened, score
 
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.ui.view.index import Index
 from genaipa.ui.view.server import ViewPages
 from genaipa.workspace import find_workspace
@@ -32,7 +32,7 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
     with opened("sqlite:///scores.db") as store:
         store.append([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
     here = find_workspace()
-    shown = ViewPages(Index(here, select(here, ()), order))
+    shown = ViewPages(Index(here, select_sources(here, ()), order))
     shown.socket.close()
     return shown
 

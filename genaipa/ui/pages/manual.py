@@ -15,7 +15,7 @@ from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.ui.widgets import (
     FOLD,
     ListRow,
@@ -86,12 +86,12 @@ def page(desk: Desk, _user: User) -> None:
 
 def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     """List the unfinished runs with a web chat, the newest first, and the problems of others."""
-    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
+    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     waiting, unusable = {}, []
     for folder in reversed(folders):
         try:
             manifest = folder.manifest()
-            manual = any(resolve(system, desk.workspace).manual for system in manifest.spec.systems)
+            manual = any(resolve_system(system, desk.workspace).manual for system in manifest.spec.systems)
         except GenaipaError as error:
             unusable.append(str(error))
             continue
@@ -115,14 +115,14 @@ def _read_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
 def _list_chats(manual: ManualRun) -> list[Chat]:
     chats = []
     for sheet in manual.sheets():
-        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.kept(key)}
+        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.is_settled(key)}
         if missing:
             chats.append(Chat(sheet, missing))
     return chats
 
 
 def _show_progress(manual: ManualRun, chat: Chat) -> None:
-    systems = {ready.resolved.asked for ready in manual.systems}
+    systems = {ready.resolved.requested_name for ready in manual.systems}
     rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
     planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)

@@ -14,7 +14,7 @@ import streamlit as st
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import write_confidence
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
@@ -367,7 +367,7 @@ def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heat
         if not is_same_question or candidate.digest == answer.digest or candidate.digest in ahead:
             continue
         for at in candidate.occurrences:
-            experiment = experiment_of(candidate.kind, at.initialization, at.wording)
+            experiment = classify_experiment(candidate.kind, at.initialization, at.wording)
             if at.system != cell.system and experiment == cell.experiment:
                 digests[f"{at.system}: {at.wording}, {at.repetition}"] = candidate.digest
     return dict(sorted(digests.items()))

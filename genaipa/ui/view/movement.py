@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved, read_facts
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ class Movements:
 
     def compare_columns(self, places: Iterable[int], names: tuple[str, str]) -> Movement:
         """Return the movement from the first column to the second in these rows, as far as both answered."""
-        short = short_names(names)
+        short = shorten_names(names)
         labels = short[names[0]], short[names[1]]
         pairs = []
         for row_number in places:
