@@ -480,7 +480,7 @@ def test_a_file_that_can_not_be_read_is_one_sentence(take: Import) -> None:
     for path, sentence in {
         empty: "is empty",
         elsewhere: "has no column 'digest' in its first row",
-        damaged: "is not a spreadsheet that can be read",
+        damaged: "can't be read as a spreadsheet",
         written("text.xlsx", "digest"): "is not a spreadsheet",
         written("latin.csv", "digest,né".encode("latin-1")): "save it as UTF-8",
         written("quote.csv", 'digest\n"a"b,"'): "is not CSV",

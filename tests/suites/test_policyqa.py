@@ -253,7 +253,7 @@ def broken(change: str) -> Any:
         ("negative", r"dev\.json: sample-01: the text has no 'your name"),
         ("category", r"dev\.json: sample-01: its type begins with 'Other', which is not a category"),
         ("id", r"dev\.json: sample-01: this id appears twice"),
-        ("answers", r"dev\.json: sample-01: it has no answer"),
+        ("answers", r"dev\.json: sample-01: it has no such answer"),
         ("nothing", r"dev\.json: has no examples"),
         ("form", r"dev\.json: is not a file of PolicyQA \(Expected `array`, got `str`"),
     ],

@@ -104,12 +104,12 @@ def test_a_folder_without_any_of_them_is_refused() -> None:
     """The sentence names the folder, the files and the remedy; offline without a folder it names the command."""
     Path("empty").mkdir()
     with pytest.raises(
-        UsageError, match=r"^empty has no file of Inkpots \(dev.json, test.json, .*\); check made/up out"
+        UsageError, match=r"^empty has none of the files of Inkpots \(dev.json, test.json, .*\); check made/up out"
     ):
         data().pull(origin="empty", offline=False)
     assert not data().available()
     with pytest.raises(
-        UsageError, match=r"Inkpots are not here \('data/a/dev.json' and 5 more\); .*genaipa get inkpots"
+        UsageError, match=r"Inkpots are missing \('data/a/dev.json' and 5 more\); .*genaipa get inkpots"
     ):
         data().pull(origin=None, offline=True)
 
@@ -161,7 +161,7 @@ def test_one_name_brings_the_data_of_all_suites() -> None:
     path = next(path for path, blob in glue.parts[-1].source.blobs.items() if not blob)
     made = glue.pull(origin=put("from", **{path.replace("/", "__"): "Ink."}), offline=True)
     assert (made.fetched, glue.pulled_files) == (1, [path])
-    assert sum("has no file of" in note for note in made.notes) == len(sought) - 1
+    assert sum("has none of the files of" in note for note in made.notes) == len(sought) - 1
 
 
 def test_a_mirror_gives_what_it_has() -> None:

@@ -167,7 +167,7 @@ def test_a_file_of_authorities_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp
     """An SSL_CERT_FILE that is not there, or holds no certificate, is one sentence that names both."""
     (tmp_path / "empty.pem").write_text("nothing")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    for name, wrong in (("nowhere.pem", "which is not there"), ("empty.pem", "which has no certificate that can be")):
+    for name, wrong in (("nowhere.pem", "which does not exist"), ("empty.pem", "which has no readable certificate")):
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
         with pytest.raises(UsageError, match=rf"SSL_CERT_FILE names .*/{name}, {wrong}"):
             put("openai")
