@@ -175,7 +175,7 @@ def test_a_file_of_exclusions_with_a_slip_is_told():
 
 
 def test_published_scores_are_rows_of_their_own():
-    """A published cell has its question's category and source; a mean over documents contains no document."""
+    """A published cell has its question's category and source; a mean over documents has no document."""
     folder = make_answers(*REPLIES, annotations=SILENT)
     system = "scripted/say.yaml"
     folder.write_file(

@@ -181,7 +181,7 @@ def test_why_a_certificate_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.startswith(
         "the certificate of llm.example is not trusted (unable to get local issuer certificate); if "
     )
-    assert "SSL_CERT_FILE name" in said
+    assert "SSL_CERT_FILE to a PEM" in said
     assert "/etc/ours.pem" in said
     other = certificate_refused(f"{begun}Hostname mismatch, certificate is not valid for 'a.example'. (_ssl.c:1)", "b")
     assert "Hostname mismatch" in other
@@ -203,7 +203,7 @@ def test_tls_by_a_proxy(vendor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     body = completion(vendor, "m", 1)
     with RawServer(sized(body), tls) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{proxy.address}")
-        with pytest.raises(NotReadyError, match=r"certificate of model.example is not trusted .*SSL_CERT_FILE name"):
+        with pytest.raises(NotReadyError, match=r"certificate of model.example is not trusted .*SSL_CERT_FILE to"):
             put(vendor)
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         assert put(vendor) == "Yes."
