@@ -221,7 +221,7 @@ def test_test_takes_its_examples_from_dev_where_train_is_missing(genaipa: Cli) -
     assert question.role == "user"
     done = genaipa("run", "--suite", "policyqa", "--split", "dev", "-s", "scripted", "--shots", "1")
     assert done.code == 2
-    assert "'data/train.json' of PolicyQA is not here; run 'genaipa get policyqa'" in done.err
+    assert "'data/train.json' of PolicyQA has not been fetched; run 'genaipa get policyqa'" in done.err
 
 
 def broken(change: str) -> Any:
@@ -253,7 +253,7 @@ def broken(change: str) -> Any:
         ("negative", r"dev\.json: sample-01: the text has no 'your name"),
         ("category", r"dev\.json: sample-01: its type begins with 'Other', which is not a category"),
         ("id", r"dev\.json: sample-01: this id appears twice"),
-        ("answers", r"dev\.json: sample-01: it has no such answer"),
+        ("answers", r"dev\.json: sample-01: it has no answer"),
         ("nothing", r"dev\.json: has no examples"),
         ("form", r"dev\.json: is not a file of PolicyQA \(Expected `array`, got `str`"),
     ],

@@ -50,9 +50,7 @@ def study(demo: tuple[Path, Finished], tmp_path_factory: pytest.TempPathFactory)
     asked = ("-s", evil, "-p", "brindlecart", "-e", "quality", "--conversation", "independent")
     with pytest.MonkeyPatch.context() as patch:
         forget_personal_settings(patch)
-        assert call("run", *asked, "--name", "second", "--workspace", folder).code == 3, (
-            "one question has no such answer"
-        )
+        assert call("run", *asked, "--name", "second", "--workspace", folder).code == 3, "one question has no answer"
     return folder
 
 
