@@ -97,7 +97,7 @@ def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
     assert first.notes[0].endswith("Look in the attic.")
     later = data().pull(origin=everything("all"), offline=True)
     assert (later.fetched, later.kept, later.absent) == (5, 1, 0)
-    assert "Inkwell.txt: without a published hash" in later.notes[0]
+    assert "Inkwell.txt: no published hash" in later.notes[0]
 
 
 def test_a_folder_without_any_of_them_is_refused() -> None:
@@ -129,7 +129,7 @@ def test_another_content_is_refused(name: str, found: str, expected: str) -> Non
     assert found in said
     assert expected in said
     assert "check made/up out at commit c0ffeec0ff" in said
-    assert said.endswith("data of your own, laid out alike, goes into suites/inkpots/ of a workspace.")
+    assert said.endswith("your own data, in the same layout, goes into suites/inkpots/ of a workspace.")
 
 
 @pytest.mark.parametrize("name", ["large.csv.xz", "Inkwell.txt"])

@@ -492,7 +492,7 @@ def test_files_of_suites(genaipa: Callable[..., Finished]) -> None:
         ("crosswalk.yaml", "error", "'TT' is not a category of the question set 'policy': did you mean 'T'?"),
         ("encoders/training.yaml", "error", "patience"),
         ("opp-115/a.csv", "warning", "there is no suite 'opp-115': did you mean 'opp115'?"),
-        ("opp115/test_dataset.csv", "warning", "takes the place of the published datasets/Majority/test_dataset.csv"),
+        ("opp115/test_dataset.csv", "warning", "replaces the published datasets/Majority/test_dataset.csv"),
         ("piextract/CollectUse_true/mine.conll03", "error", "'mine.conll03'"),
         ("policyqa/mine.json", "error", "has no examples"),
         ("privacyqa/mine.csv", "error", "line 1"),
