@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 def export(
     form: Annotated[
         str | None,
-        typer.Argument(help="The form; left out, all are listed.", autocompletion=complete_form),
+        typer.Argument(help="The form; without one, all are listed.", autocompletion=complete_form),
     ] = None,
     run: RunsArgument = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="A new folder.")] = None,
-    with_judge: Annotated[bool, option("--with-judge", help="Take the verdicts of judges along.")] = False,
+    with_judge: Annotated[bool, option("--with-judge", help="Include the verdicts of judges.")] = False,
     with_texts: Annotated[
         bool,
-        option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
+        option("--with-texts", help="Include texts that may not be passed on, for somebody who already has them."),
     ] = False,
 ) -> None:
     """Write answers and scores for another program.

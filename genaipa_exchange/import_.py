@@ -32,11 +32,11 @@ def import_(
         option(
             "--annotators",
             metavar="1=NAME,…",
-            help="The names of people whom a file of Label Studio knows by number alone.",
+            help="Names of the people whom a Label Studio file knows only by number.",
         ),
     ] = "",
 ) -> None:
-    """Take answers and scores in from another program.
+    """Import answers and scores from another program.
 
     What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation
     becomes a run, whose answers are scored, judged and reported as any other. All of a file is taken in, or nothing.

@@ -270,14 +270,14 @@ class Incoming:
                 event_content(event) in given_scores for event in events if event.analyst == name
             ):
                 raise UsageError(
-                    f"{path} knows a person by number alone, and scores of {name} are here already: whether "
-                    f"they are of the same person only you know. Say who it is: --annotators {example}"
+                    f"{path} knows a person only by number, and scores of {name} are here already: only you know "
+                    f"whether it is the same person. Say who it is: --annotators {example}"
                 )
         names_with_counts = ", ".join(
             f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
-            f"{path} knows people by number alone, who are called {names_with_counts}; to name them: "
+            f"{path} knows people only by number; they are called {names_with_counts}; to name them: "
             f"--annotators {example}"
         ] = None
 

@@ -234,7 +234,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
     read_log = _import_inspect("log").read_eval_log
     for log_path in _list_logs(path):
         if not log_path.is_file():
-            raise DataError(log_path, "is not there.")
+            raise DataError(log_path, "does not exist.")
         _check_log(log_path)
         try:
             log = read_log(str(log_path), resolve_attachments="full")
@@ -244,7 +244,7 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
             ) from None
         if log.status != "success":
             raise DataError(
-                log_path, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
+                log_path, f"comes from an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
             )
         ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
@@ -304,7 +304,7 @@ def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
     )
     system = " ".join(log.eval.model.replace("|", "-").split())
     if not system:
-        raise DataError(path, "names no model; genaipa takes that as the system of the answers.")
+        raise DataError(path, "names no model, which genaipa takes as the system of the answers.")
     recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, documents, incoming)
     for sample in log.samples or ():
         recorded.add(_read_foreign_sample(path, sample, log.eval.created))

@@ -38,7 +38,7 @@ def objections(
     context: typer.Context,
     status: Annotated[
         Literal["open", "accepted", "rejected", "withdrawn"] | None,
-        option("--status", metavar="STATUS", help="Only these: open, accepted, rejected or withdrawn."),
+        option("--status", metavar="STATUS", help="Only objections that are open, accepted, rejected or withdrawn."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -116,7 +116,7 @@ def accept(
         )
     check_silence(correction.silent, find_silence(workspace, objection.objection))
     _settle_objection(workspace, objection, by, correction, reason)
-    show(f"{objection.objection.document} {objection.objection.question}: accepted. Into a file of corrections:")
+    show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
     show(export_command(workspace, objection.objection.document), exact=True)
 
 

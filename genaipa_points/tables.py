@@ -69,7 +69,7 @@ def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
     return make_table(
         "points-judged",
         "Judges alone: no estimate",
-        "By each judge's ticks, averaged over its passes. Nobody knows how far they are off, but for how far judges "
+        "By each judge's ticks, averaged over its passes. How far they are off is unknown, beyond how far judges "
         "agree with people.",
         pd.concat(rates) if rates else pd.DataFrame(columns=columns),
         columns,
@@ -184,8 +184,8 @@ def tabulate_contradicted(points: pd.DataFrame) -> Table:
     return make_table(
         "points-harm",
         "Harmful contradictions",
-        "Each point marked as harm that a system contradicts, and in what share of its answers to the question; why "
-        f"that would hurt, by the annotated answer.{_describe_missing_words(rows)}",
+        f"Each point marked as harmful that a system contradicts, the share of its answers to the question that "
+        f"contradict it, and why that would hurt, by the annotated answer.{_describe_missing_words(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},

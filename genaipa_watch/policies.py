@@ -31,7 +31,7 @@ def history(
     path: Annotated[str, option("--path", metavar="FILE", help="The document's file in the repository.")],
     name: Annotated[str, option("--name", help="The name that its versions share.")],
     company: Annotated[str, option("--company", help="The company in questions; else the file's folder.")] = "",
-    replace: Annotated[bool, option("--force", help="Replace versions that are there with another text.")] = False,
+    replace: Annotated[bool, option("--force", help="Replace existing versions that have another text.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Add all versions of a document.

@@ -19,7 +19,7 @@ class Citations(Fact):
     columns = {
         "cites_there": Column(
             "float64",
-            "share of its citations of this document that name something that is there (found by rules); empty without "
+            "share of its citations of this document that name something in it (found by rules); empty without "
             "any, and for systems that were not asked the same on several days",
         )
     }

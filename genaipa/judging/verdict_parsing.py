@@ -64,7 +64,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
     wanted = lists if annotated else {RIGHT_ANSWER, *lists}
     answer = split_thoughts(text).answer
     if not (values := find_objects(answer)):
-        raise ValueError("it is no JSON")
+        raise ValueError("it is not JSON")
     verdicts = [
         _build_verdict(rubric, fields, wanted, points)
         for candidate in values

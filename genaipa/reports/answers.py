@@ -138,18 +138,18 @@ def find_answers(study: Study, *, whole: bool = False) -> Answers:
     # The systems' answers to a question stay together.
     shown_rows = shown_rows.assign(worst=shown_rows.groupby(_ASKED, observed=True)["overall"].transform("mean"))
     shown_rows = shown_rows.sort_values(["worst", *_ASKED, *_LINE, "system"], kind="stable").head(MOST)
-    lacking = [f"All values here are those of {whose} alone: {NO_ESTIMATE}."] if whose else []
+    lacking = [f"All values here come from {whose} alone: {NO_ESTIMATE}."] if whose else []
     if len(shown_rows) < free.sum():
         lacking.append(
-            f"Shown are {len(shown_rows):,} of {free.sum():,} answers, "
-            f"{'those to the questions with the lowest scores' if len(overall) else 'since none is scored the first'}; "
+            f"This page shows {len(shown_rows):,} of {free.sum():,} answers, "
+            f"{'those to the questions with the lowest scores' if len(overall) else 'the first, as none is scored'}; "
             "all are in the run folders (genaipa show)."
         )
     if len(answered_rows) > free.sum():
         lacking.append(
-            f"{len(answered_rows) - free.sum():,} answers are not in this page because their text may not be passed "
-            "on: it "
-            "is a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
+            f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
+            "on: it belongs to a published study, or may quote a document whose licence forbids it (option "
+            "with-texts shows them)."
         )
     scores = _describe_scores(frame, shown_rows, whose)
     return Answers(_assign_pages(_collect_questions(study, shown_rows, allowed, scores, whole=whole)), lacking)
@@ -211,7 +211,7 @@ def _collect_questions(
             side = sides.setdefault(
                 prompt_key, PromptAnswers(_describe_prompt(row), [(label, _clean_text(text)) for label, text in texts])
             )
-            scores = scored.get((row["run"], row["key"]), "No score of its own.")
+            scores = scored.get((row["run"], row["key"]), "Not scored by itself.")
             side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]

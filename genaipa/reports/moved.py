@@ -60,9 +60,9 @@ _WAYS = 3
 _CITED = 3
 """Sections that a sentence names."""
 MEASURED = (
-    "Sides are found by rules: of 40 pairs of published answers that they count as changed all 40 had, of 40 others "
-    "none had (two systems, in English; read by the rules' author). In German and French nobody has measured them; in "
-    "other languages no yes and no is found."
+    "Rules find the sides: of 40 pairs of published answers that they count as changed, all 40 had changed; of 40 "
+    "other pairs, none had (two systems, in English, read by the rules' author). Nobody has measured the rules in "
+    "German and French; in other languages they find no yes or no."
 )
 """How well sides are found, beside every count of them."""
 

@@ -216,7 +216,7 @@ def _note_exclusions(frame: pd.DataFrame) -> list[str]:
     scores = int((rows["unit"] == "table").sum())
     kinds = Counter(str(excluded).partition(": ")[0] for excluded in rows["excluded"])
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    beginning = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
+    beginning = "Counted although excluded, as you asked" if rows["counted"].any() else "Excluded"
     return [
         f"{beginning}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."
     ]

@@ -102,8 +102,8 @@ def tabulate_systems(study: Study) -> Table:
     ]
     headings = {"served": "model as served", "settings": "settings as sent"}
     note = (
-        "Facts that a provider does not give are blank, and a setting that is not sent is the provider's own; `runs` "
-        "is the number of runs."
+        "Facts that a provider does not give are blank, and a setting that was not sent has the provider's default; "
+        "`runs` is the number of runs."
     )
     return Table("systems", "The systems", note, _make_frame(rows, ("system",)), headings)
 

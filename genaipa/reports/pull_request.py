@@ -113,7 +113,7 @@ def as_markdown(
         "|---|--:|--:|--:|---|",
         *(_write_row(row) for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")),
         "",
-        *(map(_write_changed_answer, changed) if changed else ("- No answer has another score.",)),
+        *(map(_write_changed_answer, changed) if changed else ("- No answer has changed its score.",)),
         "",
         report,
     ]

@@ -93,8 +93,8 @@ def tabulate_people(ratings: Ratings, study: Study) -> Table:
         ratings,
         f"{ratings.noun}-agreement",
         f"Agreement on {ratings.noun}",
-        f"{_describe_measures(ratings)} Over the {ratings.noun} that two or more people rated before they saw any "
-        "other's.",
+        f"{_describe_measures(ratings)} Over the {ratings.noun} that two or more people rated before they saw each "
+        f"other's ratings.",
         [_make_row(ratings, parts, agreement)] if parts else [],
     )
 

@@ -201,7 +201,7 @@ def report(
         tell("scoring by rule")
         results = find_results(resolved_workspace, sources)
     full = [find_meaning(resolved_workspace, name).name for name in names]
-    tell("working out tables")
+    tell("computing tables")
     built_report = Report.build(
         study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results
     )

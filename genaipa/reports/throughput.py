@@ -113,13 +113,13 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
                 "until": _format_timestamp(calls.end.max()),
             }
         )
-    batches = " Of a batch, an answer's time is that until the batch was collected." if batched else ""
+    batches = " In a batch, an answer's time runs until the batch was collected." if batched else ""
     return make_table(
         "throughput-systems",
         "Throughput by system",
-        "Answers (refused and cut off ones too) and tokens sent and received, of all calls, by the minutes in which "
-        "any of the system's calls was out, tries and waiting included; `at once` is how many calls were out on "
-        f"average. Pauses, in which nothing was out, don't count. Times are UTC.{batches}",
+        f"Answers (refused and cut off ones too) and tokens sent and received, of all calls, per minute in which any "
+        f"call of the system was open, retries and waiting included; `at once` is how many calls were open on "
+        f"average. Pauses without an open call don't count. Times are UTC.{batches}",
         pd.DataFrame(rows),
         [
             "system",

@@ -62,8 +62,8 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The bands, as readers see them."""
         overall = self.overall
         return (
-            f"Green from {self.green:g} (M_all {overall.green:g}) up, "
-            f"Red below {self.red:g} (M_all {overall.red:g}), Yellow between"
+            f"Green from {self.green:g} (M_all {overall.green:g}) up, Red below {self.red:g} (M_all {overall.red:g}), "
+            "Yellow between"
         )
 
 
@@ -399,7 +399,7 @@ def find_guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[Da
 STARTER = """\
 # Guidelines for scoring
 
-At the desk the key g shows the section of the metric that one is at, and all of this on demand. Write down what you
+At the desk, the key g shows the section on the current metric; press it again for the whole file. Write down what you
 agree on, best with an answer at the border and why it got its value. A heading with two signs is a metric's id.
 
 Score what the answer says, by the document. What you know from elsewhere counts neither for it nor against it.

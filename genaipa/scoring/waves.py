@@ -341,7 +341,7 @@ def count_missing(waves: Waves, digests: Iterable[str]) -> int:
 class WaveStanding(NamedTuple):
     """A group's wave now: its scorable answers, those in the wave, how many of these are scored, and the others.
 
-    `outside` are scored and not in the wave, `late` are neither scored nor drawn from: they came after the draw.
+    `outside` are scored and not in the random part, `late` are neither scored nor drawn from: they came after the draw.
     """
 
     system: str

@@ -37,7 +37,7 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
         content = json.loads(text)
         flaw = _find_misfit(content, {"type": "object", **schema}, "it")
     except ValueError as error:
-        return reply, f"it is no JSON ({error})"
+        return reply, f"it is not JSON ({error})"
     except RecursionError:
         return reply, "it is nested too deeply"
     return (reply, flaw) if flaw else (text, "")

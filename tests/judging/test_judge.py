@@ -81,7 +81,7 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
     """Unreadable, cut, refused and contradictory replies are told from a verdict, each in words of its own."""
     entries = json.loads(verdict())["verdicts"]
     flaws = {
-        "It is fine.": "no JSON",
+        "It is fine.": "not JSON",
         "[" * 100_000: "nested too deeply",
         f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "2 verdicts, which differ",
         f"{verdict()} {verdict(2)}": "2 verdicts, which differ",

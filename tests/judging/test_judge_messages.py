@@ -84,7 +84,7 @@ def test_long_rules_and_blanks_are_read_at_once() -> None:
     assert task.enclose_answer("-" * 20_000, MARK) == "-" * 20_000
     for begun in ("```json", '```json\n{"verdicts":', "{"):
         reply = begun + "\n" * 20_000
-        with pytest.raises(ValueError, match="no JSON"):
+        with pytest.raises(ValueError, match="not JSON"):
             read_verdict(RUBRIC, reply, annotated=True)
         assert read_json(reply, make_schema(RUBRIC, annotated=True))[0] == reply
 

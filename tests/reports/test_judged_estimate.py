@@ -143,7 +143,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     frame.loc[machine, "m_all"] = 110 - frame.loc[machine, "m_all"]
     (found,) = estimate_sides([frame])
     assert set(found.groups["slope"]) == {0.0}
-    assert found.groups["why"].str.contains("say nothing about people's").all()
+    assert found.groups["why"].str.contains("no better than chance").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     pd.testing.assert_frame_equal(overall.leaderboard_table(frame).data, overall.leaderboard_table(people).data)
     pd.testing.assert_frame_equal(averages.average_cells(found.frame), averages.average_cells(people))
@@ -151,9 +151,13 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
 
 BLANK = {
     "too few": (judged, {"size": 14}, "28 scored answers of waves: below 30"),
-    "few in a group": (judged, {"size": 10, "systems": tuple("abcd")}, "10 scored answers of its wave: below 12"),
-    "unfinished": (judged, {"left": 6}, "answers of its wave lack a score: above 5%"),
-    "residuals all equal": (judged, {"errors": 0}, "no width is not certainty"),
+    "few in a group": (
+        judged,
+        {"size": 10, "systems": tuple("abcd")},
+        "10 scored answers in its random part: below 12",
+    ),
+    "unfinished": (judged, {"left": 6}, "answers in its random part lack a score: above 5%"),
+    "residuals all equal": (judged, {"errors": 0}, "without width is not certainty"),
     "all scored": (judged, {"size": 96}, "People scored all of its answers."),
 }
 

@@ -367,7 +367,7 @@ def test_below_thirty_answers_nothing_is_said(study):
         f"not meaningful: {row['answers']} answers, and it takes 30" for row in blank
     }
     assert enough.absent == [
-        "Drift is not shown: it takes 60 answers that people and a judge scored, and there are 30."
+        "Drift is not shown: it needs 60 answers that people and a judge scored, and there are 30."
     ]
 
 

@@ -527,5 +527,5 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     desk.store.close()
     write("desk.yaml", "plan: {sample: all}\n")
     Path("waves.jsonl").unlink()
-    assert "by the plan in desk.yaml (sample: all)" in " ".join(genaipa("sample").out.split())
+    assert "the plan in desk.yaml (sample: all)" in " ".join(genaipa("sample").out.split())
     assert not Path("waves.jsonl").exists()

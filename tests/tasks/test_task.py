@@ -199,8 +199,8 @@ def test_json_is_asked_for_in_words_where_a_system_promises_none(genaipa):
         - {match: '(?s)Item 1.*JSON Schema', reply: '{"months": 12}'}
         - {match: '(?s)Item 2.*JSON Schema', reply: Twelve.}
         - {match: '(?s)Item 3.*JSON Schema', reply: Never.}
-        - {match: it is no JSON, reply: "Here:\\n```json\\n{\\"months\\": 12}\\n```", times: 1}
-        - {match: it is no JSON, reply: No.}
+        - {match: it is not JSON, reply: "Here:\\n```json\\n{\\"months\\": 12}\\n```", times: 1}
+        - {match: it is not JSON, reply: No.}
         """,
     )
     done = genaipa("run", "-s", "scripted/said.yaml", "--task", "schema_task:Structured", "-j", "1")

@@ -136,7 +136,7 @@ def test_answers_lie_side_by_side(browser: httpx.Client) -> None:
     assert "judge " in page
     assert "In-app voice calls" not in page, "the note is for who judges"
     assert "Of voice calls the policy says" in page
-    assert "not for those who will score them blind" in page
+    assert "if you will score these answers blind" in page
     assert "<code>genaipa score " in page
     assert "<mark" not in browser.get("/", params={"question": "SE_f1", "plain": "1"}).text.partition("<main>")[2]
 

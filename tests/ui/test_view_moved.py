@@ -54,7 +54,7 @@ def test_what_moved_comes_first_and_leads_to_the_answers() -> None:
         assert link.fragment in {f"q{row['place']}" for row in there["rows"]}
     page = shown._template.render(facts)
     assert re.findall(r'href="[^"]*#(q\d+)"', page) == [f"q{each['pair'].position}" for each in facts["moved"]]
-    assert "In German and French nobody has measured them" in page
+    assert "Nobody has measured the rules in German and French" in page
     assert "<b>indeed</b>" not in page
     second = shown.page_data(QueryParams("page=2"))
     assert (second["moved"], len(second["rows"])) == ([], 4)

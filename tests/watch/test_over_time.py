@@ -153,7 +153,7 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     worse = genaipa("drift", "scripted/acme.yaml", "--gate", "3", "-o", "drift.csv")
     assert worse.code == 5, worse.err
     assert Path("drift.csv").read_text().count("\n") >= 2
-    assert re.search(r"2026-06-01, .* scored: 2026-07-01", worse.out + worse.err)
+    assert re.search(r"2026-06-01, .* scores: 2026-07-01", worse.out + worse.err)
     keep(human("bo", record.digest, (1,) * 5) for record in answers(runs[-1]))
     later = genaipa("drift", "scripted/acme.yaml", "--gate", "60")
     assert (later.code, "2026-07-01 was scored by other people" in later.out + later.err) == (0, True)

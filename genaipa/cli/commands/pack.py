@@ -30,7 +30,7 @@ def pack(
     force: ForceOption = False,
     with_texts: Annotated[
         bool,
-        option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
+        option("--with-texts", help="Include texts that may not be passed on, for somebody who already has them."),
     ] = False,
 ) -> None:
     """Pack runs, scores and report into an archive.

@@ -31,7 +31,7 @@ _Order = Annotated[
     option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
 _Seed = Annotated[
-    int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM)
+    int | None, option("--seed", help="Seed of the random part and of every analyst's order.", panel=SELDOM)
 ]
 _Sample = Annotated[
     str | None,

@@ -95,7 +95,7 @@ def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
         except Exception as error:
             if name in OWN:
                 raise
-            sentences.append(f"What is notable in the chapter {name} is not known ({type(error).__name__}: {error}).")
+            sentences.append(f"The notes of the chapter {name} can't be made ({type(error).__name__}: {error}).")
     return sentences
 
 

@@ -49,10 +49,10 @@ def judge_findings(verdicts: Verdicts, agreement: Table, against: Table, lenienc
     return make_table(
         "judges",
         "What the judges are worth",
-        "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "
-        "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people. This "
-        "is about the answers that people scored, too; it holds for the others where these are a random part (a wave)."
-        f"{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
+        "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; another "
+        "model or prompt is another judge. Its verdicts count in no average and in no agreement of people. The "
+        "findings rest on the answers that people scored, too; they hold for the others where these are a random "
+        f"part.{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"judged": "answers judged", "answers": "scored by people too"},
@@ -95,8 +95,7 @@ def _describe_judge(
     if shared_answers < LEAST:
         yield (
             f"Not meaningful: people scored {shared_answers or 'none'} of the answers that it judged, and it takes "
-            f"{LEAST}."
-            " What it is worth is not known."
+            f"{LEAST}. What it is worth is not known."
         )
         return
     judge_rows = agreement[agreement["judge"] == judge]
@@ -168,8 +167,8 @@ def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
         family_row, others_row = (family.loc[group].to_dict() for group in (OWN, OTHER))
         yield (
             f"For systems of its own family that is {family_row['mean']:+z.2f}"
-            f"{_write_range(family_row, 'low', 'high')}, for others "
-            f"{others_row['mean']:+z.2f}{_write_range(others_row, 'low', 'high')}."
+            f"{_write_range(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
+            f"{_write_range(others_row, 'low', 'high')}."
         )
 
 

@@ -280,7 +280,7 @@ def _answer_row(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRo
     scores = (
         f"{score_count} of {desk.queue.count_wanted_scores(answer.digest)}"
         if is_wanted
-        else f"{score_count}, not in the wave"
+        else f"{score_count}, not in the random part"
     )
     about = (
         answer.question,
@@ -367,7 +367,7 @@ def _list_earlier_messages(visible: Visibility, messages: Sequence[Message]) -> 
     shown_messages, digests = list[Text](), list[str]()
     for message in messages:
         if message.role == "user":
-            shown_messages.append(Text(message.content, "Said to it", message.purpose, "system", fold=FOLD))
+            shown_messages.append(Text(message.content, "Message to the system", message.purpose, "system", fold=FOLD))
         elif not visible.can_see_system(message.key):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:

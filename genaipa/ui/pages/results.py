@@ -99,7 +99,7 @@ def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were computed.", width="content")
-            st.button("Take them in", key="results anew", on_click=cache.refresh, args=(desk,))
+            st.button("Update the numbers", key="results anew", on_click=cache.refresh, args=(desk,))
     return snapshot
 
 
@@ -136,8 +136,8 @@ def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
     )
     with st.expander("I only want to read the results"):
         st.text(
-            "Once you have seen how others scored these answers, you are not asked to score them any more. "
-            "That can't be taken back."
+            "Once you have seen how others scored these answers, you are no longer asked to score them. You can't "
+            "undo this."
         )
         st.button(
             "Show me all of them",
@@ -207,7 +207,7 @@ def _show_estimates(results: ResultsView) -> None:
     sentences = [*forecasts]
     if results.outside_wave_count:
         sentences.append(
-            f"Verdicts on {results.outside_wave_count:,} answers outside every wave count in these averages alone."
+            f"Verdicts on {results.outside_wave_count:,} answers outside the random parts count only in these averages."
         )
     notes = [make_note("", " ".join(sentences))] if sentences else []
     show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])

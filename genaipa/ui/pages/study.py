@@ -129,7 +129,7 @@ def _forecast_end(desk: Desk, scores_left: int) -> str:
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
     late = "" if due is None or done <= due else f", {number((done - due).days, 'day')} late"
-    return f"; at the pace of the last {_LATELY.days} days all is scored by {_format_day(done)}{late}"
+    return f"; at the pace of the last {_LATELY.days} days everything will be scored by {_format_day(done)}{late}"
 
 
 def _report_disagreement(desk: Desk) -> StudyFinding:
