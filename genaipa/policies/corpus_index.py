@@ -49,27 +49,31 @@ class _Index(msgspec.Struct, array_like=True):
     languages: list[str]
 
 
-def read_corpus(path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False) -> Corpus:
+def read_corpus(
+    path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False, unindexed: int = 0
+) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
     The errors of `examine`. Without `sampled`, it may have no order in which a sample takes documents. `anew` has the
-    file read again whatever its index says.
+    file read again whatever its index says. Of so few documents as are to stay `unindexed`, no index is made.
     """
     open_corpus(path)
     known = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
     place = folder / f"{known[:16]}.index"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as held:
-        # Of many slices that begin at once, one reads the corpus and the others wait for it.
-        with contextlib.suppress(OSError):
-            held.enter_context(hold_folder(folder))
+    with contextlib.ExitStack() as stack:
+        if not unindexed:
+            # Of many slices that begin at once, one reads the corpus and the others wait for it.
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(hold_folder(folder))
         if not anew and (corpus := _load(place, path, seed=seed, by=by, sampled=sampled)):
             return corpus
         key = _key(path)
         corpus = examine(path, seed=seed, by=by, heads=True)
-        with contextlib.suppress(OSError):
-            _save(place, key, corpus)
+        if corpus.documents > unindexed:
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                _save(place, key, corpus)
     return corpus
 
 

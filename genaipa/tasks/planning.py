@@ -17,7 +17,7 @@ from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, variant
 from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
-from genaipa.policies.corpus import Corpus, examine
+from genaipa.policies.corpus import Corpus
 from genaipa.policies.corpus_index import INDICES, read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
@@ -55,23 +55,23 @@ def resolve_documents(
     workspace, request = _resolve_given(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None
-    corpus, facts = _open_corpus(request, request.corpus, resources)
-    if facts.asked > MOST_DOCUMENTS:
-        raise ManyDocumentsError(facts.asked, MOST_DOCUMENTS)
-    documents = {document.name: document for document in corpus.entries(corpus.chosen(request.limit_documents))}
+    _check_sample(request)
+    corpus = _read_indexed(workspace, request, unindexed=MOST_DOCUMENTS)
+    rows = corpus.chosen(request.limit_documents).tolist()
+    if len(rows) > MOST_DOCUMENTS:
+        raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
+    facts = _corpus_facts(corpus, request, len(rows), resources)
+    documents = _read_documents(workspace, request, corpus, rows)
     return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None), facts
 
 
-def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
-    """Return the corpus of a request, checked, and its facts; says what is asked about."""
-    _check_sample(request)
-    path, by = Path(file), request.stratify or ""
-    corpus = examine(path, seed=request.seed, by=by)
-    asked = len(corpus.chosen(request.limit_documents))
-    facts = CorpusFacts(str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, by)
+def _corpus_facts(corpus: Corpus, request: RunRequest, asked: int, resources: Resources) -> CorpusFacts:
+    """Return the facts of a corpus for the manifest; says what is asked about."""
+    file, by = str(corpus.path.resolve()), request.stratify or ""
+    facts = CorpusFacts(file, corpus.digest, corpus.documents, corpus.texts, asked, by)
     for sentence in (facts.sentence, *corpus.remarks):
         resources.say(sentence)
-    return corpus, facts
+    return facts
 
 
 def _check_sample(request: RunRequest) -> None:
@@ -106,8 +106,6 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     _check_sample(request)
     corpus = _read_indexed(workspace, request)
     rows = corpus.chosen(request.limit_documents).tolist()
-    file = Path(request.corpus).resolve()
-    facts = CorpusFacts(str(file), corpus.digest, corpus.documents, corpus.texts, len(rows), request.stratify or "")
     if len(rows) > MOST_DOCUMENTS * number:
         least = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
@@ -115,37 +113,36 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
             f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
             f"{least:,} slices.",
         )
-    for sentence in (facts.sentence, *corpus.remarks):
-        resources.say(sentence)
+    facts = _corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
     alike = corpus.heads.find_alike(rows)
     heads = {corpus.heads.names[row]: corpus.heads.document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.holding(heads), resources)
     places = place_documents(corpus.heads.texts, number)
     own = [(row, first) for row, first in zip(rows, alike, strict=True) if places[row] == index]
-    documents = _read_slice(workspace, request, corpus, [row for row, _ in own])
+    documents = _read_documents(workspace, request, corpus, [row for row, _ in own])
     sets = procedure_plan(whole).questions
     questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in own}
     spec = ask_about(whole, documents, questions)
     return PlannedSlice(workspace.holding(documents), spec, facts, _plan_digest(workspace, whole, facts))
 
 
-def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False) -> Corpus:
+def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False, unindexed: int = 0) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "it is of a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
-    folder = workspace.runs / INDICES
-    return read_corpus(Path(request.corpus), folder, seed=request.seed, by=by, sampled=sampled, anew=anew)
+    file, folder = Path(request.corpus), workspace.runs / INDICES
+    return read_corpus(file, folder, seed=request.seed, by=by, sampled=sampled, anew=anew, unindexed=unindexed)
 
 
-def _read_slice(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
+def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
     """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
     assert corpus.heads is not None, "they were noted"
     documents = list(corpus.entries(rows))
     if not all(map(corpus.heads.is_of, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
         _read_indexed(workspace, request, anew=True)
-        raise DataError(corpus.path, "was changed while a study was made of it; begin again.")
+        raise DataError(corpus.path, "was changed while it was read; begin again.")
     return {document.name: document for document in documents}
 
 

@@ -228,7 +228,7 @@ def test_a_corpus_that_was_changed_in_the_middle_is_noticed() -> None:
     place = content.index(b"We collect", len(content) // 2)
     path.write_bytes(content[:place] + b"We gather!" + content[place + 10 :])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(DataError, match="was changed while a study was made of it; begin again"):
+    with pytest.raises(DataError, match="was changed while it was read; begin again"):
         prepare(find_workspace(), request)
     assert prepare(find_workspace(), request).folder is None
 
