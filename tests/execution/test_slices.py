@@ -20,6 +20,7 @@ from genaipa.archive import run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
+from genaipa.execution.siblings import resume_slice
 from genaipa.files.html import short_repr
 from genaipa.policies.corpus import json_line, text_digest
 from genaipa.policies.corpus_index import INDICES
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.policies.document import Document
 
     Cli = Callable[..., Finished]
@@ -167,6 +169,28 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
             prepare(find_workspace(), RunRequest(("extractive",), corpus=str(mixed), slice=(index, 8)))
         refusals.add(str(refused.value))
     assert len(refusals) == 1
+
+
+def test_named_question_sets_are_those_of_all_siblings() -> None:
+    """The first slice that was begun has no regulation, and doesn't know the set that was named for those."""
+    law = [replace(document, about=replace_about(document, kind="regulation")) for document in made_up(3)]
+    path = write_corpus([*make_documents(12, german=12)[:12], *(replace(one, name=f"law-{one.name}") for one in law)])
+    workspace, plan = find_workspace(), {**ASKED, "limit": "1", "questions": ("policy", "regulation")}
+
+    def prepare_slice(index: int) -> PreparedRun:
+        request = RunRequest(("extractive",), corpus=str(path), slice=(index, 8), name="shops", plan=plan)
+        return prepare(workspace, request)
+
+    runs = {index: prepare_slice(index) for index in range(1, 9)}
+    sets = {index: {*run.spec.plan.questions.values()} for index, run in runs.items()}
+    again, *_, last = (index for index in sets if "regulation" in sets[index])
+    first = next(index for index in sets if sets[index] == {"policy"})
+    assert first < last, "the documents are placed so"
+    for index in (first, last):
+        runs[index].open()
+    study = find_slices(workspace, "shops")
+    assert study is not None
+    assert resume_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
 
 
 def test_a_longer_corpus_moves_nothing() -> None:
