@@ -111,7 +111,7 @@ def run(
     sizes = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
     how, flags = batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, flags)
-    if prepared.stands_for_all:
+    if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.carry_out(context, observer))
     raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=flags, launched=launched))
