@@ -17,7 +17,7 @@ from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, variant
 from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
-from genaipa.policies.corpus import Corpus
+from genaipa.policies.corpus import Corpus, examine
 from genaipa.policies.corpus_index import INDICES, read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
@@ -56,7 +56,11 @@ def resolve_documents(
     if request.corpus is None:
         return workspace, request, None
     _check_sample(request)
-    corpus = _read_indexed(workspace, request, unindexed=MOST_DOCUMENTS)
+    sample = request.limit_documents
+    if sample is None or sample > MOST_DOCUMENTS:
+        corpus = _read_indexed(workspace, request, unindexed=MOST_DOCUMENTS)
+    else:  # No slices are made of it, which need to know more of each document.
+        corpus = examine(Path(request.corpus), seed=request.seed, by=request.stratify or "")
     rows = corpus.chosen(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS:
         raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
@@ -137,9 +141,8 @@ def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = Fal
 
 def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
     """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
-    assert corpus.heads is not None, "they were noted"
     documents = list(corpus.entries(rows))
-    if not all(map(corpus.heads.is_of, rows, documents)):
+    if corpus.heads is not None and not all(map(corpus.heads.is_of, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
         _read_indexed(workspace, request, anew=True)
         raise DataError(corpus.path, "was changed while it was read; begin again.")
