@@ -29,7 +29,7 @@ from genaipa.scoring.rubric import shipped_rubric
 from genaipa.systems.base import Passage
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.chapter import tabulate_shown
-from genaipa_retrieval.counts import RightSections, count
+from genaipa_retrieval.counts import RightSections, count_passages
 from genaipa_retrieval.fact import Passages
 
 CHARACTERS = 2000
@@ -38,7 +38,7 @@ MISSES = 0.3
 
 
 def changed(chunk: str, draw: random.Random) -> str:
-    """The chunk with one word in twenty replaced."""
+    """Return the chunk with one word in twenty replaced."""
     return " ".join(word if draw.random() > 1 / 20 else "hedgehog" for word in chunk.split())
 
 
@@ -54,9 +54,11 @@ def held(draws: int) -> pd.DataFrame:
     for question, answer in known.annotations.answers.items():
         spans = [span for _, span in find_annotated_targets(answer, document, "") if span]
         right = RightSections(document, spans)
-        others = [chunk for chunk in map(Passage, chunks) if not count([chunk], finder, right, none).sections_shown]
+        others = [
+            chunk for chunk in map(Passage, chunks) if not count_passages([chunk], finder, right, none).sections_shown
+        ]
         wrong, found = others[:3], [*others[:2], *(Passage(document.text[slice(*span)]) for span in spans)]
-        both = [count(passages, finder, right, none) for passages in (found, wrong)]
+        both = [count_passages(passages, finder, right, none) for passages in (found, wrong)]
         for number in range(draws if spans else 0):
             counts = both[draw.random() < MISSES]
             rows.append(

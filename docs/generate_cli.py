@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from unittest import mock
 
-from genaipa.cli import command as command_line
+from genaipa.cli import command_line
 from genaipa.cli.terminal.headings import list_commands
 
 INDEX = Path(__file__).parent / "reference" / "cli.md"

@@ -64,14 +64,14 @@ def write_artifact(workspace: Workspace, sources: Sequence[Source], folder: Path
         raise UsageError(f"{folder} can't be written ({error.strerror}); name another folder with -o.") from None
     packed = pack(workspace, sources, folder / STUDY, excluded=excluded)
     minutes = max(1, math.ceil((time.process_time() - begun) / 60))
-    licenses = sorted({one for source in sources for one in Permission(source.folder, source.manifest).licenses})
+    licenses = sorted({name for source in sources for name in Permission(source.folder, source.manifest).licenses})
     pinned, about = pin_versions(), _count_in_words(packed)
-    kept = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
+    digested_files = {STUDY: (folder / STUDY).read_bytes(), CONSTRAINTS: pinned.encode()}
     facts = {"pack": packed.pack, "report": packed.report, "about": about, "licenses": licenses, "minutes": minutes}
     files = {
         CONSTRAINTS: pinned,
         CROISSANT: describe_tables(packed, folder / STUDY, about, licenses),
-        SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in kept.items()),
+        SUMS: "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in digested_files.items()),
         README: _fill_template("readme.md.jinja", facts),
         APPENDIX: _fill_template("appendix.md.jinja", {**facts, **_measure_study(packed, folder / STUDY)}),
     }
@@ -113,7 +113,7 @@ def _fill_template(template: str, facts: Mapping[str, Any]) -> str:
 
 
 def _measure_study(packed: Packed, archive: Path) -> dict[str, Any]:
-    """Facts for the appendix: what it takes, who scored, and the command that makes the report again."""
+    """Return facts for the appendix: what it takes, who scored, and the command that makes the report again."""
     with zipfile.ZipFile(archive) as opened:
         entries = opened.infolist()
     frame, content = packed.report.frame, packed.pack
@@ -122,8 +122,8 @@ def _measure_study(packed: Packed, archive: Path) -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "system": platform.system(),
-        "megabytes": math.ceil(3 * sum(one.file_size for one in entries) / 2**20),
-        "made": sum(one.filename.startswith(f"{REPORT}/tables/") for one in entries),
+        "megabytes": math.ceil(3 * sum(entry.file_size for entry in entries) / 2**20),
+        "made": sum(entry.filename.startswith(f"{REPORT}/tables/") for entry in entries),
         "analysts": sorted(set(frame.loc[frame["scorer"] == "human", "analyst"]) - {""}),
         "again": shlex.join(("genaipa", "report", *named, *options)),
     }
@@ -156,19 +156,19 @@ _CONTEXT: dict[str, Any] = {
 
 
 def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequence[str]) -> str:
-    """Croissant 1.1's JSON-LD of a packed study: the archive, each table in it as CSV, and what their columns mean."""
+    """Describe a packed study as Croissant 1.1's JSON-LD: the archive, each table as CSV, and its columns."""
     study: dict[str, Any] = {
         "@type": "cr:FileObject",
         "@id": archive.name,
         "name": archive.name,
         "contentUrl": archive.name,
         "encodingFormat": "application/zip",
-        "sha256": _digest(archive.read_bytes()),
+        "sha256": _hash_content(archive.read_bytes()),
     }
     files, records = [study], []
     with zipfile.ZipFile(archive) as opened:
-        there = set(opened.namelist())
-        for name, title, file, data in _tables(packed, there):
+        names = set(opened.namelist())
+        for name, title, file, data in _list_tables(packed, names):
             path = f"{REPORT}/{file}"
             files.append(
                 {
@@ -178,7 +178,7 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
                     "contentUrl": path,
                     "containedIn": {"@id": archive.name},
                     "encodingFormat": "text/csv" if file.endswith(".csv") else "application/vnd.apache.parquet",
-                    "sha256": _digest(opened.read(path)),
+                    "sha256": _hash_content(opened.read(path)),
                 }
             )
             records.append(
@@ -187,7 +187,7 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
                     "@id": name,
                     "name": name,
                     "description": title,
-                    "field": [_field(name, path, str(column), data[column]) for column in data.columns],
+                    "field": [_describe_column(name, path, str(column), data[column]) for column in data.columns],
                 }
             )
     content = {
@@ -207,14 +207,14 @@ def describe_tables(packed: Packed, archive: Path, about: str, licenses: Sequenc
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
-def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
+def _list_tables(packed: Packed, names: set[str]) -> Iterable[tuple[str, str, str, pd.DataFrame]]:
     """Yield name, title, file in the report's folder and data of each table, the frames first; no name twice."""
     study = packed.report.study
     for name, title, data in (
         (ANSWERS, "One row per answer, with what is known of it beside its scores.", study.answers),
         (SCORES, "One row per answer and score: the source of all averages.", study.table),
     ):
-        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in there), None)
+        file = next((file for file in (f"{name}.csv", f"{name}.parquet") if f"{REPORT}/{file}" in names), None)
         if file:
             yield name, title, file, tidy_table.drop_unknown_columns(data)
     for table in packed.report.tables.values():
@@ -222,19 +222,19 @@ def _tables(packed: Packed, there: set[str]) -> Iterable[tuple[str, str, str, pd
         yield f"tables/{table.name}", table.title, f"tables/{table.name}.csv", table.data
 
 
-def _field(of: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
-    meant = tidy_table.columns(()).get(column) if of in (ANSWERS, SCORES) else None
+def _describe_column(table: str, path: str, column: str, data: pd.Series[Any]) -> dict[str, Any]:
+    known_column = tidy_table.columns(()).get(column) if table in (ANSWERS, SCORES) else None
     return {
         "@type": "cr:Field",
-        "@id": f"{of}/{column}",
+        "@id": f"{table}/{column}",
         "name": column,
-        **({"description": meant[1]} if meant else {}),
-        "dataType": _type(data),
+        **({"description": known_column[1]} if known_column else {}),
+        "dataType": _column_type(data),
         "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
     }
 
 
-def _type(data: pd.Series[Any]) -> str:
+def _column_type(data: pd.Series[Any]) -> str:
     kind = data.dtype
     if pd.api.types.is_bool_dtype(kind):
         return "sc:Boolean"
@@ -243,7 +243,7 @@ def _type(data: pd.Series[Any]) -> str:
     return "sc:Float" if pd.api.types.is_float_dtype(kind) else "sc:Text"
 
 
-def _digest(content: bytes) -> str:
+def _hash_content(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
@@ -253,36 +253,38 @@ EXTRAS = ("reports",)
 
 def pin_versions() -> str:
     """Return a line `name==version` for each package that genaipa needs for reports, as they are installed here."""
-    found = sorted(name for name in list_installed("genaipa", EXTRAS) if name != "genaipa")
-    return "".join(f"{name}=={distribution(name).version}\n" for name in found)
+    packages = sorted(name for name in list_installed("genaipa", EXTRAS) if name != "genaipa")
+    return "".join(f"{name}=={distribution(name).version}\n" for name in packages)
 
 
 def list_installed(name: str, extras: tuple[str, ...]) -> dict[str, set[str]]:
-    """Package → the packages that it needs, of one with these extras and all that it brings, as far as installed."""
-    known: dict[str, set[str]] = {}
-    _add_needed(name, extras, known, set())
-    return known
+    """List what a package with these extras needs, directly or not, as installed: package → its requirements."""
+    packages: dict[str, set[str]] = {}
+    _add_needed(name, extras, packages, set())
+    return packages
 
 
-def _add_needed(name: str, extras: tuple[str, ...], known: dict[str, set[str]], asked: set[tuple[str, str]]) -> None:
+def _add_needed(
+    name: str, extras: tuple[str, ...], packages: dict[str, set[str]], visited: set[tuple[str, str]]
+) -> None:
     try:
-        of = distribution(name)
+        package = distribution(name)
     except PackageNotFoundError:
         return  # of another system or Python
-    those = _list_needed(of, extras)
-    known.setdefault(name, set()).update(those)
-    for other, more in those.items():
-        new = {(other, extra) for extra in ("", *more)} - asked
-        asked |= new
+    needed = _list_needed(package, extras)
+    packages.setdefault(name, set()).update(needed)
+    for needed_name, needed_extras in needed.items():
+        new = {(needed_name, extra) for extra in ("", *needed_extras)} - visited
+        visited |= new
         if new:
-            _add_needed(other, more, known, asked)
+            _add_needed(needed_name, needed_extras, packages, visited)
 
 
-def _list_needed(of: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+def _list_needed(package: Distribution, extras: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Return the packages that a package needs here with these extras, each with the extras that it is asked for."""
-    found: dict[str, tuple[str, ...]] = {}
-    for line in of.requires or ():
-        one = Requirement(line)
-        if one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
-            found[canonicalize_name(one.name)] = tuple(one.extras)
-    return found
+    needed: dict[str, tuple[str, ...]] = {}
+    for line in package.requires or ():
+        requirement = Requirement(line)
+        if requirement.marker is None or any(requirement.marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            needed[canonicalize_name(requirement.name)] = tuple(requirement.extras)
+    return needed

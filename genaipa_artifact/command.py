@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from genaipa.cli.commands.pack import name_after, print_packed, select_for_pack
+from genaipa.cli.commands.pack import make_pack_name, print_packed, select_for_pack
 from genaipa.cli.terminal.console import show
-from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, several
+from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument
 from genaipa.errors import UsageError
 
@@ -31,12 +31,12 @@ def artifact(
     check_packages()
     from genaipa_artifact.artifact import APPENDIX, README, write_artifact
 
-    here, names = current_workspace(), several(run)
-    folder = output or Path(f"{name_after(names)}-artifact")
+    workspace, names = current_workspace(), split_names(run)
+    folder = output or Path(f"{make_pack_name(names)}-artifact")
     if folder.suffix == ".zip":
         raise UsageError(f"'{folder.name}' ends in .zip, which a pack is; an artifact is a folder.")
     check_new(folder, force=force)
-    here.check_output(folder)
-    packed = write_artifact(here, select_for_pack(here, names, "artifact"), folder, excluded=include_excluded)
+    workspace.check_output(folder)
+    packed = write_artifact(workspace, select_for_pack(workspace, names, "artifact"), folder, excluded=include_excluded)
     print_packed(folder, packed)
     show(f"Fill in what is in [brackets]: {folder / APPENDIX}, {README} and croissant.json")

@@ -26,4 +26,4 @@ def form_names() -> list[str]:
     return [form.name for form in FORMS]
 
 
-complete_form = completion.of(form_names)
+complete_form = completion.complete_from_names(form_names)

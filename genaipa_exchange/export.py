@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import caveat, follow, say, show, table
-from genaipa.cli.terminal.options import current_workspace, option, several
+from genaipa.cli.terminal.console import caveat, print_table, say, show, suggest_next
+from genaipa.cli.terminal.options import current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
@@ -37,41 +37,43 @@ def export(
     annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
     along.
     """
-    from genaipa.runs.selection import select
-    from genaipa_exchange.forms import FORMS, find_form, write
+    from genaipa.runs.selection import select_sources
+    from genaipa_exchange.forms import FORMS, find_form, write_form
     from genaipa_exchange.outgoing import Outgoing
 
     if form is None:
-        table(("form", "for"), [(one.name, one.what) for one in FORMS])
+        print_table(("form", "for"), [(known_form.name, known_form.what) for known_form in FORMS])
         return
     chosen = find_form(form)
     if output is None:
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
-    here = current_workspace()
-    here.check_output(output)
-    sources = select(here, several(run))
-    tell_losses(here, [source.folder for source in sources])
-    outgoing = Outgoing(here, sources, judges=with_judge, whole=with_texts)
-    written = write(chosen, outgoing, output)
+    workspace = current_workspace()
+    workspace.check_output(output)
+    sources = select_sources(workspace, split_names(run))
+    tell_losses(workspace, [source.folder for source in sources])
+    outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
+    written = write_form(chosen, outgoing, output)
     counts = (number(written.answers, "answer"), number(written.scores, "score"))
     show(f"{output}: {number(written.files, 'file')}, {counts[0]}, {counts[1]}.")
     caveat(written.caveat)
-    for told in _left_out(outgoing):
-        say(f"left out: {told}")
-    follow(f"Next: {written.follow.format(command(output))}" if written.follow else "")
+    for note in _describe_omissions(outgoing):
+        say(f"left out: {note}")
+    suggest_next(f"Next: {written.follow.format(command(output))}" if written.follow else "")
 
 
-def _left_out(outgoing: Outgoing) -> list[str]:
-    told = []
-    if outgoing.held:
-        of = f" of {listed(sorted(outgoing.silenced))}" if outgoing.silenced else ""
-        held = listed([number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.held.items())])
-        told.append(
-            f"{held} that may not be passed on; --with-texts takes them along. They go along where a policy's license "
-            "lets them, which is declared before a run: genaipa policies add FILE --license LICENSE"
+def _describe_omissions(outgoing: Outgoing) -> list[str]:
+    notes = []
+    if outgoing.omission_counts:
+        of = f" of {join_names(sorted(outgoing.silenced))}" if outgoing.silenced else ""
+        held = join_names(
+            [number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.omission_counts.items())]
+        )
+        notes.append(
+            f"{held} that may not be passed on; --with-texts includes them. They are included where a policy's license "
+            "permits it, which is declared before a run: genaipa policies add FILE --license LICENSE"
         )
     if outgoing.verdicts:
-        told.append(f"{number(outgoing.verdicts, 'verdict')} of judges; --with-judge takes them along")
+        notes.append(f"{number(outgoing.verdicts, 'verdict')} of judges; --with-judge includes them")
     if outgoing.failures:
-        told.append(f"{number(outgoing.failures, 'answer')} that failed")
-    return told
+        notes.append(f"{number(outgoing.failures, 'answer')} that failed")
+    return notes

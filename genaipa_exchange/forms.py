@@ -39,25 +39,25 @@ FORMS: tuple[Form, ...] = (
 
 def find_form(name: str, *, back: bool = False) -> Form:
     """Return the form of that name, which can be read where it comes `back`; an UnknownNameError for none."""
-    known = {form.name: form for form in FORMS if form.read or not back}
-    if name not in known:
-        raise UnknownNameError("form", name, known)
-    return known[name]
+    forms = {form.name: form for form in FORMS if form.read or not back}
+    if name not in forms:
+        raise UnknownNameError("form", name, forms)
+    return forms[name]
 
 
-def write(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
+def write_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write runs in a form into a new or empty folder, whole or not at all; a UsageError for any other."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        draft_folder = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
-            written = form.write(outgoing, made)
-            made.chmod(0o755)
-            made.replace(folder)
+            written = form.write(outgoing, draft_folder)
+            draft_folder.chmod(0o755)
+            draft_folder.replace(folder)
         finally:
-            shutil.rmtree(made, ignore_errors=True)  # nothing is there once it has its name
+            shutil.rmtree(draft_folder, ignore_errors=True)  # nothing is there once it has its name
     except OSError as error:
         raise UsageError(f"{folder} can't be written ({error.strerror}).") from None
     return written

@@ -13,7 +13,7 @@ import yaml
 
 from genaipa import __version__
 from genaipa.files.text import as_code
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.scoring.people import load_people
 from genaipa.words import number
 from genaipa_exchange.outgoing import ExportSummary
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from genaipa.scoring.events import Event
     from genaipa_exchange.outgoing import Outgoing, OutgoingAnswer, OutgoingRun
 
-_AT_ONCE = 5_000
+_BATCH_ROWS = 5_000
 """Rows that are in memory."""
-_KNOWN = {
+_HUB_LICENSES = {
     "apache-2.0": "apache-2.0",
     "mit": "mit",
     "cc0": "cc0-1.0",
@@ -44,8 +44,18 @@ _FILES = {
     "tidy": "one row for each answer and score, with everything that a table or a test needs",
 }
 
-_SAME = ("digest", "system", "model", "document", "question", "initialization", "wording", "prompts", "status")
-_MEASURED = ("asked", "reply", "started", "repetition", "seconds", "cost")
+_ANSWER_COLUMNS = (
+    "digest",
+    "system",
+    "model",
+    "document",
+    "question",
+    "initialization",
+    "wording",
+    "prompts",
+    "status",
+)
+_REPLY_COLUMNS = ("asked", "reply", "started", "repetition", "seconds", "cost")
 
 _Row = dict[str, Any]
 
@@ -56,7 +66,17 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
 
     from genaipa.answers.tidy import write as write_tidy
 
-    texts = (*_SAME, "run", "experiment", "asked", "reply", "annotated_answer", "silent", "started", "excluded")
+    texts = (
+        *_ANSWER_COLUMNS,
+        "run",
+        "experiment",
+        "asked",
+        "reply",
+        "annotated_answer",
+        "silent",
+        "started",
+        "excluded",
+    )
     numbers = ("seconds", "cost", "tokens_in", "tokens_out")
     columns = {**dict.fromkeys(texts, pa.string()), "repetition": pa.int32(), **dict.fromkeys(numbers, pa.float64())}
     metrics = [*outgoing.rubric.metrics, "m_all"]
@@ -66,7 +86,7 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
         "independent": pa.bool_(),
     }
     # First, so that it is gone when the texts are read.
-    write_tidy(outgoing.tidy(), folder / "tidy.parquet")
+    write_tidy(outgoing.make_tidy_table(), folder / "tidy.parquet")
     left_out, scored = load_people(outgoing.workspace).left_out, set[str]()
     systems: dict[str, None] = {}
     with (
@@ -74,14 +94,14 @@ def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
         _ParquetFile(folder / "scores.parquet", marks) as scores,
     ):
         for run in outgoing.runs:
-            for answer in run.answers():
-                answers.add(_answer(run, answer))
+            for answer in run.list_answers():
+                answers.add(_answer_row(run, answer))
                 systems[answer.record.system] = None
                 if answer.record.digest not in scored:
                     scored.add(answer.record.digest)
-                    for event in (one for one in answer.scores if one.analyst not in left_out):
-                        scores.add(_score(outgoing, event))
-    (folder / "README.md").write_text(_card(outgoing, answers.count, systems), encoding="utf-8")
+                    for event in (event for event in answer.scores if event.analyst not in left_out):
+                        scores.add(_score_row(outgoing, event))
+    (folder / "README.md").write_text(_write_card(outgoing, answers.count, systems), encoding="utf-8")
     return ExportSummary(
         4, answers.count, scores.count, "The licence of answers and scores is yours to name in README.md."
     )
@@ -103,26 +123,26 @@ class _ParquetFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._flush()
+        self._write_rows()
         self._file.close()
 
     def add(self, row: _Row) -> None:
         """Keep a row until there are enough to write."""
         self._rows.append(row)
         self.count += 1
-        if len(self._rows) == _AT_ONCE:
-            self._flush()
+        if len(self._rows) == _BATCH_ROWS:
+            self._write_rows()
 
-    def _flush(self) -> None:
+    def _write_rows(self) -> None:
         self._file.write_table(self._table.from_pylist(self._rows, self._schema))
         self._rows = []
 
 
-def _answer(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
+def _answer_row(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     record, usage, right = answer.record, answer.record.usage, answer.annotated
-    at = coordinates_of(record)
+    at = read_coordinates(record)
     return {
-        **{name: getattr(at if name in at._fields else record, name) for name in (*_SAME, *_MEASURED)},
+        **{name: getattr(at if name in at._fields else record, name) for name in (*_ANSWER_COLUMNS, *_REPLY_COLUMNS)},
         "run": run.name,
         "prompts": run.label_prompts(record),
         "experiment": answer.experiment,
@@ -134,34 +154,34 @@ def _answer(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     }
 
 
-def _score(outgoing: Outgoing, event: Event) -> _Row:
+def _score_row(outgoing: Outgoing, event: Event) -> _Row:
     values: Mapping[str, float] = event.values or {}
-    known = outgoing.rubric.metrics.keys() <= values.keys()
+    is_complete = outgoing.rubric.metrics.keys() <= values.keys()
     return {
         **{name: getattr(event, name) for name in ("answer", "analyst", "scorer", "time", "note", "seconds", "rubric")},
         "role": event.kind,
         "independent": event.independent,
         **{metric: values.get(metric) for metric in outgoing.rubric.metrics},
-        "m_all": outgoing.rubric.m_all(values) if known else None,
+        "m_all": outgoing.rubric.m_all(values) if is_complete else None,
     }
 
 
-def _card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
+def _write_card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
     """Return the data set's card: its header for Hugging Face, and what a reader has to know.
 
     `systems` are those whose answers are in it.
     """
     documents = {name: facts for run in outgoing.runs for name, facts in run.manifest.documents.items()}
-    ids = [_KNOWN.get(re.sub(r"\s+", "-", one.strip().casefold())) for one in outgoing.licenses]
-    only = ids[0] if len(ids) == 1 else None
+    ids = [_HUB_LICENSES.get(re.sub(r"\s+", "-", name.strip().casefold())) for name in outgoing.licenses]
+    hub_license = ids[0] if len(ids) == 1 else None
     header = {
-        "license": only or "other",
-        **({} if only else {"license_name": "see-readme", "license_link": "README.md"}),
+        "license": hub_license or "other",
+        **({} if hub_license else {"license_name": "see-readme", "license_link": "README.md"}),
         "language": sorted({facts.language or "en" for facts in documents.values()}),
         "pretty_name": f"Answers of {number(len(systems), 'system')} about {number(len(documents), 'document')}",
         "task_categories": ["question-answering"],
         "tags": ["genaipa", "privacy-policy"],
-        "size_categories": [next((name for most, name in _SIZES if answers < most), _LARGEST)],
+        "size_categories": [next((name for limit, name in _SIZES if answers < limit), _LARGEST)],
         "configs": [{"config_name": name, "data_files": f"{name}.parquet"} for name in _FILES],
     }
     lines = [
@@ -173,14 +193,14 @@ def _card(outgoing: Outgoing, answers: int, systems: Collection[str]) -> str:
         "",
         f"Asked and scored with genaipa {__version__}. Replies are models' words and untrusted.",
         "",
-        *(f"- `{name}.parquet`: {what}" for name, what in _FILES.items()),
+        *(f"- `{name}.parquet`: {meaning}" for name, meaning in _FILES.items()),
         "",
         "## Licences",
         "",
         f"Texts that are quoted: {', '.join(map(as_code, outgoing.licenses)) or 'none'}. Answers and scores: [yours].",
     ]
-    if outgoing.held:
-        held = (number(count, noun) for noun, count in sorted(outgoing.held.items()))
+    if outgoing.omission_counts:
+        held = (number(count, noun) for noun, count in sorted(outgoing.omission_counts.items()))
         silent = sorted(set(outgoing.silenced) - set(systems))
         without = f" Of {', '.join(map(as_code, silent))} only `tidy.parquet` has rows." if silent else ""
         lines += ["", f"Left out, since it may not be passed on: {', '.join(held)}.{without}"]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import follow, say, show
+from genaipa.cli.terminal.console import say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number, some
 from genaipa_exchange.entries import complete_form
 
@@ -47,41 +47,41 @@ def import_(
     chosen = find_form(form, back=True)
     assert chosen.read is not None, "it comes back"
     if not path.exists():
-        raise UsageError(f"{path} is not there.")
+        raise UsageError(f"There is no file or folder {path}.")
     if annotators and chosen.name != "label-studio":
         raise UsageError(f"--annotators is for label-studio; a file of {chosen.name} names its people.")
-    taken = chosen.read(path, Incoming(current_workspace(), documents, _names(annotators)))
-    for told in (*taken.notes, *taken.scores.problems, *taken.scores.replaced):
-        say(told)
-    if taken.scores.problems:
-        say(f"genaipa: nothing was imported: {number(len(taken.scores.problems), 'problem')}.")
+    summary = chosen.read(path, Incoming(current_workspace(), documents, _read_annotators(annotators)))
+    for note in (*summary.notes, *summary.scores.problems, *summary.scores.replaced):
+        say(note)
+    if summary.scores.problems:
+        say(f"genaipa: nothing was imported: {number(len(summary.scores.problems), 'problem')}.")
         raise typer.Exit(_REFUSED)
-    _report(taken)
+    _print_summary(summary)
 
 
-def _names(given: str) -> dict[str, str]:
+def _read_annotators(option_text: str) -> dict[str, str]:
     """Read --annotators as number → name; a UsageError for anything else."""
     names: dict[str, str] = {}
-    for pair in filter(None, given.split(",")):
+    for pair in filter(None, option_text.split(",")):
         key, equals, name = (piece.strip() for piece in pair.partition("="))
         if not (equals and (key.isdecimal() or not key) and name):
-            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clipped(pair.strip())}'.")
+            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clip(pair.strip())}'.")
         if key in names:
             raise UsageError(f"--annotators names annotator {key} twice.")
         names[key] = name
     return names
 
 
-def _report(taken: ImportSummary) -> None:
-    scores, read = taken.scores, taken.answers + taken.known
-    said = [f"{number(read, 'answer')} read, {taken.answers:,} new"] if read else []
-    said.append(f"{number(scores.added + scores.known, 'score')} read, {scores.added:,} new")
-    said += [f"{number(scores.unscored, 'task')} not scored"] if scores.unscored else []
-    said += [f"{number(taken.ignored, 'score')} by other metrics left out"] if taken.ignored else []
-    show("; ".join(said) + ".")
-    if taken.runs:
-        show(f"{'Run' if len(taken.runs) == 1 else 'Runs'}: {some(taken.runs, _NAMED)}")
-        which = taken.runs if len(taken.runs) == 1 else ()
-        follow(f"Next: {command('genaipa', 'report' if scores.added else 'score', *which)}")
+def _print_summary(summary: ImportSummary) -> None:
+    scores, read = summary.scores, summary.answers + summary.known
+    counts = [f"{number(read, 'answer')} read, {summary.answers:,} new"] if read else []
+    counts.append(f"{number(scores.added + scores.known, 'score')} read, {scores.added:,} new")
+    counts += [f"{number(scores.unscored, 'task')} not scored"] if scores.unscored else []
+    counts += [f"{number(summary.ignored, 'score')} by other metrics left out"] if summary.ignored else []
+    show("; ".join(counts) + ".")
+    if summary.runs:
+        show(f"{'Run' if len(summary.runs) == 1 else 'Runs'}: {some(summary.runs, _NAMED)}")
+        run_names = summary.runs if len(summary.runs) == 1 else ()
+        suggest_next(f"Next: {command('genaipa', 'report' if scores.added else 'score', *run_names)}")
     else:
-        follow("Next: genaipa report latest" if scores.added else "")
+        suggest_next("Next: genaipa report latest" if scores.added else "")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip, command
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
@@ -30,27 +30,19 @@ from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
-from genaipa.runs.integrity import flaw as flaw_of_record
+from genaipa.runs.integrity import find_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.procedure import (
     INITIALIZATIONS,
     Coordinates,
     Initialization,
     ProcedurePlan,
-    coordinates_of,
     procedure_plan,
+    read_coordinates,
 )
-from genaipa.runs.records import (
-    FailureInfo,
-    Manifest,
-    Record,
-    RunSpec,
-    Status,
-    answer_digest,
-    key_of,
-)
+from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, record_key
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
@@ -61,7 +53,7 @@ from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
@@ -72,7 +64,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-_PLACE = re.compile(
+_FILE_PATH = re.compile(
     r"(prompts/([\w-][\w.-]*/)?|questions/|annotations/)[\w-][\w.-]*\.(jinja|yaml)|exclusions\.csv|published-scores\.csv"
 )
 """The path of a file that comes with the answers of a run."""
@@ -109,7 +101,7 @@ class Incoming:
         """Number → how many scores a file has of the person whom it knows by this number alone."""
         self.ignored = self.unscored = 0
         self._pool = Pool(workspace, run_folders(workspace)).answers
-        self._texts = _texts_in(documents) if documents else {}
+        self._texts = _list_texts(documents) if documents else {}
         self._runs: dict[str, dict[str, bytes]] = {}
         self._notes: dict[str, None] = {}
         self._digests: set[str] = set()
@@ -120,14 +112,14 @@ class Incoming:
 
     # -- documents --
 
-    def document(self, name: str, text: str = "", company: str = "") -> Document | None:
+    def find_document(self, name: str, text: str = "", company: str = "") -> Document | None:
         """Return a document by its name, of this `text` if it is known; else of the given folder or the workspace."""
         if text or name in self._texts:
-            made = None if text else extract(str(self._texts[name]))
-            if made:
-                self._notes |= dict.fromkeys(f"{made.source}: {note}." for note in made.notes)
-            about = About(company=company or name_in_words(name), source=made.source if made else "")
-            return Document(name, made.text if made else text, about)
+            extracted = None if text else extract(str(self._texts[name]))
+            if extracted:
+                self._notes |= dict.fromkeys(f"{extracted.source}: {note}." for note in extracted.notes)
+            about = About(company=company or name_in_words(name), source=extracted.source if extracted else "")
+            return Document(name, extracted.text if extracted else text, about)
         try:
             return load_document(name, self.workspace)
         except UnknownNameError:
@@ -140,52 +132,58 @@ class Incoming:
 
     # -- runs --
 
-    def head(self, path: Path, raw: Any) -> Head:
+    def read_head(self, path: Path, raw: Any) -> Head:
         """Return the head of answers that were written here; a DataError for another genaipa's, or a damaged one."""
         head = convert(raw, Head, path)
         if head.format != HEAD_FORMAT:
-            raise DataError(path, f"was written by another genaipa (format {head.format}; {HEAD_FORMAT} is read).")
+            raise DataError(
+                path, f"was written by another version of genaipa (format {head.format}; this one reads {HEAD_FORMAT})."
+            )
         return head
 
-    def record(self, path: Path, entry: str, head: Head, fields: Mapping[str, Any]) -> Record:
+    def read_record(self, path: Path, entry: str, head: Head, fields: Mapping[str, Any]) -> Record:
         """Return an answer that was written here; a DataError if anything in it was changed since."""
         try:
             record = msgspec.convert(fields, Record)
         except msgspec.ValidationError as error:
-            raise DataError(path, f"is no answer as genaipa wrote it ({error}).", entry) from None
+            raise DataError(path, f"is not an answer that genaipa wrote ({error}).", entry) from None
         digests = {name: facts.digest for name, facts in head.manifest.documents.items()}
-        if found := flaw_of_record(record, digests, withheld=True):
-            raise DataError(path, f"was changed since genaipa wrote it ({found}); export it again.", entry)
+        if flaw := flaw_of_record(record, digests, withheld=True):
+            raise DataError(path, f"was changed since genaipa wrote it ({flaw}); export it again.", entry)
         return record
 
-    def bring_back(self, path: Path, head: Head, records: Sequence[Record]) -> None:
+    def restore_run(self, path: Path, head: Head, records: Sequence[Record]) -> None:
         """Take in answers that were written here, as a run, unless their own run is here and has them."""
         self._digests |= {record.digest for record in records}
-        if records and all(self._has(head.run, record) for record in records):
+        if records and all(self._has_answer(head.run, record) for record in records):
             self._known += len(records)
             return
-        if odd := [place for place in head.files if not _PLACE.fullmatch(place)]:
-            raise DataError(path, f"has a file '{clipped(odd[0])}', which no run has; it was not made by genaipa.")
-        files = {place: text.encode() for place, text in head.files.items()}
+        if foreign_paths := [path_in_run for path_in_run in head.files if not _FILE_PATH.fullmatch(path_in_run)]:
+            raise DataError(
+                path, f"has a file '{clip(foreign_paths[0])}', which no run has; it was not made by genaipa."
+            )
+        files = {path_in_run: text.encode() for path_in_run, text in head.files.items()}
         for document, facts in head.manifest.documents.items():
-            found = self.document(document, head.documents.get(document, ""))
-            if found is None or found.digest != facts.digest:
+            policy = self.find_document(document, head.documents.get(document, ""))
+            if policy is None or policy.digest != facts.digest:
                 wrong = f"lacks the text of {document}; name a folder that has it by that name: --documents FOLDER."
                 raise DataError(path, wrong)
-            files[f"documents/{facts.digest}.txt"] = found.text.encode()
+            files[f"documents/{facts.digest}.txt"] = policy.text.encode()
         if any(record.asked == LEFT_OUT for record in records):
             files[WITHHELD] = msgspec.json.encode(Withheld())
         name = folder_words(head.name, longest=150)
-        manifest = replace(_narrowed(head, records, files), name=name, totals=count_totals(records))
+        manifest = replace(_narrow_manifest(head, records, files), name=name, totals=count_totals(records))
         self.add_run(name, records, files | run_files(manifest, records))
 
-    def _has(self, run: str, record: Record) -> bool:
-        known = self._pool.get(record.digest)
-        return known is not None and any((one.run, one.key) == (run, record.key) for one in known.occurrences)
+    def _has_answer(self, run: str, record: Record) -> bool:
+        pooled = self._pool.get(record.digest)
+        return pooled is not None and any(
+            (occurrence.run, occurrence.key) == (run, record.key) for occurrence in pooled.occurrences
+        )
 
     def add_run(self, name: str, records: Sequence[Record], files: dict[str, bytes]) -> None:
         """Take in a run of these records with all files of its folder; a UsageError if another has its name."""
-        kept = sum(record.reply is not None for record in records)
+        replies = sum(record.reply is not None for record in records)
         folder = self.workspace.runs / name
         before = self._runs.get(name)
         if not before:
@@ -193,48 +191,48 @@ class Incoming:
             before = {path: (folder / path).read_bytes() for path in present} if folder.exists() else None
         if before is not None and _comparable_files(before) != _comparable_files(files):
             remove = command("genaipa", "runs", "rm", name)
-            raise UsageError(f"the run {name} is there already, with other answers; take it away: {remove}")
+            raise UsageError(f"there is already a run {name} with other answers; remove it: {remove}")
         self._digests |= {record.digest for record in records if record.reply is not None}
         if before is not None:
-            self._known += kept
+            self._known += replies
         else:
-            self._answers += kept
+            self._answers += replies
             self._runs[name] = files
 
     # -- scores --
 
-    def add_score(self, path: Path, entry: str, kept: Any, answer: str, values: Any, note: str) -> None:
+    def add_score(self, path: Path, entry: str, written_event: Any, answer: str, values: Any, note: str) -> None:
         """Take in a score that was written here, or what has become of it: then it is a correction by its analyst.
 
-        `kept` is its event as it was written, `answer` the digest of the answer that it is with. A DataError where
-        these don't fit each other, or the rubric.
+        `written_event` is its event as it was written, `answer` the digest of the answer that it is with. A DataError
+        where these don't fit each other, or the rubric.
         """
         try:
-            event = self._decode(msgspec.json.encode(kept))
-            given = self.rubric.make_values(values)
+            event = self._decode(msgspec.json.encode(written_event))
+            new_values = self.rubric.make_values(values)
         except (*DAMAGE, TypeError, ValueError, AttributeError) as error:
-            raise DataError(path, f"is no score by this rubric ({why(error)}).", entry) from None
+            raise DataError(path, f"is not a score by this rubric ({why(error)}).", entry) from None
         if event.answer != answer:
             raise DataError(path, "was given to another answer.", entry)
-        if told := find_imported_event_problem(event, self.rubric):
-            raise DataError(path, told, entry)
-        same = (event.values, " ".join(event.note.split())) == (given, " ".join(note.split()))
-        if not same:
-            event = replace(event, id=new_id(), time=now(), values=given, note=note, ticks=None)
-        self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=same))
+        if problem := find_imported_event_problem(event, self.rubric):
+            raise DataError(path, problem, entry)
+        is_unchanged = (event.values, " ".join(event.note.split())) == (new_values, " ".join(note.split()))
+        if not is_unchanged:
+            event = replace(event, id=new_id(), time=now(), values=new_values, note=note, ticks=None)
+        self._events.setdefault(event.id, ReadEvent(event, path, entry, has_id=is_unchanged))
 
     def add_event(self, path: Path, entry: str, event: Event) -> None:
         """Take in a score that was given elsewhere; a DataError if its analyst has no name that can be kept."""
         try:
-            event = replace(event, analyst=self._spelling(event.analyst))
+            event = replace(event, analyst=self._spell_name(event.analyst))
         except UsageError as error:
             raise DataError(path, str(error), entry) from None
         self._events[event.id] = ReadEvent(event, path, entry, has_id=False)
 
-    def person(self, number: str) -> str:
+    def name_person(self, number: str) -> str:
         """Name a person whom a file knows by number alone: as was given, else "annotator" and the number."""
         self._numbers[number] += 1
-        return self._annotators.get(number) or _numbered(number)
+        return self._annotators.get(number) or _name_annotator(number)
 
     def _check_numbers(self, path: str, history: Sequence[Event]) -> None:
         """Note who has a number alone; a UsageError for a name that was given to none, or if somebody has it already.
@@ -242,51 +240,63 @@ class Incoming:
         Each server counts its people from 1, so that its first user is not that of another.
         """
         if lacking := sorted(self._annotators.keys() - self._numbers.keys()):
-            there = (
-                f"its numbers are {listed(sorted(self._numbers))}" if self._numbers else "it names all of its people"
+            numbers = (
+                f"its numbers are {join_names(sorted(self._numbers))}"
+                if self._numbers
+                else "it names all of its people"
             )
-            raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {there}.")
-        unnamed = {_numbered(key): key for key in self._numbers if key not in self._annotators}
-        known, events = {event_content(event) for event in history}, [one.event for one in self._events.values()]
+            raise UsageError(f"there is no annotator {clip(lacking[0])} in {path}: {numbers}.")
+        unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
+        given_scores, events = (
+            {event_content(event) for event in history},
+            [read.event for read in self._events.values()],
+        )
         for key, name in self._annotators.items():
-            before, spelt = _numbered(key), self._spelling(name)
-            here = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
-            if not self._people.exclusion_reason(before) and any(event_content(event) in known for event in here):
+            before, spelt = _name_annotator(key), self._spell_name(name)
+            renamed_events = (replace(event, analyst=before) for event in events if event.analyst == spelt != before)
+            if not self._desk_people.exclusion_reason(before) and any(
+                event_content(event) in given_scores for event in renamed_events
+            ):
                 raise UsageError(
-                    f"scores of {path} are here already under the name {before}, and would count twice; leave those "
-                    f"out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
+                    f"scores of {path} are here already under the name {before}, and would count twice; "
+                    f"leave those out in {DESK}, left_out: {{{before}: is {name}}}, and import again."
                 )
         if not unnamed:
             return
         example = ",".join(f"{key}=NAME" for key in unnamed.values())
         scored = {event.analyst for event in history}
         for name in unnamed:
-            if name in scored and not all(event_content(event) in known for event in events if event.analyst == name):
+            if name in scored and not all(
+                event_content(event) in given_scores for event in events if event.analyst == name
+            ):
                 raise UsageError(
-                    f"{path} knows a person by number alone, and scores of {name} are here already: whether they are "
-                    f"of the same person only you know. Say who it is: --annotators {example}"
+                    f"{path} knows a person by number alone, and scores of {name} are here already: whether "
+                    f"they are of the same person only you know. Say who it is: --annotators {example}"
                 )
-        each = ", ".join(f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items())
+        names_with_counts = ", ".join(
+            f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items()
+        )
         self._notes[
-            f"{path} knows people by number alone, who are called {each}; to name them: --annotators {example}"
+            f"{path} knows people by number alone, who are called {names_with_counts}; to name them: "
+            f"--annotators {example}"
         ] = None
 
     @cached_property
-    def _spelling(self) -> Callable[[str], str]:
+    def _spell_name(self) -> Callable[[str], str]:
         """A person's name as the file has it → as their scores are kept."""
         with open_existing_store(self.workspace) as store:
-            known = {event.analyst for _, event in store.events()} if store else set()
-        return cache(lambda name: self._people.resolve_name(name, known))
+            analysts = {event.analyst for _, event in store.events()} if store else set()
+        return cache(lambda name: self._desk_people.resolve_name(name, analysts))
 
     @cached_property
-    def _people(self) -> People:
+    def _desk_people(self) -> People:
         return load_people(self.workspace)
 
-    def take(self) -> ImportSummary:
+    def write_all(self) -> ImportSummary:
         """Write the runs and keep the scores; nothing if a score is wrong."""
         with contextlib.closing(open_store(self.workspace)) as store:
             if self._numbers or self._annotators:
-                paths = dict.fromkeys(one.path.name for one in self._events.values())
+                paths = dict.fromkeys(event.path.name for event in self._events.values())
                 self._check_numbers(" and ".join(paths) or "the file", [event for _, event in store.events()])
             scores = add_events(store, self._events.values(), self._pool.keys() | self._digests)
         scores.unscored = self.unscored
@@ -297,14 +307,14 @@ class Incoming:
         return ImportSummary(tuple(self._runs), self._answers, self._known, scores, self.ignored, tuple(self._notes))
 
 
-def _numbered(number: str) -> str:
+def _name_annotator(number: str) -> str:
     return f"annotator {number}".strip()
 
 
-def _texts_in(folder: Path) -> dict[str, Path]:
-    """Name → file of each text in a folder."""
+def _list_texts(folder: Path) -> dict[str, Path]:
+    """List the texts in a folder: name → file."""
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder; --documents wants one with a file for each document.")
+        raise UsageError(f"{folder} is not a folder; --documents takes a folder with a file for each document.")
     return {folder_words(path.stem): path for path in sorted(folder.iterdir()) if path.suffix.lower() in SUFFIXED}
 
 
@@ -321,25 +331,27 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
     return contents
 
 
-def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
+def _narrow_manifest(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """Return the manifest of a run of these records alone, whose digests are of its files."""
-    manifest, places = head.manifest, [*map(coordinates_of, records)]
+    manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
     plan = procedure_plan(manifest.spec)
     worded = {at.wording for at in places}
     plan = replace(
         plan,
         experiment=head.experiment,
-        initializations=tuple(one for one in INITIALIZATIONS if one in used) or plan.initializations,
-        wordings=tuple(one for one in plan.wordings if one in worded) or plan.wordings,
+        initializations=tuple(choice for choice in INITIALIZATIONS if choice in used) or plan.initializations,
+        wordings=tuple(choice for choice in plan.wordings if choice in worded) or plan.wordings,
     )
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     digests = replace(
         manifest.digests,
-        **{kind: _of(files, kind, ending) for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"))},
-        annotations=_of(files, "annotations", ".yaml"),
+        **{
+            kind: _digest_files(files, kind, ending) for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"))
+        },
+        annotations=_digest_files(files, "annotations", ".yaml"),
         documents=documents,
-        systems={name: told for name, told in manifest.digests.systems.items() if name == head.system},
+        systems={name: facts for name, facts in manifest.digests.systems.items() if name == head.system},
     )
     return replace(
         manifest,
@@ -350,16 +362,16 @@ def _narrowed(head: Head, records: Sequence[Record], files: Mapping[str, bytes])
     )
 
 
-def _of(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
-    """Name → SHA-256 of the files of a kind."""
+def _digest_files(files: Mapping[str, bytes], kind: str, ending: str) -> dict[str, str]:
+    """Digest the files of a kind: name → SHA-256."""
     return {
-        place.removeprefix(f"{kind}/").removesuffix(ending): digest(content.decode())
-        for place, content in files.items()
-        if place.startswith(f"{kind}/")
+        path.removeprefix(f"{kind}/").removesuffix(ending): digest(content.decode())
+        for path, content in files.items()
+        if path.startswith(f"{kind}/")
     }
 
 
-_NAME = 100
+_LONGEST_NAME = 100
 """Characters up to which a line is a document's name, and not its text."""
 
 
@@ -414,13 +426,13 @@ class ForeignLog:
 
     def add(self, sample: ForeignSample) -> None:
         """Take in an answer; a DataError if nothing says its document, or it comes twice."""
-        document = self._document(sample)
-        asked = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
-        question = self._question(asked, sample)
-        shown = sample.metadata_text("initialization")
-        initialization: Initialization = shown if shown in get_args(Initialization) else "document"  # type: ignore[assignment]
+        document = self._find_document(sample)
+        question_text = sample.asked.replace(document.text.strip(), "").strip() or sample.asked
+        question = self._find_question(question_text, sample)
+        shown_as = sample.metadata_text("initialization")
+        initialization: Initialization = shown_as if shown_as in get_args(Initialization) else "document"  # type: ignore[assignment]
         at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
-        key = key_of(self.system, DEFAULT, at.as_dict())
+        key = record_key(self.system, DEFAULT, at.as_dict())
         if key in self._records:
             wrong = f"asks what another sample asks about {document.name} in the same epoch; keep one of them."
             raise DataError(self.path, wrong, sample.entry)
@@ -435,7 +447,7 @@ class ForeignLog:
             system=self.system,
             coordinates=at.as_dict(),
             turn=1,
-            asked=asked,
+            asked=question_text,
             reply=None if failed else reply,
             thoughts=thoughts,
             started=sample.started,
@@ -443,41 +455,43 @@ class ForeignLog:
             model=sample.model,
             usage=sample.usage,
             error=FailureInfo("error", sample.error or "the file has no answer here.") if failed else None,
-            digest="" if failed else answer_digest(document.digest, asked, reply),
+            digest="" if failed else answer_digest(document.digest, question_text, reply),
         )
         if sample.target.strip():
             self._targets[document.name].setdefault(question.id, AnnotatedAnswer("no", sample.target))
 
-    def _document(self, sample: ForeignSample) -> Document:
+    def _find_document(self, sample: ForeignSample) -> Document:
         """Return the document that an answer is about, read once."""
-        said, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
-        text = said if "\n" in said or len(said) > _NAME else ""
+        document_text, company = sample.metadata_text("document", "policy"), sample.metadata_text("company")
+        text = document_text if "\n" in document_text or len(document_text) > _LONGEST_NAME else ""
         if text:
             name = self._names.setdefault(
                 text, folder_words(company.lower() or f"document-{len(self._names) + 1}") or "document"
             )
         else:
-            name = folder_words(said) or (next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.only_text)
+            name = folder_words(document_text) or (
+                next(iter(self.texts)) if len(self.texts) == 1 else self.incoming.only_text
+            )
         if not name:
             wrong = "names no document in its metadata; give the key 'document', or --documents with one file."
             raise DataError(self.path, wrong, sample.entry)
         if name not in self._documents:
-            found = self.incoming.document(name, text or self.texts.get(name, ""), company)
-            if found is None:
+            document = self.incoming.find_document(name, text or self.texts.get(name, ""), company)
+            if document is None:
                 wrong = f"is about '{name}'; name a folder that has its text by that name: --documents FOLDER."
                 raise DataError(self.path, wrong, sample.entry)
-            self._documents[name] = found
+            self._documents[name] = document
         return self._documents[name]
 
-    def _question(self, asked: str, sample: ForeignSample) -> Question:
-        if asked not in self._questions:
-            known = {one.id for one in self._questions.values()}
-            said = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))
-            name = said if said and said not in known else f"Q{len(self._questions) + 1}"
-            self._questions[asked] = Question(name, sample.metadata_text("category") or "imported", "user", asked)
-        return self._questions[asked]
+    def _find_question(self, text: str, sample: ForeignSample) -> Question:
+        if text not in self._questions:
+            ids = {question.id for question in self._questions.values()}
+            wanted_id = re.sub(r"[^\w.-]+", "-", sample.metadata_text("question_id"))
+            name = wanted_id if wanted_id and wanted_id not in ids else f"Q{len(self._questions) + 1}"
+            self._questions[text] = Question(name, sample.metadata_text("category") or "imported", "user", text)
+        return self._questions[text]
 
-    def take(self) -> None:
+    def add_to_incoming(self) -> None:
         """Hand the run over; a DataError for a file without any answer."""
         if not self._records:
             raise DataError(self.path, "holds no answer.")
@@ -489,21 +503,23 @@ class ForeignLog:
             placeholder="[the company]",
             source=source,
             license="not stated",
-            categories={one.category: one.category for one in self._questions.values()},
+            categories={question.category: question.category for question in self._questions.values()},
             questions=tuple(self._questions.values()),
         )
         annotations = {}
         for name, answers in self._targets.items():
             about = self._documents[name].digest
-            kept = Annotations(name, self.name, (source,), answers, source=source, digest=about)
-            annotations[name] = as_yaml(kept)
+            annotated = Annotations(name, self.name, (source,), answers, source=source, digest=about)
+            annotations[name] = as_yaml(annotated)
         records, documents = list(self._records.values()), self._documents
-        shown = tuple(dict.fromkeys(coordinates_of(record).initialization for record in records))
+        initializations = tuple(dict.fromkeys(read_coordinates(record).initialization for record in records))
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=dict.fromkeys(documents, self.name),
-            initializations=shown,
-            experiment=experiment_of("policy", shown[0], "original") if len(shown) == 1 else "",
+            initializations=initializations,
+            experiment=classify_experiment("policy", initializations[0], "original")
+            if len(initializations) == 1
+            else "",
             conversation="independent",
         )
         run = RecordedRun(
@@ -515,6 +531,6 @@ class ForeignLog:
             questions={self.name: as_yaml(questions)},
             annotations=annotations,
             records=records,
-            orders={place: tuple(questions) for place, questions in self._orders.items()},
+            orders={conversation: tuple(questions) for conversation, questions in self._orders.items()},
         )
         self.incoming.add_run(self.name, records, run.files)

@@ -21,12 +21,12 @@ from urllib.request import url2pathname
 import msgspec
 
 from genaipa import __version__
-from genaipa.errors import DataError, MissingPackageError, clipped
+from genaipa.errors import DataError, MissingPackageError, clip
 from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import digest
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
@@ -50,11 +50,11 @@ _LONGEST = 1e9
 """Seconds of a call that are believed."""
 M_ALL = "M_all"
 """The sum of all metrics, from 10 to 100: what Inspect lists first of a score, before the metrics."""
-OURS = "genaipa"
+METADATA_KEY = "genaipa"
 """Key of a log's metadata under which there is all that makes it a run again."""
 
 
-def _inspect(name: str) -> Any:
+def _import_inspect(name: str) -> Any:
     """Import a module of Inspect; a MissingPackageError with the extra that brings it."""
     try:
         return importlib.import_module(f"inspect_ai.{name}")
@@ -69,25 +69,25 @@ def _inspect(name: str) -> Any:
 
 def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write a log for each system and experiment of each run."""
-    _inspect("log")
+    _import_inspect("log")
     files = answers = 0
     scores: set[str] = set()
     for run in outgoing.runs:
-        logs: dict[tuple[str, str], _Log] = {}
-        if run.published is not None:
-            logs[run.published] = _Log(run, *run.published, folder)
-        for answer in run.answers():
-            place = (answer.record.system, answer.experiment)
-            if place not in logs:
-                logs[place] = _Log(run, *place, folder)
-            logs[place].add(answer)
+        logs: dict[tuple[str, str], _LogWriter] = {}
+        if run.published_system_and_experiment is not None:
+            logs[run.published_system_and_experiment] = _LogWriter(run, *run.published_system_and_experiment, folder)
+        for answer in run.list_answers():
+            log_key = (answer.record.system, answer.experiment)
+            if log_key not in logs:
+                logs[log_key] = _LogWriter(run, *log_key, folder)
+            logs[log_key].add(answer)
         for log in logs.values():
             log.finish(alone=len(logs) == 1)
             files, answers, scores = files + 1, answers + log.answers, scores | log.scores
     return ExportSummary(files, answers, len(scores), follow="inspect view --log-dir {}")
 
 
-class _Log:
+class _LogWriter:
     """A log on its way: its samples are in a file of their own until all are there, since the head counts them."""
 
     def __init__(self, run: OutgoingRun, system: str, experiment: str, folder: Path) -> None:
@@ -110,7 +110,7 @@ class _Log:
     def add(self, answer: OutgoingAnswer) -> None:
         """Write an answer as a sample."""
         record = answer.record
-        sample = _sample(answer, self.run.rubric)
+        sample = _make_sample(answer, self.run.rubric)
         self._times.append((sample.started_at, sample.completed_at))
         self._file.write((",\n" if self.answers else "\n") + sample.model_dump_json(exclude_none=True))
         self.answers += 1
@@ -119,14 +119,14 @@ class _Log:
         for event in answer.scores:
             self.scores.add(event.id)
             self._numbers[event.analyst] += 1
-            for metric, value in _values(event, self.run.rubric).items():
+            for metric, value in _add_m_all(event, self.run.rubric).items():
                 self._sums[event.analyst][metric] += value
 
     def finish(self, *, alone: bool) -> None:
         """Write the log: its head, then its samples. One that is `alone` has all of its run, and its name."""
         self._file.close()
         name = self.run.name if alone else self.name
-        head = self._head(name).model_dump_json(exclude_none=True)
+        head = self._make_head(name).model_dump_json(exclude_none=True)
         # Inspect lists logs in JSON by such names only, and takes what comes last for the task's id.
         begun = as_stamp(dt.datetime.fromisoformat(self._created))[:19].replace(":", "-")
         path = self._folder / f"{begun}_{self.experiment}_{name.replace('_', '-')}_{self.task_id}.json"
@@ -141,8 +141,8 @@ class _Log:
         """An id that no other log has: of this run, system and experiment."""
         return digest(f"{self.run.name}\0{self.system}\0{self.experiment}")[:22]
 
-    def _head(self, name: str) -> Any:
-        log, manifest = _inspect("log"), self.run.manifest
+    def _make_head(self, name: str) -> Any:
+        log, manifest = _import_inspect("log"), self.run.manifest
         spec = log.EvalSpec(
             created=self._created,
             task=self.experiment,
@@ -152,30 +152,30 @@ class _Log:
             model=self.system,
             config=log.EvalConfig(epochs=max(self.ids.values(), default=1)),
             packages={"genaipa": __version__},
-            metadata={OURS: self.run.head(name, self.system, self.experiment, self._documents)},
+            metadata={METADATA_KEY: self.run.make_head(name, self.system, self.experiment, self._documents)},
         )
         results = log.EvalResults(
-            total_samples=self.answers, completed_samples=self.answers, scores=list(self._results(log))
+            total_samples=self.answers, completed_samples=self.answers, scores=list(self._make_results(log))
         )
         begun, ended = zip(*self._times, strict=True) if self._times else ([self._created], [self._created])
         stats = log.EvalStats(started_at=min(begun), completed_at=max(ended))
         return log.EvalLog(version=_VERSION, status="success", eval=spec, results=results, stats=stats)
 
-    def _results(self, log: Any) -> Iterator[Any]:
+    def _make_results(self, log: Any) -> Iterator[Any]:
         for analyst, sums in self._sums.items():
             means = {metric: total / self._numbers[analyst] for metric, total in sums.items()}
             metrics = {metric: log.EvalMetric(name=metric, value=mean) for metric, mean in means.items()}
             yield log.EvalScore(name=analyst, scorer=analyst, scored_samples=self._numbers[analyst], metrics=metrics)
 
 
-def _values(event: Event, rubric: Rubric) -> dict[str, float]:
+def _add_m_all(event: Event, rubric: Rubric) -> dict[str, float]:
     """Return an event's values, and M_all before them."""
     assert event.values is not None, "scores and adjudications have values"
     return {M_ALL: round(rubric.m_all(event.values), 2)} | event.values
 
 
-def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
-    log, model, record = _inspect("log"), _inspect("model"), answer.record
+def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
+    log, model, record = _import_inspect("log"), _import_inspect("model"), answer.record
     metadata = {name: value for name, value in msgspec.to_builtins(record).items() if name not in ("asked", "reply")}
     output = model.ModelOutput.from_content(record.model or record.system, record.reply or "")
     output.time = record.seconds
@@ -191,16 +191,16 @@ def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
             total_cost=record.cost,
         )
     started = dt.datetime.fromisoformat(record.started)
-    at = coordinates_of(record)
-    place = (at.document, at.initialization, at.wording, at.question, at.prompts)
+    at = read_coordinates(record)
+    coordinates = (at.document, at.initialization, at.wording, at.question, at.prompts)
     return log.EvalSample(
-        id="|".join(filter(None, place)),
+        id="|".join(filter(None, coordinates)),
         epoch=record.repetition,
         input=record.asked,
         target=answer.annotated.answer if answer.annotated else "",
         messages=[model.ChatMessageUser(content=record.asked), output.choices[0].message],
         output=output,
-        scores=_scores(answer.scores, record.reply or "", rubric),
+        scores=_make_scores(answer.scores, record.reply or "", rubric),
         started_at=as_stamp(started),
         completed_at=as_stamp(started + dt.timedelta(seconds=record.seconds)),
         total_time=record.seconds,
@@ -209,18 +209,18 @@ def _sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
     )
 
 
-def _scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
-    score = _inspect("scorer").Score
-    found: dict[str, Any] = {}
+def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[str, Any]:
+    score = _import_inspect("scorer").Score
+    scores: dict[str, Any] = {}
     for event in events:
         name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
-        found[name] = score(
-            value=_values(event, rubric),
-            answer=clipped(reply, _ANSWER),
+        scores[name] = score(
+            value=_add_m_all(event, rubric),
+            answer=clip(reply, _ANSWER),
             explanation=event.note or None,
             metadata={"event": msgspec.to_builtins(event)},
         )
-    return found
+    return scores
 
 
 # -- in --
@@ -231,25 +231,27 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
 
     A DataError names the first log that can't be taken in, and nothing is then.
     """
-    read_log = _inspect("log").read_eval_log
-    for one in _paths(path):
-        if not one.is_file():
-            raise DataError(one, "is not there.")
-        _check_log(one)
+    read_log = _import_inspect("log").read_eval_log
+    for log_path in _list_logs(path):
+        if not log_path.is_file():
+            raise DataError(log_path, "is not there.")
+        _check_log(log_path)
         try:
-            log = read_log(str(one), resolve_attachments="full")
+            log = read_log(str(log_path), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
             raise DataError(
-                one, f"is no log of Inspect, or damaged ({clipped(' '.join(str(error).split()), 200)})."
+                log_path, f"is not a log of Inspect, or is damaged ({clip(' '.join(str(error).split()), 200)})."
             ) from None
         if log.status != "success":
-            raise DataError(one, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry.")
-        ours = (log.eval.metadata or {}).get(OURS)
+            raise DataError(
+                log_path, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
+            )
+        ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
-            _read_foreign(one, log, incoming)
+            _read_foreign(log_path, log, incoming)
         else:
-            _read_ours(one, log, ours, incoming)
-    return incoming.take()
+            _read_ours(log_path, log, ours, incoming)
+    return incoming.write_all()
 
 
 def _check_log(path: Path) -> None:
@@ -271,67 +273,67 @@ def _count_values(file: Path | IO[bytes], allowance: Allowance) -> None:
             allowance.count(sum(map(chunk.count, (b"{", b"[", b","))))
 
 
-def _paths(path: Path) -> list[Path]:
+def _list_logs(path: Path) -> list[Path]:
     """Return the logs in a folder, as Inspect lists them, or the only one; a DataError where there is none."""
     if not path.is_dir():
         return [path]
-    listed = _inspect("log").list_eval_logs(str(path))
+    listed = _import_inspect("log").list_eval_logs(str(path))
     if not listed:
         raise DataError(path, "holds no log of Inspect.")
     return sorted(Path(url2pathname(urlsplit(info.name).path)) for info in listed)
 
 
-def _text(path: Path, entry: str, content: Any) -> str:
+def _read_text(path: Path, entry: str, content: Any) -> str:
     """Return the text of a message's content; a DataError where there is anything else that somebody has to see."""
     if isinstance(content, str):
         return content
-    other = [part.type for part in content if part.type not in ("text", "reasoning")]
-    if other:
-        article = "an" if other[0][0] in "aeiou" else "a"
-        raise DataError(path, f"has a message with {article} {other[0]}; only texts can be scored.", entry)
+    other_types = [part.type for part in content if part.type not in ("text", "reasoning")]
+    if other_types:
+        article = "an" if other_types[0][0] in "aeiou" else "a"
+        raise DataError(path, f"has a message with {article} {other_types[0]}; only texts can be scored.", entry)
     return "\n".join(part.text for part in content if part.type == "text")
 
 
 def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
     """Take in a log that somebody else's evaluation has left."""
     texts = (log.eval.metadata or {}).get("documents")
-    known = (
+    documents = (
         {folder_words(name): text for name, text in texts.items() if isinstance(text, str)}
         if isinstance(texts, dict)
         else {}
     )
     system = " ".join(log.eval.model.replace("|", "-").split())
     if not system:
-        raise DataError(path, "names no model, which is the system that its answers are of.")
-    recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, known, incoming)
+        raise DataError(path, "names no model; genaipa takes that as the system of the answers.")
+    recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, documents, incoming)
     for sample in log.samples or ():
-        recorded.add(_foreign(path, sample, log.eval.created))
+        recorded.add(_read_foreign_sample(path, sample, log.eval.created))
         incoming.ignored += len(sample.scores or {})
-    recorded.take()
+    recorded.add_to_incoming()
 
 
-def _foreign(path: Path, sample: Any, created: str) -> ForeignSample:
+def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample:
     """Read a sample of somebody else's; a DataError for one that is not plain text."""
     entry, output, usage = f"sample {sample.id}", sample.output, sample.output.usage
     for message in sample.messages:
         if message.role == "tool" or getattr(message, "tool_calls", None):
             raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
-        _text(path, entry, message.content)
+        _read_text(path, entry, message.content)
     if not 0 < sample.epoch <= MOST_REPETITIONS:
-        raise DataError(path, f"is of epoch {clipped(str(sample.epoch), 20)}; epochs count from 1.", entry)
-    metadata, asked = sample.metadata or {}, sample.input
-    if not isinstance(asked, str):
-        asked = "\n".join(_text(path, entry, one.content) for one in asked if one.role == "user")
-    reply = _text(path, entry, output.choices[0].message.content) if output.choices else ""
+        raise DataError(path, f"is of epoch {clip(str(sample.epoch), 20)}; epochs count from 1.", entry)
+    metadata, question = sample.metadata or {}, sample.input
+    if not isinstance(question, str):
+        question = "\n".join(_read_text(path, entry, message.content) for message in question if message.role == "user")
+    reply = _read_text(path, entry, output.choices[0].message.content) if output.choices else ""
     return ForeignSample(
         entry,
         metadata,
-        metadata["question"] if isinstance(metadata.get("question"), str) else asked,
+        metadata["question"] if isinstance(metadata.get("question"), str) else question,
         reply or None,
         sample.target if isinstance(sample.target, str) else "; ".join(sample.target),
         sample.epoch,
         _STATUS.get(output.stop_reason, "answered"),
-        clipped(sample.error.message, 200) if sample.error else "",
+        clip(sample.error.message, 200) if sample.error else "",
         output.model or None,
         as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),
@@ -345,12 +347,12 @@ _STATUS: dict[str, Status] = {"max_tokens": "truncated", "model_length": "trunca
 
 def _read_ours(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
     """Take in a log that `write` has made."""
-    head, records = incoming.head(path, raw), []
+    head, records = incoming.read_head(path, raw), []
     for sample in log.samples or ():
         entry = f"sample {sample.id}"
         fields = {name: value for name, value in sample.metadata.items() if name != "excluded"}
         reply = sample.output.choices[0].message.content if sample.output.choices else None
-        record = incoming.record(path, entry, head, fields | {"asked": sample.input, "reply": reply})
+        record = incoming.read_record(path, entry, head, fields | {"asked": sample.input, "reply": reply})
         records.append(record)
         for name, score in (sample.scores or {}).items():
             if event := (score.metadata or {}).get("event"):
@@ -359,4 +361,4 @@ def _read_ours(path: Path, log: Any, raw: Any, incoming: Incoming) -> None:
                 incoming.add_score(path, where, event, record.digest, values, score.explanation or "")
             else:
                 incoming.ignored += 1
-    incoming.bring_back(path, head, records)
+    incoming.restore_run(path, head, records)

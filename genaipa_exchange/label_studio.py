@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from genaipa.errors import DataError, clipped, command, nearest
+from genaipa.errors import DataError, clip, command, nearest
 from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
@@ -34,17 +34,15 @@ _SHOWN = {"question": "Question", "reply": "Answer", "annotated": "Annotated ans
 """Field of a task's data → its heading."""
 _TO = "reply"
 _NOTE = "note"
-_OPEN = (
-    "Label Studio masks no names in replies and shows everybody the scores written here: what it gives is not blind."
-)
+_OPEN = "Label Studio does not mask names in replies and shows everybody the scores written here: scoring is not blind."
 
 
 def write(outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write the labels and the tasks: each answer once, without any excluded one."""
-    (folder / CONFIG).write_text(config(outgoing.rubric), encoding="utf-8")
+    (folder / CONFIG).write_text(make_config(outgoing.rubric), encoding="utf-8")
     answers = scores = 0
     with (folder / TASKS).open("wb") as file:
-        for task in _tasks(outgoing):
+        for task in _list_tasks(outgoing):
             file.write((b",\n" if answers else b"[\n") + msgspec.json.encode(task))
             answers, scores = answers + 1, scores + len(task["annotations"]) + len(task["predictions"])
         file.write(b"\n]\n" if answers else b"[]\n")
@@ -67,7 +65,7 @@ class _Label(msgspec.Struct):
     meta: dict[str, Any] = {}
 
 
-class _Labelled(msgspec.Struct):
+class _Annotation(msgspec.Struct):
     """An annotation, or a prediction of a model."""
 
     result: tuple[_Label, ...] = ()
@@ -87,7 +85,7 @@ class _Labelled(msgspec.Struct):
         if isinstance(by, dict):
             by = by.get("email") or by.get("username") or by.get("id")
         name = "" if by is None else str(by).strip()
-        return name if name and not name.isdecimal() else incoming.person(name)
+        return name if name and not name.isdecimal() else incoming.name_person(name)
 
 
 class _Data(msgspec.Struct):
@@ -96,8 +94,8 @@ class _Data(msgspec.Struct):
 
 class _Task(msgspec.Struct):
     data: _Data = msgspec.field(default_factory=_Data)
-    annotations: tuple[_Labelled, ...] | None = None
-    predictions: tuple[_Labelled, ...] | None = None
+    annotations: tuple[_Annotation, ...] | None = None
+    predictions: tuple[_Annotation, ...] | None = None
 
 
 def read(path: Path, incoming: Incoming) -> ImportSummary:
@@ -108,9 +106,9 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
         try:
             tasks = msgspec.json.decode(text, type=list[_Task])
         except DAMAGE as error:
-            raise DataError(path, f"is no export of Label Studio as JSON, or cut ({why(error)}).") from None
+            raise DataError(path, f"is not a JSON export of Label Studio, or is cut off ({why(error)}).") from None
     meanings = {
-        metric: {choice(incoming.rubric, metric, value): value for value in incoming.rubric.values}
+        metric: {label_value(incoming.rubric, metric, value): value for value in incoming.rubric.values}
         for metric in incoming.rubric.metrics
     }
     for number, task in enumerate(tasks, 1):
@@ -121,21 +119,23 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
         if task.annotations is None:
             wrong = 'has no annotations; export the project as "JSON", not "JSON-MIN".'
             raise DataError(path, wrong, f"task {number}")
-        every = enumerate((*task.annotations, *(task.predictions or ())), 1)
-        ours = any(one.event for one in (*task.annotations, *(task.predictions or ())))
-        taken = [
-            _take(path, f"task {number}, annotation {n}", digest, one, meanings, incoming, independent=not ours)
-            for n, one in every
+        annotations = enumerate((*task.annotations, *(task.predictions or ())), 1)
+        ours = any(annotation.event for annotation in (*task.annotations, *(task.predictions or ())))
+        was_read = [
+            _read_annotation(
+                path, f"task {number}, annotation {n}", digest, annotation, meanings, incoming, independent=not ours
+            )
+            for n, annotation in annotations
         ]
-        incoming.unscored += not any(taken)
-    return incoming.take()
+        incoming.unscored += not any(was_read)
+    return incoming.write_all()
 
 
-def _take(
+def _read_annotation(
     path: Path,
     entry: str,
     answer: str,
-    labelled: _Labelled,
+    labelled: _Annotation,
     meanings: Mapping[str, Mapping[str, float]],
     incoming: Incoming,
     *,
@@ -151,18 +151,18 @@ def _take(
             text = result.value.text
             note = text if isinstance(text, str) else "\n".join(text)
         elif result.from_name in meanings:
-            known, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
-            if chosen not in known:
-                wrong = f"'{clipped(chosen)}' is none of the labels of {result.from_name}{nearest(chosen, known)}"
+            label_values, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
+            if chosen not in label_values:
+                wrong = f"'{clip(chosen)}' is none of the labels of {result.from_name}{nearest(chosen, label_values)}"
                 raise DataError(path, wrong, entry)
-            values[result.from_name] = known[chosen]
+            values[result.from_name] = label_values[chosen]
         elif result.value.choices:
             near = nearest(result.from_name, meanings)
-            raise DataError(path, f"'{clipped(result.from_name)}' is no metric of this rubric{near}", entry)
+            raise DataError(path, f"'{clip(result.from_name)}' is not a metric of this rubric{near}", entry)
     if labelled.was_cancelled or not values:
         return False
     if lacking := [metric for metric in meanings if metric not in values]:
-        raise DataError(path, f"has no choice for {', '.join(lacking)}; a score has them all.", entry)
+        raise DataError(path, f"has no choice for {', '.join(lacking)}; a score needs all metrics.", entry)
     if labelled.event is not None:
         incoming.add_score(path, entry, labelled.event, answer, values, note)
         return True
@@ -171,7 +171,7 @@ def _take(
         entry,
         Event(
             id=new_id(),
-            time=_time(labelled.updated_at),
+            time=_read_time(labelled.updated_at),
             kind="score",
             analyst=labelled.analyst(incoming),
             answer=answer,
@@ -186,10 +186,10 @@ def _take(
     return True
 
 
-def _time(said: str) -> str:
+def _read_time(text: str) -> str:
     """Return a time as events have it; this moment where there is none."""
     try:
-        return as_stamp(dt.datetime.fromisoformat(said))
+        return as_stamp(dt.datetime.fromisoformat(text))
     except (ValueError, OverflowError):  # the latter for a day that is none in UTC
         return now()
 
@@ -197,7 +197,7 @@ def _time(said: str) -> str:
 # -- labels --
 
 
-def config(rubric: Rubric) -> str:
+def make_config(rubric: Rubric) -> str:
     """Return a project's labels: for each metric one choice among the words of its values, and a note."""
     lines = [
         f"  <Header value={quoteattr(heading)}/>\n  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>"
@@ -206,27 +206,27 @@ def config(rubric: Rubric) -> str:
     for metric, about in rubric.metrics.items():
         lines.append(f"  <Header value={quoteattr(about.question or rubric.names[metric])}/>")
         lines.append(f'  <Choices name={quoteattr(metric)} toName="{_TO}" choice="single-radio" required="true">')
-        lines += [f"    <Choice value={quoteattr(choice(rubric, metric, value))}/>" for value in rubric.values]
+        lines += [f"    <Choice value={quoteattr(label_value(rubric, metric, value))}/>" for value in rubric.values]
         lines.append("  </Choices>")
     lines.append(f'  <TextArea name="{_NOTE}" toName="{_TO}" placeholder="Note"/>')
     return "\n".join(["<View>", *lines, "</View>", ""])
 
 
-def choice(rubric: Rubric, metric: str, value: float) -> str:
+def label_value(rubric: Rubric, metric: str, value: float) -> str:
     """Return the label of a value: `+1 relevant`."""
     return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
 
-def _tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
-    seen: set[str] = set()
+def _list_tasks(outgoing: Outgoing) -> Iterator[dict[str, Any]]:
+    digests: set[str] = set()
     for run in outgoing.runs:
-        for answer in run.answers():
-            if answer.record.digest not in seen and not answer.excluded:
-                seen.add(answer.record.digest)
-                yield _task(outgoing.rubric, run, answer)
+        for answer in run.list_answers():
+            if answer.record.digest not in digests and not answer.excluded:
+                digests.add(answer.record.digest)
+                yield _make_task(outgoing.rubric, run, answer)
 
 
-def _task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
+def _make_task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str, Any]:
     record, document = answer.record, run.document(answer.record.document)
     annotated = answer.annotated
     right = "\n".join(filter(None, (annotated.answer, annotated.remark))) if annotated else ""
@@ -243,33 +243,33 @@ def _task(rubric: Rubric, run: OutgoingRun, answer: OutgoingAnswer) -> dict[str,
         },
         "annotations": [
             {
-                "result": _result(rubric, event),
+                "result": _make_result(rubric, event),
                 "lead_time": event.seconds,
                 "was_cancelled": False,
                 "ground_truth": event.kind == "adjudication",
             }
             for event in people
         ],
-        "predictions": [{"model_version": event.analyst, "result": _result(rubric, event)} for event in machines],
+        "predictions": [{"model_version": event.analyst, "result": _make_result(rubric, event)} for event in machines],
     }
 
 
-def _result(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
+def _make_result(rubric: Rubric, event: Event) -> list[dict[str, Any]]:
     assert event.values is not None, "scores and adjudications have values"
-    found: list[dict[str, Any]] = [
+    results: list[dict[str, Any]] = [
         {
             "id": f"{event.id}-{metric}",
             "from_name": metric,
             "to_name": _TO,
             "type": "choices",
-            "value": {"choices": [choice(rubric, metric, value)]},
+            "value": {"choices": [label_value(rubric, metric, value)]},
         }
         for metric, value in event.values.items()
     ]
     if event.note:
         value = {"text": [event.note]}
-        found.append(
+        results.append(
             {"id": f"{event.id}-{_NOTE}", "from_name": _NOTE, "to_name": _TO, "type": "textarea", "value": value}
         )
-    found[0]["meta"] = {"event": event}
-    return found
+    results[0]["meta"] = {"event": event}
+    return results

@@ -14,20 +14,20 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
-from genaipa.kinds import DEFAULT, kind_of
+from genaipa.kinds import DEFAULT, find_kind
 from genaipa.questions.annotations import read_annotations
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
-from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
+from genaipa.runs.experiments import classify_experiment
+from genaipa.runs.imported import PUBLISHED_SCORES, load_published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission, find_withheld
-from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
+from genaipa.runs.procedure import ask_about, procedure_plan, read_coordinates
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.tasks.prompts import label_prompts, labels
+from genaipa.tasks.prompts import label_prompts, list_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,23 +89,23 @@ class OutgoingRun:
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
-        self._labels = labels(self.manifest)
+        self._labels = list_labels(self.manifest)
         # Caches of this run alone, which go when it goes.
-        self.document = cache(self._document)
-        self.annotations = cache(self._annotations)
+        self.document = cache(self._find_permitted_document)
+        self.annotations = cache(self._read_permitted_annotations)
 
-    def _document(self, name: str) -> Document | None:
+    def _find_permitted_document(self, name: str) -> Document | None:
         """Return the document of that name; None if its text may not be passed on, or is not here."""
         if name in self._permission.documents:
-            self._outgoing.hold("document", self.manifest.documents[name].digest)
+            self._outgoing.note_omission("document", self.manifest.documents[name].digest)
             return None
-        return self._read(name)
+        return self._read_document(name)
 
     def label_prompts(self, record: Record) -> str:
         """Return the label in tables of the set of prompts that a record was asked with."""
-        return label_prompts(self.manifest, self._labels, record.system, coordinates_of(record).prompts)
+        return label_prompts(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
 
-    def _read(self, name: str) -> Document | None:
+    def _read_document(self, name: str) -> Document | None:
         try:
             document: Document = self._inputs.document(name)
         except DataError:  # of an unpacked study, which came without it
@@ -114,82 +114,94 @@ class OutgoingRun:
 
     def questions(self, document: str) -> QuestionSet | None:
         """Return the question set that was asked about a document; None if it may not be passed on."""
-        return None if document in self._permission.unasked else self._inputs.questions(document)
+        return None if document in self._permission.restricted_questions else self._inputs.questions(document)
 
-    def _annotations(self, document: str) -> Annotations | None:
+    def _read_permitted_annotations(self, document: str) -> Annotations | None:
         """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
         path = self.source.folder.path / "annotations" / f"{document}.yaml"
         if not path.is_file():
             return None
-        kept = read_annotations(path)
-        if not self._permission.annotated(document):
-            for question in kept.answers:
-                self._outgoing.hold("annotated answer", f"{kept.digest or document}|{question}")
+        annotations = read_annotations(path)
+        if not self._permission.may_share_annotations(document):
+            for question in annotations.answers:
+                self._outgoing.note_omission("annotated answer", f"{annotations.digest or document}|{question}")
             return None
-        return kept
+        return annotations
 
     @cached_property
-    def published(self) -> tuple[str, str] | None:
+    def published_system_and_experiment(self) -> tuple[str, str] | None:
         """The system and the experiment of the scores that a published study gives for this run; None without any."""
-        scores = published_scores(self.source.folder)
+        scores = load_published_scores(self.source.folder)
         return (scores[0].system, scores[0].experiment) if scores else None
 
-    def head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
+    def make_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
         """Return the `Head` of that name for a system's answers in an experiment about these documents, as plain data.
 
         Without any documents, it is about all of the run.
         """
         manifest, path = self.manifest, self.source.folder.path
         about = list(documents) or list(manifest.documents)
-        texts = {one: document.text for one in about if (document := self.document(one))}
-        kept = {one.relative_to(path).as_posix(): one for pattern in _FILES for one in sorted(path.glob(pattern))}
-        files = {place: read_text(one) for place, one in kept.items() if place not in self._permission.worded}
-        for place in (f"annotations/{document}.yaml" for document in about if self.annotations(document) is not None):
-            files[place] = read_text(path / place)
+        texts = {document: policy.text for document in about if (policy := self.document(document))}
+        run_files = {
+            file.relative_to(path).as_posix(): file for pattern in _FILES for file in sorted(path.glob(pattern))
+        }
+        files = {
+            relative_path: read_text(file)
+            for relative_path, file in run_files.items()
+            if relative_path not in self._permission.restricted_files
+        }
+        for relative_path in (
+            f"annotations/{document}.yaml" for document in about if self.annotations(document) is not None
+        ):
+            files[relative_path] = read_text(path / relative_path)
         narrowed = msgspec.structs.replace(
             manifest,
-            spec=ask_about(manifest.spec, about, {one: procedure_plan(manifest.spec).questions[one] for one in about}),
-            documents={one: manifest.documents[one] for one in about},
-            orders={place: order for place, order in manifest.orders.items() if place.rpartition("|")[0] in about},
+            spec=ask_about(
+                manifest.spec,
+                about,
+                {document: procedure_plan(manifest.spec).questions[document] for document in about},
+            ),
+            documents={document: manifest.documents[document] for document in about},
+            orders={key: order for key, order in manifest.orders.items() if key.rpartition("|")[0] in about},
             systems={system: manifest.systems[system]} if system in manifest.systems else {},
             corpus=None,
         )
-        made = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
-        head: dict[str, Any] = msgspec.to_builtins(made)
+        typed_head = Head(HEAD_FORMAT, name, self.name, system, experiment, narrowed, texts, files)
+        head: dict[str, Any] = msgspec.to_builtins(typed_head)
         return head
 
     @cached_property
-    def _others(self) -> OtherDocuments:
-        texts = {name: self._read(name) for name in self._permission.documents}
+    def _silenced_documents(self) -> OtherDocuments:
+        texts = {name: self._read_document(name) for name in self._permission.documents}
         siblings = {} if self._outgoing.whole else find_withheld(self.source.folder)
-        every = {name: document.text for name, document in texts.items() if document}
-        return OtherDocuments(every | {name: kept[name].text for name, kept in siblings.items()})
+        known_texts = {name: document.text for name, document in texts.items() if document}
+        return OtherDocuments(known_texts | {name: documents[name].text for name, documents in siblings.items()})
 
-    def answers(self) -> Iterator[OutgoingAnswer]:
+    def list_answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
-        _, latest = self.source.folder.seen()
-        for place, record in self.source.folder.read(Record):
-            answers = record.kind == "answer" and record.task == DEFAULT and self.source.means(record)
-            if not answers or latest[record.key] != place:
+        _, latest = self.source.folder.tally_records()
+        for offset, record in self.source.folder.read(Record):
+            answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes(record)
+            if not answers or latest[record.key] != offset:
                 continue
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.record(record, self._others.has_passage)
+            permitted = self._permission.redact_record(record, self._silenced_documents.has_passage)
             if permitted.reply is None:
-                self._outgoing.hold("answer", f"{self.name}|{record.key}")
+                self._outgoing.note_omission("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
                 continue
-            yield self._with_scores(permitted)
+            yield self._add_scores(permitted)
 
-    def _with_scores(self, record: Record) -> OutgoingAnswer:
-        facts, found = self.manifest.documents[record.document], self.annotations(record.document)
-        excluded, at = self._excluded.get(record.key), coordinates_of(record)
+    def _add_scores(self, record: Record) -> OutgoingAnswer:
+        facts, annotations = self.manifest.documents[record.document], self.annotations(record.document)
+        excluded, at = self._excluded.get(record.key), read_coordinates(record)
         return OutgoingAnswer(
             record,
-            experiment_of(facts.kind, at.initialization, at.wording),
-            found.answers.get(record.question) if found else None,
-            self._outgoing.scores_of(record.digest),
+            classify_experiment(facts.kind, at.initialization, at.wording),
+            annotations.answers.get(record.question) if annotations else None,
+            self._outgoing.get_scores(record.digest),
             excluded.reason if excluded else "",
         )
 
@@ -198,8 +210,8 @@ class Outgoing:
     """Runs to be written in a form, and the scores of their answers. A UsageError where none has any answers.
 
     `judges` takes along the verdicts of judges, `whole` what may not be passed on: for somebody who has it anyway.
-    `held` counts what is kept back, by noun, `silenced` are the systems of the answers in it; `failures` are answers
-    that were never given, and `verdicts` the verdicts that are left here.
+    `omission_counts` counts what is kept back, by noun, `silenced` are the systems of the answers in it; `failures` are
+    answers that were never given, and `verdicts` the verdicts that are left here.
     """
 
     def __init__(
@@ -207,11 +219,11 @@ class Outgoing:
     ) -> None:
         self.workspace, self.judges, self.whole = workspace, judges, whole
         self.rubric = load_rubric(workspace)
-        self._held: set[tuple[str, str]] = set()
+        self._omissions: set[tuple[str, str]] = set()
         self.silenced: set[str] = set()
         self.failures = self.verdicts = 0
         self._unused: Counter[str] = Counter()
-        kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
+        kinds = {source.folder.name: find_kind(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
             raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")
@@ -220,39 +232,39 @@ class Outgoing:
     @cached_property
     def scores(self) -> dict[str, list[Event]]:
         """Answer's digest → its scores and adjudications in effect; read when they are first needed."""
-        found: dict[str, list[Event]] = defaultdict(list)
+        scores: dict[str, list[Event]] = defaultdict(list)
         with open_existing_store(self.workspace) as store:
             for event in select_effective_events(event for _, event in store.events()) if store else ():
                 if event.scorer == "human" or self.judges:
-                    found[event.answer].append(event)
+                    scores[event.answer].append(event)
                 else:
                     self._unused[event.answer] += 1
-        return found
+        return scores
 
-    def scores_of(self, digest: str) -> Sequence[Event]:
+    def get_scores(self, digest: str) -> Sequence[Event]:
         """Return the scores of an exported answer; verdicts on it that are left here are counted."""
         scores = self.scores.get(digest, ())
         self.verdicts += self._unused.pop(digest, 0)
         return scores
 
-    def hold(self, noun: str, which: str) -> None:
+    def note_omission(self, noun: str, identity: str) -> None:
         """Note a thing that is kept back, each once."""
-        self._held.add((noun, which))
+        self._omissions.add((noun, identity))
 
     @property
-    def held(self) -> Counter[str]:
+    def omission_counts(self) -> Counter[str]:
         """Noun → how many are kept back."""
-        return Counter(noun for noun, _ in self._held)
+        return Counter(noun for noun, _ in self._omissions)
 
-    def tidy(self) -> pd.DataFrame:
+    def make_tidy_table(self) -> pd.DataFrame:
         """Return the tidy table of these runs, with judges' rows only where their verdicts go along."""
         from genaipa.answers.gather import gather  # pandas takes long to import
 
         with open_existing_store(self.workspace) as store:
             study = gather(self.workspace, [run.source for run in self.runs], store)
-        every = study.log.counted
-        given = every if self.judges else [event for event in every if event.scorer == "human"]
-        return (study if len(given) == len(every) else study.apply_events(given)).join_facts()
+        all_events = study.log.counted
+        events = all_events if self.judges else [event for event in all_events if event.scorer == "human"]
+        return (study if len(events) == len(all_events) else study.apply_events(events)).join_facts()
 
     @cached_property
     def licenses(self) -> list[str]:

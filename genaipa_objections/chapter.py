@@ -44,17 +44,17 @@ class ObjectionsChapter(ChapterMaker):
 
 def count_objections(events: Iterable[Event]) -> Table:
     """Count the objections to annotated answers by document and state; nothing where there is none."""
-    objections = [one for one in collect_objections(events) if one.status != "withdrawn"]
-    documents = sorted({one.objection.document for one in objections})
-    counts = Counter((one.objection.document, one.status) for one in objections)
+    objections = [objection for objection in collect_objections(events) if objection.status != "withdrawn"]
+    documents = sorted({objection.objection.document for objection in objections})
+    counts = Counter((objection.objection.document, objection.status) for objection in objections)
     columns = ["document", *_STATES]
     data = pd.DataFrame([[name, *(counts[name, state] for state in _STATES)] for name in documents], columns=columns)
     return make_table(
         "objections",
         "Objections to annotated answers",
-        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, with the "
-        "passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. The annotated answers "
-        "count as they are, until a correction is exported and applied.",
+        "How often an analyst who scored these answers said that the annotated answer beside one is wrong, "
+        "with the passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. "
+        "The annotated answers count as they are, until a correction is exported and applied.",
         data,
         columns,
     )

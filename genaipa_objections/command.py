@@ -11,10 +11,10 @@ import typer
 
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, say, show, show_facts
-from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, option, written
+from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, open_output, option
 from genaipa.errors import UsageError, command
 from genaipa.words import number
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _SHORT = 8
 """Characters of an id that are shown."""
 
-_WhichArgument = Annotated[str, typer.Argument(metavar="ID", help="The objection's id, or its first characters.")]
+_IdArgument = Annotated[str, typer.Argument(metavar="ID", help="The objection's id, or its first characters.")]
 _ByOption = Annotated[
     str, option("--by", metavar="NAME", help="Who decides: an adjudicator, where desk.yaml names any.")
 ]
@@ -49,9 +49,9 @@ def objections(
     """
     if context.invoked_subcommand is not None:
         return
-    here = current_workspace()
-    found = [one for one in _list_filed(here) if status in (None, one.status)]
-    rows = [_facts(here, one) for one in found]
+    workspace = current_workspace()
+    objections_shown = [objection for objection in _list_filed(workspace) if status in (None, objection.status)]
+    rows = [_list_facts(workspace, objection) for objection in objections_shown]
     if json:
         print_json(rows)
         return
@@ -59,16 +59,20 @@ def objections(
         show_facts((label, value) for label, value in row.items() if label != "time")
         show()
     kinds = ("open", "accepted", "rejected", "withdrawn")
-    counts = [f"{count} {kind}" for kind in kinds if (count := sum(one.status == kind for one in found))]
-    show(f"{number(len(found), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
-    if any(one.status == "open" for one in found):
+    counts = [
+        f"{count} {kind}"
+        for kind in kinds
+        if (count := sum(objection.status == kind for objection in objections_shown))
+    ]
+    show(f"{number(len(objections_shown), 'objection')}{': ' if counts else ''}{', '.join(counts)}.")
+    if any(objection.status == "open" for objection in objections_shown):
         accept = command("genaipa", "scores", "objections", "accept", rows[0]["id"], "--by", "NAME")
         show(f"To settle one: {accept}, or reject.")
 
 
 @app.command()
 def accept(
-    which: _WhichArgument,
+    objection_id: _IdArgument,
     by: _ByOption,
     silent: Annotated[
         Literal["yes", "partly", "no"] | None,
@@ -94,13 +98,15 @@ def accept(
     from genaipa.scoring.objections import check_silence, make_correction
     from genaipa_objections.settling import export_command, find_document, find_silence
 
-    here = current_workspace()
-    one = _find_objection(here, which)
-    correction: Correction = one.objection.correction
+    workspace = current_workspace()
+    objection = _find_objection(workspace, objection_id)
+    correction: Correction = objection.objection.correction
     if not (silent is answer is passage is why is None):
-        document = find_document(here, one.objection)
+        document = find_document(workspace, objection.objection)
         if document is None:
-            raise UsageError(f"the text of '{one.objection.document}' is not here, so that nothing can be edited.")
+            raise UsageError(
+                f"the text of '{objection.objection.document}' is not here, so that nothing can be edited."
+            )
         correction = make_correction(
             document,
             correction.find_proof(document.text) if passage is None else passage,
@@ -108,15 +114,15 @@ def accept(
             answer=correction.answer if answer is None else answer,
             why=correction.why if why is None else why,
         )
-    check_silence(correction.silent, find_silence(here, one.objection))
-    _settle(here, one, by, correction, reason)
-    show(f"{one.objection.document} {one.objection.question}: accepted. Into a file of corrections:")
-    show(export_command(here, one.objection.document), exact=True)
+    check_silence(correction.silent, find_silence(workspace, objection.objection))
+    _settle_objection(workspace, objection, by, correction, reason)
+    show(f"{objection.objection.document} {objection.objection.question}: accepted. Into a file of corrections:")
+    show(export_command(workspace, objection.objection.document), exact=True)
 
 
 @app.command()
 def reject(
-    which: _WhichArgument,
+    objection_id: _IdArgument,
     by: _ByOption,
     reason: Annotated[str, option("--reason", metavar="TEXT", help="Why the annotated answer is right.")],
 ) -> None:
@@ -124,10 +130,10 @@ def reject(
 
     An earlier decision on it no longer counts.
     """
-    here = current_workspace()
-    one = _find_objection(here, which)
-    _settle(here, one, by, None, reason)
-    show(f"{one.objection.document} {one.objection.question}: rejected.")
+    workspace = current_workspace()
+    objection = _find_objection(workspace, objection_id)
+    _settle_objection(workspace, objection, by, None, reason)
+    show(f"{objection.objection.document} {objection.objection.question}: rejected.")
 
 
 @app.command()
@@ -151,36 +157,37 @@ def export(
     from genaipa.files.strict_yaml import as_yaml
     from genaipa_objections.settling import collect_corrections
 
-    here = current_workspace()
+    workspace = current_workspace()
     if output is not None:
         if output.name != f"{document}.yaml":
             raise UsageError(f"{output}: a file of corrections is named after its document: {document}.yaml.")
         _refuse_shipped(output)
         check_new(output, force=force)
-    found, left_out = collect_corrections(here, document, _list_filed(here))
-    for told in left_out:
-        say(told)
+    corrections, left_out = collect_corrections(workspace, document, _list_filed(workspace))
+    for note in left_out:
+        say(note)
     if output is None:
-        sys.stdout.write(as_yaml(found))
+        sys.stdout.write(as_yaml(corrections))
         return
-    with written(output, force=force) as file:
-        file.write(as_yaml(found).encode())
-    show(f"{output}: {number(len(found.corrections), 'correction')}")
-    if output.resolve().parent != here.home / "corrections" or here.layers[0][0] != "workspace":
+    with open_output(output, force=force) as file:
+        file.write(as_yaml(corrections).encode())
+    show(f"{output}: {number(len(corrections.corrections), 'correction')}")
+    if output.resolve().parent != workspace.home / "corrections" or workspace.layers[0][0] != "workspace":
         say("'genaipa report --corrected' applies it from the folder corrections/ of a workspace (genaipa init).")
 
 
 def _refuse_shipped(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
-    if output.expanduser().resolve().is_relative_to(shipped("corrections")):
+    if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
-            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a workspace ("
-            f"genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o {output.name}"
+            f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a "
+            "workspace (genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o "
+            f"{output.name}"
         )
 
 
 def _list_filed(workspace: Workspace) -> list[FiledObjection]:
-    """Every objection; none, and no store is made, where there is no store yet."""
+    """List every objection; none, without making a store, where there is no store yet."""
     from genaipa.scoring.objections import collect_objections
     from genaipa.scoring.store import open_existing_store
 
@@ -188,17 +195,21 @@ def _list_filed(workspace: Workspace) -> list[FiledObjection]:
         return collect_objections(event for _, event in store.events()) if store else []
 
 
-def _find_objection(workspace: Workspace, which: str) -> FiledObjection:
-    found = [one for one in _list_filed(workspace) if one.event.id.startswith(which.strip() or "-")]
-    if len(found) != 1:
-        many = len(found) or "no"
+def _find_objection(workspace: Workspace, objection_id: str) -> FiledObjection:
+    matches = [
+        objection for objection in _list_filed(workspace) if objection.event.id.startswith(objection_id.strip() or "-")
+    ]
+    if len(matches) != 1:
+        count = len(matches) or "no"
         raise UsageError(
-            f"{many} objections have an id that begins with '{which}'; they are listed by: genaipa scores objections"
+            f"{count} objections have an id that begins with '{objection_id}'; list them: genaipa scores objections"
         )
-    return found[0]
+    return matches[0]
 
 
-def _settle(workspace: Workspace, one: FiledObjection, by: str, correction: Correction | None, reason: str) -> None:
+def _settle_objection(
+    workspace: Workspace, objection: FiledObjection, by: str, correction: Correction | None, reason: str
+) -> None:
     """Keep a ruling; a UsageError for somebody who may not give any."""
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
@@ -208,38 +219,43 @@ def _settle(workspace: Workspace, one: FiledObjection, by: str, correction: Corr
         user = load_people(workspace).admit(by, {event.analyst for _, event in store.events()}, login=False)
         if user.why_no_adjudication:
             raise UsageError(user.why_no_adjudication)
-        store.append([settle_objection(one, user.name, correction, reason=reason)])
+        store.append([settle_objection(objection, user.name, correction, reason=reason)])
 
 
-def _facts(workspace: Workspace, one: FiledObjection) -> dict[str, Any]:
+def _list_facts(workspace: Workspace, objection: FiledObjection) -> dict[str, Any]:
     """Return an objection as it is listed; the passage is empty where the text is not here."""
     from genaipa_objections.settling import find_document
 
-    right, said, ruled = one.correction, one.objection, one.ruling
-    document = find_document(workspace, said)
+    right, objected, ruling = objection.correction, objection.objection, objection.ruling
+    document = find_document(workspace, objected)
     return {
-        "id": one.event.id[:_SHORT],
-        "document": said.document,
-        "question": said.question,
-        "analyst": one.event.analyst,
-        "time": one.event.time,
-        "annotated": _find_annotated(workspace, document, one) if document else "",
+        "id": objection.event.id[:_SHORT],
+        "document": objected.document,
+        "question": objected.question,
+        "analyst": objection.event.analyst,
+        "time": objection.event.time,
+        "annotated": _find_annotated(workspace, document, objection) if document else "",
         "silent": right.silent,
         "answer": right.answer,
         "passage": " ".join(right.find_proof(document.text).split()) if document else "",
         "why": right.why,
-        "status": one.status,
-        "by": ruled.analyst if ruled else "",
-        "reason": ruled.note if ruled else "",
+        "status": objection.status,
+        "by": ruling.analyst if ruling else "",
+        "reason": ruling.note if ruling else "",
     }
 
 
-def _find_annotated(workspace: Workspace, document: Document, one: FiledObjection) -> str:
+def _find_annotated(workspace: Workspace, document: Document, objection: FiledObjection) -> str:
     """Return the annotated answer that an objection is about; empty where it is not in the workspace."""
     from genaipa.questions.annotations import find_annotations, find_question_set
 
-    held, asked = find_annotations(workspace, document), find_question_set(workspace, one.objection.questions)
+    held, question_set = (
+        find_annotations(workspace, document),
+        find_question_set(workspace, objection.objection.questions),
+    )
     answer = (
-        held.usable_answers(asked, document.company).answers.get(one.objection.question) if held and asked else None
+        held.usable_answers(question_set, document.company).answers.get(objection.objection.question)
+        if held and question_set
+        else None
     )
     return f"silent: {answer.silent}. {answer.answer}" if answer else ""

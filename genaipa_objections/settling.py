@@ -12,10 +12,10 @@ from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, find_question_set, match_questions
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import may_be_passed_on
+from genaipa.runs.permission import is_redistributable
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,29 +26,31 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-def find_silence(workspace: Workspace, said: Objection) -> Silent | None:
+def find_silence(workspace: Workspace, objection: Objection) -> Silent | None:
     """Tell whether an objection's annotated answer says that the document is silent; None if it is not here."""
-    document = find_document(workspace, said)
+    document = find_document(workspace, objection)
     held = find_annotations(workspace, document) if document else None
     if document is None or held is None or not held.of_this_text:
         return None
-    answer = held.annotations.answers.get(_find_question(workspace, said, held.annotations.questions, document))
+    answer = held.annotations.answers.get(_find_question(workspace, objection, held.annotations.questions, document))
     return answer.silent if answer else None
 
 
-def settle_objection(on: FiledObjection, adjudicator: str, correction: Correction | None, *, reason: str = "") -> Event:
+def settle_objection(
+    objection: FiledObjection, adjudicator: str, correction: Correction | None, *, reason: str = ""
+) -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
-        raise UsageError("why is it rejected? Whoever reads the log wants to know.")
+        raise UsageError("a rejection needs a reason, for whoever reads the log.")
     return Event(
         id=new_id(),
         time=now(),
         kind="ruling",
         analyst=adjudicator,
-        answer=on.event.answer,
+        answer=objection.event.answer,
         note=reason.strip(),
         independent=False,
-        annotation=Ruling(on.event.id, correction),
+        annotation=Ruling(objection.event.id, correction),
     )
 
 
@@ -58,20 +60,20 @@ def export_command(workspace: Workspace, document: str) -> str:
     In a checkout that is no workspace those are the shipped ones: there it writes beside them.
     """
     name = f"{document}.yaml"
-    file = name if workspace.home == shipped() else workspace.home / "corrections" / name
+    file = name if workspace.home == shipped_folder() else workspace.home / "corrections" / name
     return command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 
-def find_document(workspace: Workspace, said: Objection) -> Document | None:
+def find_document(workspace: Workspace, objection: Objection) -> Document | None:
     """Return the very text that an objection is about, of the workspace or kept by one of its runs, or None."""
     with contextlib.suppress(GenaipaError):
-        document = load_document(said.document, workspace)
-        if document.digest == said.digest:
+        document = load_document(objection.document, workspace)
+        if document.digest == objection.digest:
             return document
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
-            if (folder.path / "documents" / f"{said.digest}.txt").is_file():
-                return Inputs(workspace, folder).document(said.document)
+            if (folder.path / "documents" / f"{objection.digest}.txt").is_file():
+                return Inputs(workspace, folder).document(objection.document)
     return None
 
 
@@ -84,60 +86,71 @@ def collect_corrections(
     annotated answers. Of several corrections of one annotated answer the one accepted last counts. A UsageError if
     there is none, or if the text is not here.
     """
-    found = [one for one in objections if one.status == "accepted" and one.objection.document == name]
-    if not found:
+    accepted = [
+        filed_objection
+        for filed_objection in objections
+        if filed_objection.status == "accepted" and filed_objection.objection.document == name
+    ]
+    if not accepted:
         raise UsageError(f"no objection to an annotated answer about '{name}' is accepted.")
-    found.sort(key=lambda one: one.ruling_order)
-    text = _choose_text(workspace, name, found)
-    document = find_document(workspace, next(one.objection for one in found if one.objection.digest == text))
+    accepted.sort(key=lambda filed_objection: filed_objection.ruling_order)
+    text = _choose_text(workspace, name, accepted)
+    document = find_document(
+        workspace,
+        next(filed_objection.objection for filed_objection in accepted if filed_objection.objection.digest == text),
+    )
     if document is None:
         raise UsageError(f"the text of '{name}' that the objections are about is neither here nor in a run.")
     held = find_annotations(workspace, document)
-    questions = held.annotations.questions if held and held.of_this_text else found[-1].objection.questions
+    questions = held.annotations.questions if held and held.of_this_text else accepted[-1].objection.questions
     chosen: dict[str, FiledObjection] = {}
     left_out = []
-    for one in found:
-        said = one.objection
-        question = _find_question(workspace, said, questions, document) if said.digest == text else ""
+    for filed_objection in accepted:
+        objection = filed_objection.objection
+        question = _find_question(workspace, objection, questions, document) if objection.digest == text else ""
         if question:
-            chosen[question] = one
+            chosen[question] = filed_objection
         else:
-            other = "question set" if said.digest == text else "text"
-            left_out.append(f"left out: {said.question} of {said.questions}, which is about another {other}.")
-    lead = sorted({one.ruling.analyst for one in chosen.values() if one.ruling})
+            subject = "question set" if objection.digest == text else "text"
+            left_out.append(
+                f"left out: {objection.question} of {objection.questions}, which is about another {subject}."
+            )
+    lead = sorted({filed_objection.ruling.analyst for filed_objection in chosen.values() if filed_objection.ruling})
     return Corrections(
         document=name,
         questions=questions,
-        annotators=tuple(sorted({one.event.analyst for one in chosen.values()})),
+        annotators=tuple(sorted({filed_objection.event.analyst for filed_objection in chosen.values()})),
         digest=text,
         corrections={question: _quote_proof(chosen[question].correction, document) for question in sorted(chosen)},
-        date=max(one.ruling.time[:10] for one in chosen.values() if one.ruling),
+        date=max(filed_objection.ruling.time[:10] for filed_objection in chosen.values() if filed_objection.ruling),
         source=f"Objections at the scoring desk, accepted by {', '.join(lead)}.",
     ), left_out
 
 
-def _choose_text(workspace: Workspace, name: str, found: list[FiledObjection]) -> str:
+def _choose_text(workspace: Workspace, name: str, accepted: list[FiledObjection]) -> str:
     """Return the digest of the text that the file is about."""
-    texts = [one.objection.digest for one in found]
+    texts = [objection.objection.digest for objection in accepted]
     try:
-        here = load_document(name, workspace).digest
+        digest = load_document(name, workspace).digest
     except GenaipaError:
-        here = ""
-    return here if here in texts else texts[-1]
+        digest = ""
+    return digest if digest in texts else texts[-1]
 
 
-def _find_question(workspace: Workspace, said: Objection, questions: str, document: Document) -> str:
+def _find_question(workspace: Workspace, objection: Objection, questions: str, document: Document) -> str:
     """Return the id of an objection's question in the set `questions`; empty if that does not ask it."""
-    if said.questions == questions:
-        return said.question
-    asked, wanted = find_question_set(workspace, said.questions), find_question_set(workspace, questions)
-    if asked is None or wanted is None:
+    if objection.questions == questions:
+        return objection.question
+    source_set, target_set = find_question_set(workspace, objection.questions), find_question_set(workspace, questions)
+    if source_set is None or target_set is None:
         return ""
-    return next(iter(match_questions([said.question], asked, wanted, document.company)), "")
+    return next(iter(match_questions([objection.question], source_set, target_set, document.company)), "")
 
 
-def _quote_proof(one: Correction, document: Document) -> Correction:
+def _quote_proof(correction: Correction, document: Document) -> Correction:
     """Return the correction with its proof in words, where the document's words may be passed on."""
-    if not may_be_passed_on(document.about.license):
-        return one
-    return msgspec.structs.replace(one, sentence=" ".join(one.find_proof(document.text).split()), at=None, sha256="")
+    if not is_redistributable(document.about.license):
+        return correction
+    return msgspec.structs.replace(
+        correction, sentence=" ".join(correction.find_proof(document.text).split()), at=None, sha256=""
+    )

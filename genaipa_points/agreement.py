@@ -35,9 +35,9 @@ class PointRatings(Ratings):
         points = match_points(study.sources, study.annotated.answers, study.answers)
         counts: defaultdict[Part, NDArray[np.int64]] = defaultdict(lambda: np.zeros(len(self.values), np.int64))
         for event in events:
-            own, ticks = points.get(event.answer), event.ticks
-            if own is not None and own.match(ticks):
-                for number, point in enumerate(own.points):
+            known_points, ticks = points.get(event.answer), event.ticks
+            if known_points is not None and known_points.match(ticks):
+                for number, point in enumerate(known_points.points):
                     counts[event.answer, number][_find_value(ticks, point.id)] += 1
         return dict(counts)
 

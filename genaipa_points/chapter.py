@@ -52,8 +52,8 @@ class PointsChapter(ChapterMaker):
         return Chapter(
             "points",
             "Points said, and harm",
-            "How much of what a complete answer says a system says, and how often it contradicts what would hurt a "
-            "reader.",
+            "How much of what a complete answer says a system says, and how often it contradicts what "
+            "would hurt a reader.",
             nonempty_tables(table, tabulate_contradicted(points), of_points),
             scope.draw_pages([partial(draw_missed, points, experiment) for experiment in list_experiments(of_points)]),
             method=_METHOD,
@@ -77,33 +77,36 @@ _POINT = ["document", "question", "number"]
 
 def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> Figure | None:
     """Draw the points of an experiment (rows of `measure_points`) that are missed most; None without one."""
-    own = points[points["experiment"] == experiment]
+    points_of_experiment = points[points["experiment"] == experiment]
     # The same points on each page, whatever systems it shows.
     means = {"said": ("said", "mean"), "contradicted": ("contradicted", "mean"), "weight": ("weight", "first")}
-    shares = sort_worst_first(own.groupby(_POINT, observed=True).agg(**means))["said"]
+    shares = sort_worst_first(points_of_experiment.groupby(_POINT, observed=True).agg(**means))["said"]
     worst = shares[shares < 1].head(MOST).index
-    data = scope.select_shown(own.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index())
+    data = scope.select_shown(
+        points_of_experiment.set_index(_POINT).loc[lambda rows: rows.index.isin(worst)].reset_index()
+    )
     if data.empty:
         return None
     systems = style.brief_labels(style.distinct_values(data["system"]), 26)
     rows = data.drop_duplicates(_POINT).set_index(_POINT)
-    rows = rows.loc[[place for place in worst if place in rows.index]]
+    rows = rows.loc[[point for point in worst if point in rows.index]]
     several = len({document for document, _, _ in rows.index}) > 1
     names = {
-        place: _name(place[0], place[1], row, several=several)
-        for place, row in zip(rows.index, rows.to_dict("records"), strict=True)
+        point: _name_point(point[0], point[1], row, several=several)
+        for point, row in zip(rows.index, rows.to_dict("records"), strict=True)
     }
-    texts = {place: text for place, text in zip(rows.index, rows["text"], strict=True) if text}
+    texts = {point: text for point, text in zip(rows.index, rows["text"], strict=True) if text}
     name, title = (
         style.figure_name(experiment, "points"),
         f"{style.experiment_heading(experiment)}: points that are missed most",
     )
-    left = (
+    omission_note = (
         f" {len(shares[shares < 1]):,} points are missed by somebody; {MOST} are drawn." if len(worst) == MOST else ""
     )
     about = (
-        "Share of a system's answers that say each point of the annotated answer, in per cent, by people's ticks; the "
-        f"points that are missed most, averaged over systems, come first.{left}{style.note_full_names(systems)}"
+        "Share of a system's answers that say each point of the annotated answer, in per cent, by people's "
+        "ticks; the points that are missed most, averaged over systems, come "
+        f"first.{omission_note}{style.note_full_names(systems)}"
     )
     columns = ["system", "experiment", "document", "question", "point", "weight", "harm", "said", "contradicted"]
     table = Table(name, title, about, data[[*columns, "answers", "text"]].reset_index(drop=True))
@@ -120,7 +123,7 @@ def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> 
     )
 
 
-def _name(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
+def _name_point(document: str, question: str, row: Mapping[Any, Any], *, several: bool) -> str:
     """Name a point by its place, beside its words."""
     parts = (*([document] if several else []), question, row["point"], *([HURTS] if row["harm"] else []))
     return " ".join(style.shorten(part, 16) for part in parts)
@@ -134,24 +137,26 @@ def _draw(
     from genaipa.reports.figures.words import Words
 
     tall = 0.06 * max(map(len, systems.values()))
-    drawn = style.make_canvas(style.WIDTH, len(names) * (style.TALL if texts else _ROW) + tall + 1.0)
-    style.write_heading(drawn, experiment)
-    axes = drawn.subplots()
-    said, denied = (
+    canvas = style.make_canvas(style.WIDTH, len(names) * (style.TALL if texts else _ROW) + tall + 1.0)
+    style.write_heading(canvas, experiment)
+    axes = canvas.subplots()
+    shares_said, shares_denied = (
         data.pivot_table(index=_POINT, columns="system", values=column, observed=True)
         .reindex(index=list(names), columns=list(systems))
         .to_numpy(dtype=float)
         for column in ("said", "contradicted")
     )
     shades = LinearSegmentedColormap.from_list("said", [_MISSED, _SAID])
-    axes.pcolormesh(np.ma.masked_invalid(said), cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
+    axes.pcolormesh(np.ma.masked_invalid(shares_said), cmap=shades, vmin=0, vmax=1, edgecolors="white", linewidth=0.6)
     cells = {
-        (column + 0.5, row + 0.5): f"{share * 100:.0f}" for (row, column), share in np.ndenumerate(said) if share >= 0
+        (column + 0.5, row + 0.5): f"{share * 100:.0f}"
+        for (row, column), share in np.ndenumerate(shares_said)
+        if share >= 0
     }
     Words(axes, list(cells.values()), list(cells), style.INK, size=7.5).set_in_layout(False)
-    for row, column in np.argwhere(np.isnan(said)).tolist():
+    for row, column in np.argwhere(np.isnan(shares_said)).tolist():
         hatch_cell(axes, row, column)
-    mark_corners(axes, np.argwhere(denied > 0).tolist(), style.INK)
+    mark_corners(axes, np.argwhere(shares_denied > 0).tolist(), style.INK)
     axes.xaxis.tick_top()
     axes.set_xticks(
         np.arange(len(systems)) + 0.5, list(systems.values()), rotation=45, ha="left", rotation_mode="anchor"
@@ -162,6 +167,8 @@ def _draw(
     axes.spines[:].set_visible(False)
     room = style.WIDTH - COLUMN * len(systems) - style.names_width(names) - 0.1 - 0.3 * tall
     style.name_rows(axes, names, {}, at=0.5, texts=texts, max_letters=min(int(room / style.LETTER), _LETTERS))
-    entries = [legend_corner("contradicted by an answer", style.INK)] if (denied > 0).any() else []
-    style.draw_legend(drawn, entries + [style.legend_patch("nothing ticked", **HATCH)] * bool(np.isnan(said).any()))
-    return drawn
+    entries = [legend_corner("contradicted by an answer", style.INK)] if (shares_denied > 0).any() else []
+    style.draw_legend(
+        canvas, entries + [style.legend_patch("nothing ticked", **HATCH)] * bool(np.isnan(shares_said).any())
+    )
+    return canvas

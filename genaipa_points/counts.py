@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
 from genaipa.questions.points import points_digest
-from genaipa.runs.manifest import LEFT_OUT, withheld
+from genaipa.runs.manifest import LEFT_OUT, read_withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ class KnownPoints:
     points: tuple[Point, ...]
 
     def match(self, ticks: Ticks | None) -> TypeGuard[Ticks]:
-        """Whether ticks are of these very points: they may have been edited since."""
+        """Tell whether ticks are of these very points: they may have been edited since."""
         return ticks is not None and ticks.digest == self.digest
 
     def count(self, ticks: Ticks) -> dict[str, Any]:
@@ -82,25 +82,25 @@ def match_points(
     sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer], answers: pd.DataFrame
 ) -> dict[str, KnownPoints]:
     """Return the points of its question's annotated answer for each answer's digest that has any."""
-    known = find_points(sources, annotated)
-    if not known:
+    points_by_place = find_points(sources, annotated)
+    if not points_by_place:
         return {}
     columns = (answers[name] for name in ("answer", "run", "document", "question"))
-    placed = ((answer, known.get((*place,))) for answer, *place in zip(*columns, strict=True))
+    placed = ((answer, points_by_place.get((*coordinates,))) for answer, *coordinates in zip(*columns, strict=True))
     return {answer: points for answer, points in placed if answer and points}
 
 
 def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAnswer]) -> dict[Place, KnownPoints]:
     """Return the points of these annotated answers; of runs in a pack by the digests that it keeps."""
-    folders, kept = {source.folder.name: source.folder for source in sources}, {}
-    known = {}
+    folders, digests_kept = {source.folder.name: source.folder for source in sources}, {}
+    points_by_place = {}
     for (run, document, question), answer in annotated.items():
         if not answer.points:
             continue
         digest = points_digest(answer.points)
         if any(point.text == LEFT_OUT for point in answer.points):
-            if run not in kept:
-                kept[run] = withheld(folders[run]).points
-            digest = kept[run].get(document, {}).get(question, "")
-        known[run, document, question] = KnownPoints(digest, answer.points)
-    return known
+            if run not in digests_kept:
+                digests_kept[run] = read_withheld(folders[run]).points
+            digest = digests_kept[run].get(document, {}).get(question, "")
+        points_by_place[run, document, question] = KnownPoints(digest, answer.points)
+    return points_by_place

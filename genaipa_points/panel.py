@@ -10,10 +10,18 @@ import msgspec
 import streamlit as st
 
 from genaipa.questions.points import Ticks, make_ticks, points_digest
-from genaipa.ui.answer_view import case_of, name_scorer
+from genaipa.ui.answer_view import load_case, name_scorer
 from genaipa.ui.pages.agreement import FEW
 from genaipa.ui.panel import Panel
-from genaipa.ui.widgets import ListCell, ListRow, heading, long_table, numbers, session_cached, table
+from genaipa.ui.widgets import (
+    ListCell,
+    ListRow,
+    cache_in_session,
+    number_columns,
+    show_heading,
+    show_long_table,
+    show_table,
+)
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -35,16 +43,16 @@ class PointsPanel(Panel):
 
     script = "points.js"
 
-    def is_on(self, plan: ScoringPlan) -> bool:
+    def is_enabled(self, plan: ScoringPlan) -> bool:
         """Tell whether the study's plan asks for ticks."""
         return plan.points
 
-    def show(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:
+    def make_data(self, case: Case, rubric: Rubric, scores: Sequence[Event] = ()) -> dict[str, Any] | None:
         """Return the points of an answer, with everyone's ticks where scores are given; None where it has none."""
         points = _list_points(case)
         if not points or not rubric.points_metric:
             return None
-        shown: dict[str, Any] = {
+        data: dict[str, Any] = {
             "metric": rubric.points_metric,
             "digest": points_digest(points),
             "values": tabulate_keys(points, rubric),
@@ -56,21 +64,21 @@ class PointsPanel(Panel):
                     "harm": bool(point.if_wrong),
                     "why": point.why,
                     "sections": point.sections,
-                    "given": hows,
+                    "given": point_ticks,
                 }
-                for point, hows in zip(points, tabulate_ticks(points, given), strict=True)
+                for point, point_ticks in zip(points, tabulate_ticks(points, scores), strict=True)
             ],
         }
-        if given:
-            agreed, settled = find_agreed_ticks(points, [event for event in given if event.kind == "score"])
-            shown |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
-        return shown
+        if scores:
+            agreed, settled = find_agreed_ticks(points, [event for event in scores if event.kind == "score"])
+            data |= {"agreed": msgspec.to_builtins(agreed), "partly": not settled}
+        return data
 
-    def sections(self, case: Case) -> Sequence[str]:
+    def list_sections(self, case: Case) -> Sequence[str]:
         """Name the sections that the points rest on."""
         return tuple(dict.fromkeys(label for point in _list_points(case) for label in point.sections))
 
-    def keep(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
+    def update_draft(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:
         """Return the draft with the ticks that were sent."""
         ticks = msgspec.convert(sent["ticks"], Ticks)
         return msgspec.structs.replace(draft, ticks=make_ticks(_list_points(case), ticks.said, ticks.contradicted))
@@ -82,16 +90,16 @@ class PointsPanel(Panel):
             return {}
         return {rubric.points_metric: rubric.value_from_points(_list_points(case), ticks)}
 
-    def compare_scores(self, case: Case, given: Sequence[Event], key: str) -> None:
+    def compare_scores(self, case: Case, scores: Sequence[Event], key: str) -> None:
         """Show everyone's ticks side by side, and the number of points that they tick differently."""
         points = _list_points(case)
-        events = [event for event in given if event.ticks and event.ticks.digest == points_digest(points)]
+        events = [event for event in scores if event.ticks and event.ticks.digest == points_digest(points)]
         if not events:
             return
         rows = tabulate_ticks(points, events)
         heads = ["point", "", *map(name_scorer, events)]
         lines = [ListRow((point.text, point.remark, *row)) for point, row in zip(points, rows, strict=True)]
-        table(f"{key} points", "Points of this answer", heads, lines)
+        show_table(f"{key} points", "Points of this answer", heads, lines)
         if len(events) > 1:
             disputed = sum(len(set(row)) > 1 for row in rows)
             are = "is" if disputed == 1 else "are"
@@ -106,16 +114,18 @@ class PointsPanel(Panel):
             return find_disputed_points(scores, desk.pool)
 
         stamp = (user.name, desk.current.event_count, desk.pool.generation)
-        disputed = session_cached("agreement points", stamp, find_disputed)
+        disputed = cache_in_session("agreement points", stamp, find_disputed)
         if not disputed:
             return
 
         def expose(page: Sequence[DisputedPoint]) -> None:
             desk.queue.record_exposures(user.name, [digest for point in page for digest in point.answers], scores=True)
 
-        heading(_TITLE)
-        columns = ["point", "question", "document", *numbers("answers", "ticked differently")]
-        long_table("agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose)
+        show_heading(_TITLE)
+        columns = ["point", "question", "document", *number_columns("answers", "ticked differently")]
+        show_long_table(
+            "agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose
+        )
         st.caption("Of the answers on which two people ticked the point, how many they tick differently.")
 
 
@@ -160,9 +170,11 @@ def _name_tick(point: str, ticks: Ticks) -> str:
 def find_agreed_ticks(points: Sequence[Point], scores: Collection[Event]) -> tuple[Ticks, bool]:
     """Return the ticks that all these scores have, and whether they agree on every point."""
     rows = zip(points, tabulate_ticks(points, scores), strict=True)
-    alike = {point.id: hows[0] for point, hows in rows if len(set(hows)) == 1}
-    said, contradicted = ([name for name, how in alike.items() if how == wanted] for wanted in ("said", "contradicted"))
-    return make_ticks(points, said, contradicted), len(alike) == len(points)
+    agreed = {point.id: point_ticks[0] for point, point_ticks in rows if len(set(point_ticks)) == 1}
+    said_points, contradicted_points = (
+        [name for name, tick in agreed.items() if tick == wanted] for wanted in ("said", "contradicted")
+    )
+    return make_ticks(points, said_points, contradicted_points), len(agreed) == len(points)
 
 
 @dataclass(frozen=True)
@@ -190,8 +202,8 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
         if len(ticks) > 1:
             about = (pool.answers[digest].document_digest, pool.answers[digest].question, points)
             answers[about].append(digest)
-            ids = {point for each in ticks for point in (*each.said, *each.contradicted)}
-            counts.update((about, point) for point in ids if len({_name_tick(point, each) for each in ticks}) > 1)
+            ids = {point for tick in ticks for point in (*tick.said, *tick.contradicted)}
+            counts.update((about, point) for point in ids if len({_name_tick(point, tick) for tick in ticks}) > 1)
     disputed = [
         DisputedPoint(point, about[-1], tuple(answers[about]), count) for (about, point), count in counts.items()
     ]
@@ -201,7 +213,7 @@ def find_disputed_points(scores: Iterable[Event], pool: Pool) -> list[DisputedPo
 def _make_row(desk: Desk, disputed: DisputedPoint) -> ListRow:
     digest = disputed.answers[0]
     answer = desk.pool.answers[digest]
-    points = _list_points(case_of(desk, digest))
+    points = _list_points(load_case(desk, digest))
     # Of points that were edited since, the id is all that is left.
     texts = {point.id: point.text for point in points} if points_digest(points) == disputed.points else {}
     count = ListCell(f"{len(disputed.answers):,}", tone="quiet" if len(disputed.answers) < FEW else "")

@@ -118,12 +118,12 @@ def measure_points(study: Study) -> pd.DataFrame:
         for score in select_effective_events(study.log.counted)
         if score.ticks
     }
-    known, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
+    points_by_answer, quotable = find_points(study.sources, study.annotated.answers), _find_quotable(study, rows)
     states, about = [], ["answer", "analyst", "role", *_BY, *_PLACE, *_ANSWER]
-    for answer, analyst, role, *place in rows[about].astype("str").itertuples(index=False, name=None):
-        system, experiment, document, question, run, key = place
+    for answer, analyst, role, *coordinates in rows[about].astype("str").itertuples(index=False, name=None):
+        system, experiment, document, question, run, key = coordinates
         ticked = ticks[answer, analyst, role]
-        for number, point in enumerate(known[run, document, question].points):
+        for number, point in enumerate(points_by_answer[run, document, question].points):
             is_shown = (run, document) in quotable and point.text != LEFT_OUT
             words = (point.text, point.why) if is_shown else ("", "")
             state = (point.id in ticked.said, point.id in ticked.contradicted)
@@ -149,7 +149,7 @@ def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     runs = {run for run, _ in places}
     sources = [source for source in study.sources if source.folder.name in runs]
     permissions = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
-    return {(run, document) for run, document in places if permissions[run].annotated(document)}
+    return {(run, document) for run, document in places if permissions[run].may_share_annotations(document)}
 
 
 def tabulate_missed(points: pd.DataFrame) -> Table:
@@ -213,10 +213,10 @@ def describe_harm(frame: pd.DataFrame) -> list[str]:
     several = len(rows["experiment"].unique()) > 1
     ordered = rows.sort_values("rate", ascending=False, kind="stable").to_dict("records")
     named = [_describe_system(row, wide=wide, several=several) for row in ordered]
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+    more_note = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     target = "policies like these" if wide else "these documents"
     head = f"Harmful answers, by the points that they contradict (95 % for {target})"
-    return [f"{head}: {', '.join(named[:_NAMED])}{more}."]
+    return [f"{head}: {', '.join(named[:_NAMED])}{more_note}."]
 
 
 def _describe_system(row: Mapping[Any, Any], *, wide: bool, several: bool) -> str:

@@ -86,9 +86,10 @@ def select_answers(study: Study) -> pd.DataFrame:
     if retrieved.empty or ACCURACY not in study.table:
         return retrieved.assign(right=float("nan"))
     scored = averages.average_answers(study.table)
-    known = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
+    accuracies = dict(zip(zip(scored["run"], scored["key"], strict=True), scored[ACCURACY], strict=True))
     accuracy = pd.Series(
-        [known.get(place) for place in zip(retrieved["run"], retrieved["key"], strict=True)], retrieved.index
+        [accuracies.get(answer_key) for answer_key in zip(retrieved["run"], retrieved["key"], strict=True)],
+        retrieved.index,
     )
     accuracy = accuracy.astype("float64")
     return retrieved.assign(right=(accuracy > 0).astype("float64").where(accuracy.notna()))
@@ -128,12 +129,12 @@ def _select_with_sections(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
-    seen, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
-    mean = estimate_crossed_mean(seen.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
+    is_shown, right, quotes = rows["shown_at"] > 0, rows["right"] > 0, rows["quotes"] > 0
+    mean = estimate_crossed_mean(is_shown.astype("float64"), rows["question"], rows["document"], limits=SHARES[0])
     scored = rows["right"].notna()
-    hidden = ~seen & right
-    made = (seen & right, seen & ~right, hidden & quotes, hidden & ~quotes, ~seen & ~right)
-    parts = dict(zip(_PARTS, made, strict=True))
+    hidden = ~is_shown & right
+    part_masks = (is_shown & right, is_shown & ~right, hidden & quotes, hidden & ~quotes, ~is_shown & ~right)
+    parts = dict(zip(_PARTS, part_masks, strict=True))
     return {
         **averages.as_columns(mean),
         **{
@@ -149,9 +150,11 @@ def _measure_shown(rows: pd.DataFrame) -> dict[str, object]:
 def tabulate_by_number(study: Study) -> Table:
     """Tabulate how often a right section was shown by the first passages, for several numbers of them."""
     rows = _select_with_sections(select_answers(study))
-    most = rows.groupby(_BY, observed=True)["passages"].transform("max")
+    passage_counts = rows.groupby(_BY, observed=True)["passages"].transform("max")
     parts = [
-        averages.summarize_groups(rows[(most >= first) | (first == 1)], _BY, partial(_measure_first, first=first))
+        averages.summarize_groups(
+            rows[(passage_counts >= first) | (first == 1)], _BY, partial(_measure_first, first=first)
+        )
         for first in _FIRST
     ]
     data = averages.stack(parts)
@@ -159,8 +162,8 @@ def tabulate_by_number(study: Study) -> Table:
     return make_table(
         "retrieval-by-number",
         "The right section among the first passages",
-        "Share of the questions for which the first passages, in the system's own order, show a right section. "
-        f"{_HOW} {averages.note_intervals(data.reindex(columns=columns))}",
+        "Share of the questions for which the first passages, in the system's own order, show a right "
+        f"section. {_HOW} {averages.note_intervals(data.reindex(columns=columns))}",
         data.reindex(columns=columns).sort_values([*_BY, "first"], kind="stable"),
         columns,
         headings={"first": "first passages", "n": "questions", "mean": "right section shown"},
@@ -169,8 +172,8 @@ def tabulate_by_number(study: Study) -> Table:
 
 
 def _measure_first(rows: pd.DataFrame, first: int) -> dict[str, object]:
-    seen = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
-    mean = estimate_crossed_mean(seen, rows["question"], rows["document"], limits=SHARES[0])
+    is_shown = ((rows["shown_at"] > 0) & (rows["shown_at"] <= first)).astype("float64")
+    mean = estimate_crossed_mean(is_shown, rows["question"], rows["document"], limits=SHARES[0])
     return {"first": first, **averages.as_columns(mean)}
 
 
@@ -237,9 +240,9 @@ def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     note = (
-        "How often the passages that a system gave show a right section, and beside it, of the answers scored by "
-        f"people, how often they were right with it and without it (n: scored). {forest.READING}"
-        f"{style.note_full_names(systems)} {table.note}"
+        "How often the passages that a system gave show a right section, and beside it, of the answers scored "
+        "by people, how often they were right with it and without it (n: scored). "
+        f"{forest.READING}{style.note_full_names(systems)} {table.note}"
     )
     numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
     fits = forest.systems_per_page(int(data.groupby("system").size().max()))
@@ -252,13 +255,13 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
     named = ((system, of, style.brief_experiment(of)) for system, of in data[_BY].itertuples(index=False, name=None))
     rows, marks = forest.Rows.arrange(systems, named, heads=False), scope.marks(list(systems))
     parts = "scored" in data
-    drawn, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
+    canvas, panels = rows.canvas((1, 1.1) if parts else (1,), foot=_FOOT)
     for row in data.to_dict("records"):
-        place = rows.places[row["system"], row["experiment"]]
-        forest.draw_interval(panels[0], row, place, marks[row["system"]])
-        panels[0].text(1.03, place, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
+        position = rows.places[row["system"], row["experiment"]]
+        forest.draw_interval(panels[0], row, position, marks[row["system"]])
+        panels[0].text(1.03, position, f"{row['mean']:.0%}", va="center", fontsize=style.SMALL)
         if parts:
-            _draw_parts(panels[1], row, place)
+            _draw_parts(panels[1], row, position)
     panels[0].set_xlim(0, 1.16)
     panels[0].set_xlabel("Right section shown,\nwith its 95 % intervals")
     for axes in panels:
@@ -267,22 +270,22 @@ def _draw(data: pd.DataFrame, systems: Mapping[Any, str], scope: Scope) -> Canva
         panels[1].set_xlim(0, 1.16)
         panels[1].set_xlabel("Section and answer,\nof the answers scored")
         style.draw_legend(
-            drawn, [style.legend_patch(name, edgecolor="white", **look) for name, look in _PARTS.values()]
+            canvas, [style.legend_patch(name, edgecolor="white", **look) for name, look in _PARTS.values()]
         )
-    return drawn
+    return canvas
 
 
-def _draw_parts(axes: Axes, row: Mapping[Any, Any], place: float) -> None:
+def _draw_parts(axes: Axes, row: Mapping[Any, Any], position: float) -> None:
     """Draw the four parts of the scored answers in one bar."""
     if not row["scored"]:
-        axes.text(0.02, place, "none scored", va="center", **style.ABSENT)
+        axes.text(0.02, position, "none scored", va="center", **style.ABSENT)
         return
-    axes.text(1.03, place, f"n={row['scored']:.0f}", va="center", fontsize=style.TINY)
+    axes.text(1.03, position, f"n={row['scored']:.0f}", va="center", fontsize=style.TINY)
     at = 0.0
     for part, (_, look) in _PARTS.items():
         share = row[part]
-        axes.barh(place, share, left=at, height=0.7, edgecolor="white", linewidth=0.5, **look)
+        axes.barh(position, share, left=at, height=0.7, edgecolor="white", linewidth=0.5, **look)
         if share >= _WRITTEN:
-            text = axes.text(at + share / 2, place, f"{share:.0%}", ha="center", va="center", fontsize=style.TINY)
+            text = axes.text(at + share / 2, position, f"{share:.0%}", ha="center", va="center", fontsize=style.TINY)
             text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.8})
         at += share

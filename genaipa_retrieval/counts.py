@@ -39,7 +39,7 @@ class RightSections:
         self._support = frozenset(support)
         sentences = sentence_spans(document.text)
         self.sections = [
-            [one for one in sentences if target[0] <= one[0] and one[1] <= target[1]] or [target]
+            [sentence for sentence in sentences if target[0] <= sentence[0] and sentence[1] <= target[1]] or [target]
             for target in dict.fromkeys(targets)
         ]
 
@@ -47,14 +47,14 @@ class RightSections:
         """Tell whether a passage has a sentence of these sections, or is of one."""
         return any(overlap_mostly(sentence, passage) for sentences in self.sections for sentence in sentences)
 
-    def shown(self, passages: Sequence[Span]) -> int:
+    def count_shown(self, passages: Sequence[Span]) -> int:
         """Count the sections that these passages show."""
         return sum(self._is_shown(sentences, passages) for sentences in self.sections)
 
     def _is_shown(self, sentences: Sequence[Span], passages: Sequence[Span]) -> bool:
         covered = {sentence for sentence in sentences if _is_covered(sentence, passages)}
-        known = self._support.intersection(sentences)
-        return not known.isdisjoint(covered) if known else 2 * len(covered) >= len(sentences)
+        supporting = self._support.intersection(sentences)
+        return not supporting.isdisjoint(covered) if supporting else 2 * len(covered) >= len(sentences)
 
 
 def _is_covered(sentence: Span, passages: Sequence[Span]) -> bool:
@@ -86,32 +86,32 @@ class Retrieval(msgspec.Struct, frozen=True, omit_defaults=True):
     quotes: int = 0
 
 
-def count(
+def count_passages(
     passages: Sequence[Passage],
     finder: PassageFinder,
     right: RightSections,
-    others: OtherDocuments,
-    asked: str = "",
+    other_documents: OtherDocuments,
+    document: str = "",
     reply: str = "",
 ) -> Retrieval:
-    """Count an answer's passages by place, and the right sections that they show; `asked` is its document's name.
+    """Count an answer's passages by place, and the right sections that they show; `document` is its document's name.
 
     With its `reply`, tell whether it is made of its passages.
     """
     placed = [finder.place(passage.text).span for passage in passages]
     elsewhere = [passage for passage, span in zip(passages, placed, strict=True) if span is None]
-    shown_at, here = 0, list[tuple[int, int]]()
+    shown_at, shown_spans = 0, list[tuple[int, int]]()
     for number, span in enumerate(placed, 1):
-        here += [span] if span else []
-        if span and not shown_at and right.has(span) and right.shown(here):
+        shown_spans += [span] if span else []
+        if span and not shown_at and right.has(span) and right.count_shown(shown_spans):
             shown_at = number
     return Retrieval(
         passages=len(passages),
-        passages_annotated=sum(right.has(span) for span in here),
+        passages_annotated=sum(right.has(span) for span in shown_spans),
         passages_elsewhere=len(elsewhere),
-        passages_other=sum(others.has_passage(passage.text, asked) for passage in elsewhere),
+        passages_other=sum(other_documents.has_passage(passage.text, document) for passage in elsewhere),
         sections=len(right.sections),
-        sections_shown=right.shown(here),
+        sections_shown=right.count_shown(shown_spans),
         shown_at=shown_at,
         quotes=int(_repeats_passages(reply, passages)),
     )
@@ -121,17 +121,17 @@ def _repeats_passages(reply: str, passages: Sequence[Passage]) -> bool:
     """Tell whether at least half of a reply's words are in runs that its passages have."""
     words = fold_words(reply) if passages else []
     having = {run for passage in passages for run in find_runs(fold_words(passage.text))}
-    taken = {at + step for at, run in enumerate(find_runs(words)) if run in having for step in range(RUN)}
-    return bool(words) and len(taken) >= SAME * len(words)
+    repeated = {at + step for at, run in enumerate(find_runs(words)) if run in having for step in range(RUN)}
+    return bool(words) and len(repeated) >= SAME * len(words)
 
 
 def _collect_others(inputs: Sequence[Inputs]) -> OtherDocuments:
     """Return the first documents, by name, of a run or of a study's slices."""
-    inputs_of = {name: one for one in inputs for name in one.manifest.documents}
+    inputs_by_name = {name: run_inputs for run_inputs in inputs for name in run_inputs.manifest.documents}
     texts = {}
-    for name in sorted(inputs_of)[: _DOCUMENTS * 10]:
+    for name in sorted(inputs_by_name)[: _DOCUMENTS * 10]:
         with suppress(GenaipaError):
-            texts[name] = inputs_of[name].document(name).text
+            texts[name] = inputs_by_name[name].document(name).text
     return OtherDocuments(texts)
 
 
@@ -158,14 +158,14 @@ class RunPassages:
             finder, right = self._finder(document), self._right(document, question)
         except GenaipaError:
             return None  # which is said elsewhere
-        return count(passages, finder, right, self._others, document, reply)
+        return count_passages(passages, finder, right, self._other_documents, document, reply)
 
     def _make_finder(self, document: str) -> PassageFinder:
         return PassageFinder(self._inputs.document(document).text)
 
     def _find_right(self, document: str, question: str) -> RightSections:
         about = self._inputs.document(document)
-        annotated, part_set = self._inputs.annotated(document, question, corrected=self._corrected)
+        annotated, part_set = self._inputs.annotated_answer(document, question, corrected=self._corrected)
         if annotated is None:
             return RightSections(about, ())
         targets = find_annotated_targets(annotated, about, part_set)
@@ -173,8 +173,8 @@ class RunPassages:
         return RightSections(about, [span for _, span in targets if span], support)
 
     @cached_property
-    def _others(self) -> OtherDocuments:
+    def _other_documents(self) -> OtherDocuments:
         if self._inputs.manifest.slice is None:
             return _collect_others([self._inputs])
         siblings = find_siblings(self._inputs.folder)
-        return _collect_study(self._inputs.workspace, tuple(one.path for one in siblings))
+        return _collect_study(self._inputs.workspace, tuple(sibling.path for sibling in siblings))

@@ -47,11 +47,11 @@ class Passages(Fact):
 
     def complete(self, run: RunInputs, answers: pd.DataFrame) -> pd.DataFrame | None:
         """Count the answers without passages of systems that gave some with others: they retrieved nothing."""
-        gave = answers.loc[answers["passages"] > 0, "system"].unique()
-        own = answers["run"] == run.inputs.folder.name
-        asked = own & answers["system"].isin(gave) & ~answers["status"].isin(UNASKED)
-        none = answers[asked & answers["passages"].isna()]
-        places = zip(none.index, none["document"], none["question"], strict=True)
+        retrieving_systems = answers.loc[answers["passages"] > 0, "system"].unique()
+        in_this_run = answers["run"] == run.inputs.folder.name
+        retrieved = in_this_run & answers["system"].isin(retrieving_systems) & ~answers["status"].isin(UNASKED)
+        empty = answers[retrieved & answers["passages"].isna()]
+        places = zip(empty.index, empty["document"], empty["question"], strict=True)
         rows = {row: self._count(run, document, question) for row, document, question in places}
         return pd.DataFrame.from_dict(rows, orient="index")
 

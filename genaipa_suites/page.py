@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from genaipa.runs.selection import run_folders
-from genaipa.ui.results import sources_of
+from genaipa.ui.results import list_sources
 from genaipa.ui.widgets import (
     ANY,
     FOLD,
     ListCell,
     ListRow,
     Text,
-    heading,
-    long_table,
-    notice,
-    numbers,
-    page_header,
-    problems,
-    session_cached,
-    table,
-    texts,
+    cache_in_session,
+    number_columns,
+    show_heading,
+    show_long_table,
+    show_notice,
+    show_page_header,
+    show_problems,
+    show_table,
+    show_texts,
 )
 from genaipa_suites.material import FAULTS
 from genaipa_suites.probes import CONTINUATION
@@ -48,17 +48,17 @@ _CHOSEN = "suites item"
 
 def page(desk: Desk, _user: User) -> None:
     """Show the systems of one suite, their scores by group, and the items behind a number."""
-    page_header("Suites")
+    show_page_header("Suites")
     files = [(folder.name, folder.answers) for folder in run_folders(desk.workspace)]
     stamp = tuple((name, file.stat().st_size if file.is_file() else 0) for name, file in files)
     with st.spinner("Scoring the suites …"):
-        suite_results, problem_texts = session_cached(
-            "suites results", stamp, lambda: read_results(desk.workspace, sources_of(desk))
+        suite_results, problem_texts = cache_in_session(
+            "suites results", stamp, lambda: read_results(desk.workspace, list_sources(desk))
         )
-    problems("suites problems", problem_texts)
+    show_problems("suites problems", problem_texts)
     result_boards = make_boards(suite_results)
     if not result_boards:
-        notice(
+        show_notice(
             "suites none",
             "No suite has been run in this workspace. Start with: "
             "genaipa run --suite policyqa --split sample -s baseline/best-overlap",
@@ -70,7 +70,7 @@ def page(desk: Desk, _user: User) -> None:
         )
     ]
     about = board.suite.about
-    texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
+    show_texts("suites about", [Text(f"{about[:1].upper()}{about[1:]}.", tone="system")])
     result = _show_systems(board)
     _show_groups(board, result)
     _show_items(board, result)
@@ -78,7 +78,7 @@ def page(desk: Desk, _user: User) -> None:
 
 def _show_systems(board: Board) -> Result:
     """Show the systems with their first measures, and return the one whose items are below."""
-    heading("Systems")
+    show_heading("Systems")
     measures = board.suite.measures[:_COLUMNS]
     selected = st.session_state.get("suites system", "")
     result = next(
@@ -90,8 +90,8 @@ def _show_systems(board: Board) -> Result:
         for label in [_system_label(board, candidate)]
         for faults in [", ".join(f"{number:,} {fault}" for fault, number in candidate.faults.items() if number)]
     ]
-    columns = ["system", *numbers(*(measure.heading for measure in measures)), "scored 0 for"]
-    table(
+    columns = ["system", *number_columns(*(measure.heading for measure in measures)), "scored 0 for"]
+    show_table(
         "suites systems",
         "Systems by their scores, per cent",
         columns,
@@ -100,7 +100,7 @@ def _show_systems(board: Board) -> Result:
         choose=_keep_choice("suites system"),
     )
     definitions = "\n".join(f"{measure.heading}: {measure.definition}" for measure in measures)
-    texts("suites measures", [Text(definitions, tone="system")])
+    show_texts("suites measures", [Text(definitions, tone="system")])
     return result
 
 
@@ -115,7 +115,7 @@ def _show_groups(board: Board, result: Result) -> None:
     names = list(dict.fromkeys(name for item in board.suite.material.items for name in item.groups))
     if not names:
         return
-    heading("By group")
+    show_heading("By group")
     name = st.radio("Break down by", names, horizontal=True, key="suites breakdown")
     measure = board.suite.group_measures[0]
     groups: dict[str, list[Outcome]] = {}
@@ -127,23 +127,23 @@ def _show_groups(board: Board, result: Result) -> None:
         for group, group_outcomes in sorted(groups.items())
     ]
     selected = st.session_state.get("suites group", "")
-    table(
+    show_table(
         "suites groups", f"{measure.heading} of {_system_label(board, result)} by {name}",
-        [name, *numbers("items", measure.heading)], rows, chosen=selected, choose=_keep_choice("suites group"),
+        [name, *number_columns("items", measure.heading)], rows, chosen=selected, choose=_keep_choice("suites group"),
     )  # fmt: skip
 
 
 def _show_items(board: Board, result: Result) -> None:
     """Show the items of the chosen system, group and kind of error, and one of them to read."""
-    heading("Items")
+    show_heading("Items")
     outcomes = _filter_outcomes(board, result)
     if not outcomes:
-        notice("suites no items", "No item matches.")
+        show_notice("suites no items", "No item matches.")
         return
     by_key = {outcome.key: outcome for outcome in outcomes}
     measure = board.suite.item_measure
-    long_table(
-        "suites items", "Items", ["item", "asked", "gold", "prediction", *numbers(measure.heading), "why"],
+    show_long_table(
+        "suites items", "Items", ["item", "asked", "gold", "prediction", *number_columns(measure.heading), "why"],
         outcomes, lambda outcome: _item_row(board, outcome, measure),
         chosen=st.session_state.get(_CHOSEN, ""), choose=_keep_choice(_CHOSEN),
     )  # fmt: skip
@@ -213,7 +213,7 @@ def _show_item(board: Board, outcome: Outcome, measure: Measure) -> None:
     ]
     score = measure.compute([outcome])
     score_text = f"{measure.heading} {100 * score:.1f}" if score == score else f"{measure.heading}: not defined"  # noqa: PLR0124
-    texts(
+    show_texts(
         "suites one",
         [
             *entries,

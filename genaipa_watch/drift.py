@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, explain, follow, print_json, show, show_table
-from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, option, written
+from genaipa.cli.terminal.console import caveat, explain, print_json, show, show_table, suggest_next
+from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
 from genaipa.cli.terminal.selection import tell_losses
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -40,73 +40,75 @@ def drift(
     from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import occasions, sources_of
+    from genaipa.runs.selection import find_occasions, resolve_name
     from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
-        raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
-    here = current_workspace()
-    sources = sources_of(here, system)
-    tell_losses(here, [source.folder for source in sources])
-    found = occasions(sources)
-    if not found:
+        raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
+    workspace = current_workspace()
+    sources = resolve_name(workspace, system)
+    tell_losses(workspace, [source.folder for source in sources])
+    occasions_by_system = find_occasions(sources)
+    if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
-        show(f"{clipped(system)} was not asked the same on two days yet: nothing to compare.")
-        follow("Next, on another day: the same run again, with --new")
+        show(f"{clip(system)} was not asked the same on two days yet: there is nothing to compare.")
+        suggest_next("Next, on another day: the same run again, with --new")
         return
-    if len(found) > 1:
-        raise UsageError(f"'{clipped(system)}' is several systems: {', '.join(sorted(found))}; name one of them.")
-    ((name, days),) = found.items()
-    study = gather_scored(here, [one for one in sources if name in one.systems])
-    every = tabulate_changes(study.join_facts(), found, find_judged_again(study), study.languages)
-    lost = find_loss(every)
+    if len(occasions_by_system) > 1:
+        raise UsageError(
+            f"'{clip(system)}' is several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
+        )
+    ((name, days),) = occasions_by_system.items()
+    study = gather_scored(workspace, [source for source in sources if name in source.systems])
+    changes = tabulate_changes(study.join_facts(), occasions_by_system, find_judged_again(study), study.languages)
+    lost = find_loss(changes)
     failed = lost.fails(gate)
     if output is not None:
-        with written(output, force=force) as file:
-            file.write(render.FORMS[output.suffix](every).encode())
+        with open_output(output, force=force) as file:
+            file.write(render.FORMS[output.suffix](changes).encode())
     if json:
-        facts = {"system": name, "occasions": [one.day for one in days], "lost": lost.points, "failed": failed}
-        print_json({**facts, "by": lost.by, "scored": lost.day, "note": every.note, "rows": render.as_rows(every)})
+        facts = {"system": name, "occasions": [source.day for source in days], "lost": lost.points, "failed": failed}
+        print_json({**facts, "by": lost.by, "scored": lost.day, "note": changes.note, "rows": render.as_rows(changes)})
     else:
-        _print(name, days, every, lost, gated=gate is not None)
+        _print_changes(name, days, changes, lost, gated=gate is not None)
         explain(*study.problems)
         if output is not None:
             show(f"{output}: every occasion")
         else:
-            follow(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
+            suggest_next(f"Next: {command('genaipa', 'report' if lost.by else 'score', name)}")
     if failed:
         raise typer.Exit(LOST)
 
 
-def _print(system: str, days: list[Occasion], every: Table, lost: Loss, *, gated: bool) -> None:
+def _print_changes(system: str, days: list[Occasion], changes: Table, lost: Loss, *, gated: bool) -> None:
     """Print each measure's latest change, and what is lacking to tell quality."""
     from dataclasses import replace
 
     from genaipa.reports.significance import OTHER_PEOPLE
 
-    served = " then ".join(dict.fromkeys(one for one in every.data["served"] if one))
+    served = " then ".join(dict.fromkeys(model for model in changes.data["served"] if model))
     changed = f", served by {served}" if " then " in served else ""
     show(f"{system}: {days[-1].day} against {days[0].day}, {number(len(days), 'occasion')}{changed}")
-    latest = every.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
+    latest = changes.data.groupby("measure", sort=False).tail(1).reset_index(drop=True)
     dated = ["occasion"] if latest["occasion"].nunique() > 1 else []
-    show_table(replace(every, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
-    others = {*every.data.loc[every.data["meaning"] == OTHER_PEOPLE, "occasion"]}
+    show_table(replace(changes, data=latest[[*_SHOWN[:1], *dated, *_SHOWN[1:]]]))
+    by_other_people = {*changes.data.loc[changes.data["meaning"] == OTHER_PEOPLE, "occasion"]}
     if not lost.by:
-        few = {"M_all", "M_all (judge)"} & {*every.data["measure"]}
-        why = "Too few questions are scored on two days" if few else "Nobody scored answers of two days"
-        why = "Other people scored the first day than the later ones" if others else why
-        caveat(f"{why}, so that quality is not compared{', and the gate lets it pass' if gated else ''}.")
+        too_few = {"M_all", "M_all (judge)"} & {*changes.data["measure"]}
+        why = "Too few questions are scored on two days" if too_few else "Nobody scored answers of two days"
+        why = "Other people scored the first day than the later ones" if by_other_people else why
+        caveat(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
     elif lost.day != days[-1].day:
-        other = "was scored by other people than the first" if days[-1].day in others else "is not"
-        caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} {other}.")
+        reason = "was scored by other people than the first" if days[-1].day in by_other_people else "is not"
+        caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} {reason}.")
     watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
     if lost.points and len(watched):
         caveat(
-            f"{lost.by} alone, which the gate goes by, is lower by {lost.points:.1f} points: chance among all of these "
-            "tests, and more than chance among those of its own occasions."
+            f"{lost.by} alone, which the gate goes by, is lower by {lost.points:.1f} points: chance among "
+            "all of these tests, and more than chance among those of its own occasions."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):

@@ -12,20 +12,20 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import UsageError, clipped, closest
+from genaipa.errors import UsageError, clip, closest
 from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
 from genaipa.policies.reading import Reading
-from genaipa_watch.changes import words_only
+from genaipa_watch.changes import fold_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-Left = Literal["same", "short", "language", "day", "text"]
+OmissionReason = Literal["same", "short", "language", "day", "text"]
 """The reason that a version is left out: see `REASONS`."""
-REASONS: dict[Left, str] = {
+REASONS: dict[OmissionReason, str] = {
     "same": "the same but for layout",
     "short": "no policy (under 30 % of the usual length, or 200 letters)",
     "language": "in another language",
@@ -63,7 +63,7 @@ class VersionHistory:
     """The versions that differ, the oldest first, and how many were left out, by reason."""
 
     versions: tuple[Version, ...]
-    left_out: dict[Left, int]
+    left_out: dict[OmissionReason, int]
 
     @property
     def every(self) -> int:
@@ -77,64 +77,70 @@ def read_history(repository: Path, path: str) -> VersionHistory:
     A UsageError if it is no repository, a shallow clone, has no such file, or if git is missing.
     """
     if shutil.which("git") is None:
-        raise UsageError("git is not installed, and reads the history; install it first.")
+        raise UsageError("git, which reads the history, is not installed; install it first.")
     if not repository.is_dir():
         raise UsageError(f"there is no folder {repository}; clone the collection first.")
-    if _git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
+    if _run_git(repository, "rev-parse", "--is-shallow-repository").strip() == b"true":
         raise UsageError(f"{repository} is a shallow clone, without a history: git fetch --unshallow")
-    logged = _git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
-    revisions = list(_revisions(logged.decode("utf-8", "replace"), path))
+    logged = _run_git(repository, "log", "--format=%x00%H %as", "--raw", "--no-abbrev", "--no-renames", "--", path)
+    revisions = list(_list_revisions(logged.decode("utf-8", "replace"), path))
     if not revisions:
-        files = _git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+        files = (
+            _run_git(repository, "ls-tree", "-r", "--name-only", "-z", "HEAD").decode("utf-8", "replace").split("\0")
+        )
         near = closest(path, files)
         hint = f"; did you mean --path {near!r}?" if near else "; its files: git ls-tree -r --name-only HEAD"
-        raise UsageError(f"{repository} has no file '{clipped(path)}' in its history{hint}")
-    return _chosen(revisions, _texts(repository, [blob for _, _, blob in revisions]))
+        raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
+    return _select_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
 
 
-def _git(repository: Path, *arguments: str, given: bytes = b"") -> bytes:
+def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> bytes:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | _QUIET
     done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
-        [*_GIT, "-C", str(repository), *arguments], input=given, capture_output=True, env=environment, check=False
+        [*_GIT, "-C", str(repository), *arguments], input=input_text, capture_output=True, env=environment, check=False
     )
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise UsageError(f"{repository} can't be read by git: {clipped(said[-1] if said else 'no reason given', 160)}")
+        error_lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise UsageError(
+            f"{repository} can't be read by git: {clip(error_lines[-1] if error_lines else 'no reason given', 160)}"
+        )
     return done.stdout
 
 
-def _revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
+def _list_revisions(logged: str, path: str) -> Iterator[tuple[str, str, str]]:
     """Yield commit, day and blob of each version of exactly this file, the oldest first."""
     for entry in reversed(logged.split("\0")[1:]):
         head, *changed = entry.strip().split("\n")
         commit, day = head.split(" ")
         for line in changed:
-            found = re.fullmatch(r":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) [A-Z]\d*\t(.*)", line)
-            if found and found[2] == path and set(found[1]) != {"0"}:
-                yield commit, day, found[1]
+            match = re.fullmatch(r":\d+ \d+ [0-9a-f]+ ([0-9a-f]+) [A-Z]\d*\t(.*)", line)
+            if match and match[2] == path and set(match[1]) != {"0"}:
+                yield commit, day, match[1]
 
 
-def _texts(repository: Path, blobs: list[str]) -> list[str]:
+def _read_blobs(repository: Path, blobs: list[str]) -> list[str]:
     """Return the text of each blob; empty if it is none that a document may have, and then it is not read at all."""
-    told = _git(repository, "cat-file", "--batch-check=%(objectsize)", given=_lines(blobs)).splitlines()
-    sizes = dict(zip(blobs, told, strict=True))
+    size_lines = _run_git(
+        repository, "cat-file", "--batch-check=%(objectsize)", input_text=_join_lines(blobs)
+    ).splitlines()
+    sizes = dict(zip(blobs, size_lines, strict=True))
     readable = [blob for blob, size in sizes.items() if size.isdigit() and int(size) <= POLICY.size]
     with limit_reading(HISTORY, repository) as allowance:
         allowance.unpack(sum(int(sizes[blob]) for blob in readable))
-    held = _git(repository, "cat-file", "--batch=%(objectsize)", given=_lines(readable))
+    contents = _run_git(repository, "cat-file", "--batch=%(objectsize)", input_text=_join_lines(readable))
     texts, at = dict.fromkeys(blobs, ""), 0
     for blob in readable:
-        begin = held.index(b"\n", at) + 1
+        begin = contents.index(b"\n", at) + 1
         at = begin + int(sizes[blob]) + 1
-        texts[blob] = _text(held[begin : at - 1])
+        texts[blob] = _decode_text(contents[begin : at - 1])
     return [texts[blob] for blob in blobs]
 
 
-def _lines(blobs: Iterable[str]) -> bytes:
+def _join_lines(blobs: Iterable[str]) -> bytes:
     return "".join(f"{blob}\n" for blob in blobs).encode()
 
 
-def _text(content: bytes) -> str:
+def _decode_text(content: bytes) -> str:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -142,29 +148,29 @@ def _text(content: bytes) -> str:
     return "" if "\0" in text or len(text) > LONGEST else text
 
 
-def _chosen(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
-    words = [words_only(Reading(text).text) for text in texts]
+def _select_versions(revisions: list[tuple[str, str, str]], texts: list[str]) -> VersionHistory:
+    words = [fold_words(Reading(text).text) for text in texts]
     usual = sorted(range(len(words)), key=lambda place: len(words[place]))[len(words) // 2]
     language = detect_language_code(texts[usual])
-    left: dict[Left, int] = dict.fromkeys(REASONS, 0)
-    kept: list[Version] = []
+    left_out: dict[OmissionReason, int] = dict.fromkeys(REASONS, 0)
+    versions: list[Version] = []
     last = ""
-    for (commit, day, _), text, said in zip(revisions, texts, words, strict=True):
-        reason: Left | None = None
-        if not said:
+    for (commit, day, _), text, version_words in zip(revisions, texts, words, strict=True):
+        reason: OmissionReason | None = None
+        if not version_words:
             reason = "text"
-        elif len(said) < max(_SHORT * len(words[usual]), _LEAST):
+        elif len(version_words) < max(_SHORT * len(words[usual]), _LEAST):
             reason = "short"
-        elif said == last:
+        elif version_words == last:
             reason = "same"
         elif detect_language_code(text) != language:
             reason = "language"
         if reason:
-            left[reason] += 1
+            left_out[reason] += 1
             continue
-        if kept and kept[-1].date == day:
-            kept.pop()
-            left["day"] += 1
-        kept.append(Version(day, text, commit))
-        last = said
-    return VersionHistory(tuple(kept), {reason: count for reason, count in left.items() if count})
+        if versions and versions[-1].date == day:
+            versions.pop()
+            left_out["day"] += 1
+        versions.append(Version(day, text, commit))
+        last = version_words
+    return VersionHistory(tuple(versions), {reason: count for reason, count in left_out.items() if count})

@@ -27,7 +27,7 @@ from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, describe_recognition, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import occasions
+from genaipa.runs.selection import find_occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_holm
@@ -68,7 +68,7 @@ _SHARES: tuple[Measure, ...] = ("same words", "cites", "abstains", "refuses")
 @plain_texts
 def tabulate_changes(
     frame: pd.DataFrame,
-    found: dict[str, list[Occasion]],
+    occasions_by_system: dict[str, list[Occasion]],
     anchors: pd.DataFrame | None = None,
     languages: Mapping[str, str] | None = None,
 ) -> Table:
@@ -77,14 +77,14 @@ def tabulate_changes(
     `anchors` are the answers that a judge judged again (`find_judged_again`), `languages` the documents' (name → code).
     """
     rows: list[dict[str, Any]] = []
-    for system, days in found.items():
-        answers = _answers(frame, system, days, anchors)
+    for system, days in occasions_by_system.items():
+        answers = _select_answers(frame, system, days, anchors)
         for measure in MEASURES:
             if measure in answers and answers[measure].notna().any():
-                untold = _scored_by_others(frame, system, days) if measure == "M_all" else []
-                rows += _rows(system, measure, answers, [one.day for one in days], untold)
+                other_scorers = _find_days_of_other_scorers(frame, system, days) if measure == "M_all" else []
+                rows += _make_rows(system, measure, answers, [occasion.day for occasion in days], other_scorers)
     columns = ["system", "measure", "occasion", "served", "n", "first", "now", "difference", "low", "high"]
-    data = _with_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
+    data = _add_meanings(pd.DataFrame(rows).reindex(columns=[*columns, "p", "p_holm", "meaning"]))
     tests = int(data["p"].notna().sum())
     return make_table(
         "occasions",
@@ -112,14 +112,14 @@ def tabulate_changes(
     )
 
 
-def _with_meanings(data: pd.DataFrame) -> pd.DataFrame:
+def _add_meanings(data: pd.DataFrame) -> pd.DataFrame:
     """Add each row's p, adjusted for all of them, and its meaning; one that has a meaning has no test."""
     adjusted = adjust_holm(list(data["p"].astype("float64")))
-    told = [
-        meaning if isinstance(meaning, str) else _meaning(difference, p)
+    meanings = [
+        meaning if isinstance(meaning, str) else _name_meaning(difference, p)
         for meaning, difference, p in zip(data["meaning"], data["difference"], adjusted, strict=True)
     ]
-    return data.assign(p_holm=adjusted, meaning=told)
+    return data.assign(p_holm=adjusted, meaning=meanings)
 
 
 def find_judged_again(study: Study) -> pd.DataFrame:
@@ -134,21 +134,21 @@ def find_judged_again(study: Study) -> pd.DataFrame:
             who = event.answer, family(judge.model), judge.prompt
             points = study.rubric.m_all(event.values)
             values.setdefault(judge.day, {}).setdefault(who, []).append(points)
-    then = values.pop("", {})
+    first_points = values.pop("", {})
     rows = [
-        (who[0], day, np.mean(then[who]), np.mean(now))
-        for day, each in values.items()
-        for who, now in each.items()
-        if who in then
+        (who[0], day, np.mean(first_points[who]), np.mean(later_points))
+        for day, points_by_answer in values.items()
+        for who, later_points in points_by_answer.items()
+        if who in first_points
     ]
     return pd.DataFrame(rows, columns=["answer", "day", "then", "now"])
 
 
-def _answers(
+def _select_answers(
     frame: pd.DataFrame, system: str, days: Sequence[Occasion], anchors: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Select the system's answers on these occasions, a row each, with a column for every measure that is known."""
-    day = {run: one.day for one in days for run in one.runs}
+    day = {run: occasion.day for occasion in days for run in occasion.runs}
     rows = frame[(frame["system"] == system) & frame["run"].isin(list(day)) & (frame["unit"] == "answer")]
     if rows.empty:
         return pd.DataFrame(columns=[*_CELL, "occasion"])
@@ -158,7 +158,7 @@ def _answers(
     by_judge = rows[rows["scorer"] == "machine"].groupby(key, observed=True)["m_all"].mean()
     came = answers["status"].isin(["answered", "truncated", "refused"])
     stance = answers["claims_silence"]
-    known: dict[str, pd.Series[Any]] = {
+    measures: dict[str, pd.Series[Any]] = {
         "M_all": by_people.reindex(answers.index),
         "M_all (judge)": by_judge.reindex(answers.index),
         "cites": answers["cites_there"] * 100,
@@ -167,69 +167,65 @@ def _answers(
         "tokens": answers["tokens_out"].astype("float64").where(came),
         "cost": (answers["cost"].astype("float64") * 100).where(came),
     }
-    made = (
+    table = (
         answers[_CELL]
         .astype(object)
-        .assign(
-            served=answers["model"].astype(str),
-            reply=answers["answer"].astype(object).where(came),
-            **known,
-        )
+        .assign(served=answers["model"].astype(str), reply=answers["answer"].astype(object).where(came), **measures)
     )
-    made["occasion"] = [day[str(run)] for run, _ in made.index]
-    made["same words"] = _equal(made, days[0].day)
+    table["occasion"] = [day[str(run)] for run, _ in table.index]
+    table["same words"] = _measure_equal_replies(table, days[0].day)
     if anchors is None or anchors.empty:
-        return made.reset_index(drop=True)
-    there = made.assign(answer=answers["answer"].astype(str))[made["occasion"] == days[0].day]
-    judged = there[[*_CELL, "answer"]].merge(anchors, on="answer")
-    then = judged.assign(occasion=days[0].day).rename(columns={"then": "judge again"})
-    now = judged.rename(columns={"day": "occasion", "now": "judge again"})
-    both = pd.concat([then, now])[[*_CELL, "occasion", "judge again"]]
-    return pd.concat([made, both.assign(served="")], ignore_index=True)
+        return table.reset_index(drop=True)
+    first_answers = table.assign(answer=answers["answer"].astype(str))[table["occasion"] == days[0].day]
+    judged = first_answers[[*_CELL, "answer"]].merge(anchors, on="answer")
+    before = judged.assign(occasion=days[0].day).rename(columns={"then": "judge again"})
+    after = judged.rename(columns={"day": "occasion", "now": "judge again"})
+    judge_changes = pd.concat([before, after])[[*_CELL, "occasion", "judge again"]]
+    return pd.concat([table, judge_changes.assign(served="")], ignore_index=True)
 
 
-def _equal(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
+def _measure_equal_replies(answers: pd.DataFrame, first: str) -> pd.Series[Any]:
     """Return how many of the first occasion's other replies to the question each reply equals, word for word, in %."""
     cells = pd.Series(list(answers[_CELL].itertuples(index=False, name=None)), answers.index)
     began = (answers["occasion"] == first) & answers["reply"].notna()
     replies = cells[began].to_frame("cell").assign(reply=answers.loc[began, "reply"])
-    asked = replies.groupby("cell")["reply"].size().to_dict()
+    reply_counts = replies.groupby("cell")["reply"].size().to_dict()
     often = replies.groupby(["cell", "reply"]).size().to_dict()
     values = []
-    for cell, reply, own in zip(cells, answers["reply"], began, strict=True):
-        others = asked.get(cell, 0) - own
-        same = often.get((cell, reply), 0) - own
-        values.append(100.0 * same / others if others and isinstance(reply, str) else np.nan)
+    for cell, reply, is_itself in zip(cells, answers["reply"], began, strict=True):
+        other_replies = reply_counts.get(cell, 0) - is_itself
+        equal_replies = often.get((cell, reply), 0) - is_itself
+        values.append(100.0 * equal_replies / other_replies if other_replies and isinstance(reply, str) else np.nan)
     return pd.Series(values, answers.index)
 
 
-def _scored_by_others(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
+def _find_days_of_other_scorers(frame: pd.DataFrame, system: str, days: Sequence[Occasion]) -> list[str]:
     """Find the later days whose answers other people scored than the first day's."""
-    own = frame[frame["system"] == system]
-    first, *later = (own[own["run"].isin(one.runs)] for one in days)
-    return [one.day for one, rows in zip(days[1:], later, strict=True) if note_other_analysts(first, rows)]
+    answers = frame[frame["system"] == system]
+    first, *later = (answers[answers["run"].isin(occasion.runs)] for occasion in days)
+    return [occasion.day for occasion, rows in zip(days[1:], later, strict=True) if note_other_analysts(first, rows)]
 
 
-def _rows(
-    system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untold: Collection[str] = ()
+def _make_rows(
+    system: str, measure: Measure, answers: pd.DataFrame, days: Sequence[str], untested: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Make a row for each later day; those `untold` have no test."""
-    known = answers[answers[measure].notna()]
+    """Make a row for each later day; those `untested` have no test."""
+    measured = answers[answers[measure].notna()]
     rows: list[dict[str, Any]] = []
     for day in days[1:]:
-        both = known[known["occasion"].isin([days[0], day])]
-        if both["occasion"].nunique() < len({days[0], day}):
+        compared = measured[measured["occasion"].isin([days[0], day])]
+        if compared["occasion"].nunique() < len({days[0], day}):
             continue
-        change = _measure_change(both, both["occasion"] == day, measure)
+        change = _measure_change(compared, compared["occasion"] == day, measure)
         rows.append(
             {
                 "system": system,
                 "measure": measure,
                 "occasion": day,
-                "served": ", ".join(sorted(set(known.loc[known["occasion"] == day, "served"]) - {""})),
+                "served": ", ".join(sorted(set(measured.loc[measured["occasion"] == day, "served"]) - {""})),
                 **change,
-                "p": change["p"] if change["n"] >= _FEWEST and day not in untold else math.nan,
-                "meaning": OTHER_PEOPLE if day in untold else None,
+                "p": change["p"] if change["n"] >= _FEWEST and day not in untested else math.nan,
+                "meaning": OTHER_PEOPLE if day in untested else None,
             }
         )
     return rows
@@ -252,7 +248,7 @@ def _measure_change(replies: pd.DataFrame, later: pd.Series[bool], measure: Meas
     return {"n": change.questions, **ends, "p": change.p}
 
 
-def _meaning(difference: float, p: float) -> str:
+def _name_meaning(difference: float, p: float) -> str:
     if math.isnan(p):
         return "too few questions to test"
     if p >= SIGNIFICANT:
@@ -260,13 +256,13 @@ def _meaning(difference: float, p: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def find_loss(found: Table) -> Loss:
+def find_loss(changes: Table) -> Loss:
     """Find what the latest occasion of one system that is scored lost; by a judge only where people scored none.
 
     It is what is watched, decided before: its p is adjusted for the number of occasions, and not for other measures.
     """
     for measure in ("M_all", "M_all (judge)"):
-        rows = found.data[(found.data["measure"] == measure) & found.data["p"].notna()]
+        rows = changes.data[(changes.data["measure"] == measure) & changes.data["p"].notna()]
         if not rows.empty:
             last, p = rows.iloc[-1], adjust_holm(list(rows["p"]))[-1]
             return Loss(sure_loss(float(last["difference"]), p), measure, last["occasion"])
@@ -286,42 +282,47 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = occasions(study.sources)
+        systems = find_occasions(study.sources)
         if not systems:
             return None
         table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
-        days = ", ".join(f"{system} on {len(each)} days" for system, each in systems.items())
+        days = ", ".join(
+            f"{system} on {len(occasions_of_system)} days" for system, occasions_of_system in systems.items()
+        )
         return Chapter(
             "over-time",
             "Over time",
-            f"Asked the same on several days: {days}. All changes of all systems, measures and days are one family of "
-            "tests. Averages of the other chapters take these days for repetitions.",
+            f"Asked the same on several days: {days}. All changes of all systems, measures and days are one "
+            "family of tests. Averages of the other chapters take these days for repetitions.",
             nonempty_tables(table),
             scope.draw_pages([partial(draw_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := occasions(study.sources):
-            days = "; ".join(f"{name} on {', '.join(one.day for one in each)}" for name, each in systems.items())
+        if systems := find_occasions(study.sources):
+            days = "; ".join(
+                f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
+                for name, occasions_of_system in systems.items()
+            )
             yield f"Asked the same on several days, which averages take for repetitions: {days}."
 
 
-def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
+def draw_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:
     """Draw each measure's difference from the first occasion, day by day, with intervals; None without any."""
-    every = scope.select_shown(found.data).reset_index(drop=True)
-    moved = set(every.loc[every["difference"].abs() > 0, "measure"])
-    data = every[every["measure"].isin(moved)]
+    changes_shown = scope.select_shown(changes.data).reset_index(drop=True)
+    moved = set(changes_shown.loc[changes_shown["difference"].abs() > 0, "measure"])
+    data = changes_shown[changes_shown["measure"].isin(moved)]
     if data.empty:
         return None
-    still = [measure for measure in MEASURES if measure in set(every["measure"]) - moved]
+    still = [measure for measure in MEASURES if measure in set(changes_shown["measure"]) - moved]
     return Figure(
         "over-time",
         "Changes over time",
-        "Difference from the first occasion, with its 95 % interval, for these questions and documents; "
-        "a filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: the provider "
-        "served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
-        found,
+        "Difference from the first occasion, with its 95 % interval, for these questions and documents; a "
+        "filled mark is more than chance among all tests of the table, by Holm's method. A dotted line: "
+        "the provider served another model." + (f" The same on every day: {', '.join(still)}." if still else ""),
+        changes,
         lambda: _draw(data, scope),
     )
 
@@ -329,8 +330,8 @@ def draw_over_time(found: Table, scope: Scope = ALONE) -> Figure | None:
 def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
     measures = [measure for measure in MEASURES if measure in set(data["measure"])]
     down, across = style.panel_grid(len(measures), _ACROSS)
-    drawn = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
-    panels = drawn.subplots(down, across, squeeze=False, sharex=True)
+    canvas = style.make_canvas(style.WIDTH, 0.5 + 1.55 * down)
+    panels = canvas.subplots(down, across, squeeze=False, sharex=True)
     marks, days = scope.marks(list(data["system"])), sorted(set(data["occasion"]))
     for axes, measure in zip(panels.flat, measures, strict=False):
         axes.axhline(0, color=style.INK, linewidth=0.8, zorder=1)
@@ -338,21 +339,21 @@ def _draw(data: pd.DataFrame, scope: Scope) -> Canvas:
         for system, rows in data[data["measure"] == measure].groupby("system", observed=True, sort=False):
             _draw_line(axes, rows, marks[system])
         ticks = days[:: -(-len(days) // _TICKS)]
-        axes.set_xticks(_dates(ticks), ticks)
+        axes.set_xticks(_number_days(ticks), ticks)
     style.bottom_axes(panels, len(measures))
     names = style.brief_labels(dict.fromkeys(data["system"]))
-    style.draw_legend(drawn, [style.legend_mark(label, **marks[system]) for system, label in names.items()])
-    return drawn
+    style.draw_legend(canvas, [style.legend_mark(label, **marks[system]) for system, label in names.items()])
+    return canvas
 
 
-def _dates(days: Iterable[str]) -> list[int]:
+def _number_days(days: Iterable[str]) -> list[int]:
     """Return days as numbers, so that months without an occasion are as long as others."""
     return [date.fromisoformat(day).toordinal() for day in days]
 
 
 def _draw_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
     """Draw one system's differences, day by day."""
-    days = _dates(rows["occasion"])
+    days = _number_days(rows["occasion"])
     values = rows["difference"].to_numpy(dtype=float)
     ends = rows[["low", "high"]].to_numpy(dtype=float)
     reach = np.abs(np.where(np.isnan(ends), values[:, None], ends) - values[:, None]).T
@@ -363,6 +364,6 @@ def _draw_line(axes: Any, rows: pd.DataFrame, look: dict[str, Any]) -> None:
     for filled, face in ((sure, colour), (~sure, "white")):
         axes.plot(np.array(days)[filled], values[filled], **marker, markerfacecolor=face)
     served = rows["served"].tolist()
-    for place in range(1, len(served)):
-        if served[place] != served[place - 1]:
-            axes.axvline(days[place], **_SERVED)
+    for index in range(1, len(served)):
+        if served[index] != served[index - 1]:
+            axes.axvline(days[index], **_SERVED)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import genaipa
 from genaipa.policies.reading import read
 from genaipa.reports.page import load_template
-from genaipa_watch.changes import HELD, mark_words
+from genaipa_watch.changes import UNCHANGED, mark_words
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -18,47 +18,49 @@ if TYPE_CHECKING:
 _WORDS = {"look": "to look at again", "perhaps": "perhaps answered now"}
 
 
-def page(changes: Changes, carried: CarriedAnswers | None) -> str:
+def make_page(changes: Changes, carried: CarriedAnswers | None) -> str:
     """Return the page as HTML that needs nothing else; texts of the documents are escaped."""
     return load_template("changes.html.jinja", "genaipa_watch").render(
         title=f"{changes.before.name} → {changes.after.name}",
         version=genaipa.__version__,
         counts=changes.counts,
-        answers=_answers(carried) if carried else [],
-        holding=len(carried.questions_in("holds")) if carried else 0,
+        answers=_list_outdated_answers(carried) if carried else [],
+        holding=len(carried.list_questions("holds")) if carried else 0,
         sections=[
             {
-                "state": one.state,
-                "heading": one.heading,
-                "pieces": mark_words(_text(changes.before, one.before), _text(changes.after, one.after)),
+                "state": change.state,
+                "heading": change.heading,
+                "pieces": mark_words(
+                    _read_body(changes.before, change.before), _read_body(changes.after, change.after)
+                ),
             }
-            for one in changes.sections
-            if one.state not in HELD
+            for change in changes.sections
+            if change.state not in UNCHANGED
         ],
-        moved=[one.heading for one in changes.sections if one.state == "moved"],
+        moved=[change.heading for change in changes.sections if change.state == "moved"],
     )
 
 
-def _text(document: Document, section: Section | None) -> str:
+def _read_body(document: Document, section: Section | None) -> str:
     """Return the text under a section's heading, which the page shows above it."""
     if section is None:
         return ""
     text = read(document.text).read_span(section.start, section.end).strip()
-    first, _, rest = text.partition("\n")
-    return rest.strip() if section.title and section.title in first and rest else text
+    first, _, body = text.partition("\n")
+    return body.strip() if section.title and section.title in first and body else text
 
 
-def _answers(carried: CarriedAnswers) -> list[dict[str, Any]]:
+def _list_outdated_answers(carried: CarriedAnswers) -> list[dict[str, Any]]:
     """Return the annotated answers that don't hold, with question, changed sections and the points that they touch."""
     return [
         {
-            "question": one.question,
-            "asked": carried.asked.question_text(one.question, "original", carried.changes.after.company),
-            "state": _WORDS[one.state],
-            "sections": list(dict.fromkeys(change.heading for change in one.touched)),
-            "points": [point.text for point in one.answer.points if point.id in one.points],
-            "answer": one.answer.answer,
+            "question": answer.question,
+            "asked": carried.question_set.question_text(answer.question, "original", carried.changes.after.company),
+            "state": _WORDS[answer.state],
+            "sections": list(dict.fromkeys(change.heading for change in answer.touched)),
+            "points": [point.text for point in answer.answer.points if point.id in answer.points],
+            "answer": answer.answer.answer,
         }
-        for one in carried.answers
-        if one.state != "holds"
+        for answer in carried.answers
+        if answer.state != "holds"
     ]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, show, table
-from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, option, written
-from genaipa.errors import UsageError, clipped, command
+from genaipa.cli.terminal.console import print_json, print_table, show
+from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -43,32 +43,32 @@ def history(
     from genaipa.policies.companies import is_generic, name_in_words
     from genaipa_watch.history import REASONS, read_history
 
-    here = current_workspace()
-    if "workspace" not in dict(here.layers):
+    workspace = current_workspace()
+    if "workspace" not in dict(workspace.layers):
         raise UsageError("there is no workspace here to keep the versions in; make one with: genaipa init DIR")
     folder = PurePosixPath(path).parent.name
     company = company or (name_in_words(name) if is_generic(folder) else folder)
     check_names(name, company)
-    found = read_history(repository, path)
-    added = _add(here, found.versions, name=name, company=company, source=path, replace=replace)
+    versions = read_history(repository, path)
+    added = _add_versions(workspace, versions.versions, name=name, company=company, source=path, replace=replace)
     if json:
         print_json(
             {
-                "versions": [f"{name}.{version.date}" for version in found.versions],
+                "versions": [f"{name}.{version.date}" for version in versions.versions],
                 "added": added,
-                "left_out": found.left_out,
+                "left_out": versions.left_out,
             }
         )
         return
-    show(f"{number(found.every, 'version')} of {path}: {len(found.versions)} differ, {len(added)} added.")
-    for reason, count in found.left_out.items():
+    show(f"{number(versions.every, 'version')} of {path}: {len(versions.versions)} differ, {len(added)} added.")
+    for reason, count in versions.left_out.items():
         show(f"  {count:>4} {REASONS[reason]}")
-    names = [f"{name}.{version.date}" for version in found.versions]
+    names = [f"{name}.{version.date}" for version in versions.versions]
     if len(names) > 1:
         show(f"Next: genaipa policies diff {names[0]} {names[-1]}")
 
 
-def _add(
+def _add_versions(
     workspace: Workspace, versions: tuple[Version, ...], *, name: str, company: str, source: str, replace: bool
 ) -> list[str]:
     """Write the versions that are not there yet, and return their names."""
@@ -76,10 +76,10 @@ def _add(
     from genaipa.policies.document import document_names, load_document
     from genaipa.policies.formats import Extracted
 
-    known, fresh = document_names(workspace), []
+    names, fresh = document_names(workspace), []
     for version in versions:
         called = f"{name}.{version.date}"
-        if called in known and load_document(called, workspace).text == version.text:
+        if called in names and load_document(called, workspace).text == version.text:
             continue
         origin = f"{source} at {version.commit[:12]}"
         extracted = Extracted(version.text, "", "", origin, version.date, markdown=source.endswith(".md"))
@@ -112,20 +112,20 @@ def diff(
     """
     from genaipa.datasets.base import load_named_document
 
-    here = current_workspace()
-    changes = compare_versions(load_named_document(here, before), load_named_document(here, after))
-    carried = carry_answers(here, changes)
+    workspace = current_workspace()
+    changes = compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
+    carried = carry_answers(workspace, changes)
     if output is not None:
-        from genaipa_watch.page import page
+        from genaipa_watch.page import make_page
 
-        with written(output, force=force) as file:
-            file.write(page(changes, carried).encode())
+        with open_output(output, force=force) as file:
+            file.write(make_page(changes, carried).encode())
     if json:
         print_json(_as_facts(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
-    rows = [(one.state, clipped(one.heading, 70)) for one in changes.sections if one.state != "unchanged"]
-    table(("", "section"), rows[:_SHOWN])
+    rows = [(change.state, clip(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
+    print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")
     if carried:
@@ -151,19 +151,25 @@ def carry(
     from genaipa.files.stamps import today
     from genaipa.questions.annotations import format_template
 
-    here = current_workspace()
-    check_workspace(here)
-    carried = carry_answers(here, compare_versions(load_named_document(here, before), load_named_document(here, after)))
+    workspace = current_workspace()
+    check_workspace(workspace)
+    carried = carry_answers(
+        workspace, compare_versions(load_named_document(workspace, before), load_named_document(workspace, after))
+    )
     if carried is None:
         raise UsageError(f"there are no annotated answers about the text of '{before}' to carry over.")
     day = today()
     text = format_template(
-        carried.changes.after, carried.asked, day, carried.carried_annotations(day), carried.earlier_entries()
+        carried.changes.after,
+        carried.question_set,
+        day,
+        carried.make_annotations(day),
+        carried.format_outdated_answers(),
     )
-    path = write_annotations(here, after, text)
-    holding = len(carried.questions_in("holds"))
-    left = number(len(carried.asked.questions) - holding, "question")
-    show(f"{path}: {holding} answers hold, {left} to answer. {CHECK}")
+    path = write_annotations(workspace, after, text)
+    holding = len(carried.list_questions("holds"))
+    remaining = number(len(carried.question_set.questions) - holding, "question")
+    show(f"{path}: {holding} answers hold, {remaining} to answer. {CHECK}")
 
 
 def compare_versions(before: Document, after: Document) -> Changes:
@@ -184,19 +190,19 @@ def carry_answers(workspace: Workspace, changes: Changes) -> CarriedAnswers | No
     from genaipa.questions.annotations import find_annotations, find_question_set, index_annotated_texts
     from genaipa_watch.versions import CarriedAnswers
 
-    found = find_annotations(workspace, changes.before)
-    if found is None or not found.of_this_text:
+    annotations = find_annotations(workspace, changes.before)
+    if annotations is None or not annotations.of_this_text:
         # The same text may be annotated under another name: a version that was the present one.
-        found = find_annotations(workspace, changes.before, index_annotated_texts(workspace))
-    if found is None or not found.of_this_text:
+        annotations = find_annotations(workspace, changes.before, index_annotated_texts(workspace))
+    if annotations is None or not annotations.of_this_text:
         return None
-    asked = find_question_set(workspace, found.annotations.questions, found.layer)
-    return CarriedAnswers(changes, found.annotations, asked) if asked else None
+    questions = find_question_set(workspace, annotations.annotations.questions, annotations.layer)
+    return CarriedAnswers(changes, annotations.annotations, questions) if questions else None
 
 
 def _print_answers(carried: CarriedAnswers) -> None:
     every = len(carried.annotations.answers)
-    look, perhaps = carried.questions_in("look"), carried.questions_in("perhaps")
+    look, perhaps = carried.list_questions("look"), carried.list_questions("perhaps")
     parts = [f"{every - len(look) - len(perhaps)} of {number(every, 'annotated answer')} hold"]
     if look:
         parts.append(f"{len(look)} to look at again: {', '.join(look)}")
@@ -208,20 +214,20 @@ def _print_answers(carried: CarriedAnswers) -> None:
 def _as_facts(changes: Changes, carried: CarriedAnswers | None) -> dict[str, Any]:
     sections = [
         {
-            "state": one.state,
-            "before": one.before and one.before.label,
-            "after": one.after and one.after.label,
-            "heading": one.heading,
+            "state": part.state,
+            "before": part.before and part.before.label,
+            "after": part.after and part.after.label,
+            "heading": part.heading,
         }
-        for one in changes.sections
+        for part in changes.sections
     ]
     answers = {
-        one.question: {
-            "state": one.state,
-            "sections": list(dict.fromkeys(change.heading for change in one.touched)),
-            "points": one.points,
+        part.question: {
+            "state": part.state,
+            "sections": list(dict.fromkeys(change.heading for change in part.touched)),
+            "points": part.points,
         }
-        for one in (carried.answers if carried else ())
+        for part in (carried.answers if carried else ())
     }
     return {
         "before": changes.before.name,

@@ -19,11 +19,11 @@ from typer.exceptions import TyperException
 from typer.main import get_group
 
 from genaipa import __version__
-from genaipa.cli.terminal.console import NOTHING, closing
+from genaipa.cli.terminal.console import NOTHING, collect_notes
 from genaipa.cli.terminal.headings import OWN, command_names, package_commands
-from genaipa.cli.terminal.help import Command, Group, Listing, Root, sentence
+from genaipa.cli.terminal.help import Command, Group, Listing, Root, describe_error
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
-from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clipped
+from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clip
 from genaipa.plugins import load
 
 _WITHIN = {"runs": ("batches",)}
@@ -40,12 +40,12 @@ class Commands(Root):
         self.commands = dict.fromkeys(OWN)  # type: ignore[assignment]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name, or None."""
+        """Return the command of that name, made when it is first named; None for none."""
         if cmd_name not in self.commands:
             self.list_commands(ctx)
         if cmd_name in self.commands and self.commands[cmd_name] is None:
             try:
-                self.commands[cmd_name] = made(cmd_name)
+                self.commands[cmd_name] = make_command(cmd_name)
             except UsageError:
                 # Whoever goes through all commands, as completion does, goes on without a package's that is broken.
                 if ctx is not None and not ctx.resilient_parsing:
@@ -58,8 +58,8 @@ class Commands(Root):
         return super().list_commands(ctx)
 
 
-def made(name: str) -> Any:
-    """A command of the command line, made once, with the options that every command has."""
+def make_command(name: str) -> Any:
+    """Make a command of the command line, once, with the options that every command has."""
     parent = typer.Typer(rich_markup_mode=None)
     _add(parent, name)
     return get_group(parent).commands[name]
@@ -85,12 +85,12 @@ def _add(parent: typer.Typer, words: str) -> None:
     name = words.rpartition(" ")[2]
     command = _load_command(words)
     if not isinstance(command, typer.Typer):
-        parent.command(name, cls=Command)(_everywhere(command))
+        parent.command(name, cls=Command)(_add_common_options(command))
         return
-    for one in command.registered_commands:
-        one.cls, one.callback = Command, _everywhere(one.callback)
+    for subcommand in command.registered_commands:
+        subcommand.cls, subcommand.callback = Command, _add_common_options(subcommand.callback)
     if command.registered_callback is not None:
-        command.registered_callback.callback = _everywhere(command.registered_callback.callback)
+        command.registered_callback.callback = _add_common_options(command.registered_callback.callback)
     for below in _WITHIN.get(words, ()):
         _add(command, f"{words} {below}")
     for below in package_commands():
@@ -100,37 +100,37 @@ def _add(parent: typer.Typer, words: str) -> None:
     parent.add_typer(command, name=name, cls=Listing if command.registered_callback is None else Group)
 
 
-def _everywhere(command: Any) -> Any:
-    """The command with --workspace, which `current_workspace` goes by, and with --explain and --quiet."""
+def _add_common_options(command: Any) -> Any:
+    """Add --workspace, which `current_workspace` goes by, --explain and --quiet to a command."""
     signature = inspect.signature(command, eval_str=True)
-    own, general = list(signature.parameters.values()), _general(command)
+    own_parameters, general = list(signature.parameters.values()), _fallback_explanation(command)
     added: dict[str, Any] = {"explain": ExplainOption, "quiet": QuietOption}
     if command.__name__ not in _NOWHERE and "workspace" not in signature.parameters:
         added = {"workspace": WorkspaceOption, **added}
     kind = inspect.Parameter.KEYWORD_ONLY
     defaults = {"workspace": None, "explain": False, "quiet": False}
     parameters = [
-        *own,
+        *own_parameters,
         *(inspect.Parameter(name, kind, default=defaults[name], annotation=of) for name, of in added.items()),
     ]
 
     @functools.wraps(command)
-    def everywhere(**given: Any) -> None:
+    def run_with_options(**given: Any) -> None:
         explains, quiet = given.pop("explain"), given.pop("quiet")
         if "workspace" in added:
             given.pop("workspace")  # noted by its callback
-        with closing(general, explains=explains, quiet=quiet, json=bool(given.get("json"))):
+        with collect_notes(general, explains=explains, quiet=quiet, json=bool(given.get("json"))):
             command(**given)
 
-    everywhere.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    everywhere.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return everywhere
+    run_with_options.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run_with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run_with_options
 
 
-def _general(command: Any) -> str:
-    """The help page's text after its first sentence: it explains a command that has no explanation of its own."""
+def _fallback_explanation(command: Any) -> str:
+    """Return the help page's text after its first sentence, for a command without an explanation of its own."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")[1:]
-    return "\n".join(" ".join(one.split()) for one in paragraphs) or NOTHING
+    return "\n".join(" ".join(paragraph.split()) for paragraph in paragraphs) or NOTHING
 
 
 WIDEST_HELP = 120
@@ -150,17 +150,17 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"genaipa {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _root(
+def _handle_root(
     context: typer.Context,
     version: bool = typer.Option(  # noqa: ARG001 - handled by its callback
-        False, "--version", help="Show the version and exit.", callback=_version, is_eager=True
+        False, "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
     ),
     workspace: WorkspaceOption = None,  # noqa: ARG001 - noted by its callback
 ) -> None:
@@ -173,8 +173,8 @@ def _root(
 
 
 @functools.cache
-def command() -> Any:
-    """The whole command line as one command, made once for a process."""
+def command_line() -> Any:
+    """Return the whole command line as one command, made once for a process."""
     return typer.main.get_command(app)
 
 
@@ -184,9 +184,7 @@ def _check_text(arguments: list[str]) -> None:
         try:
             argument.encode()
         except UnicodeEncodeError:
-            raise UsageError(
-                f"'{clipped(argument)}' is not UTF-8 text; write it with letters of this terminal."
-            ) from None
+            raise UsageError(f"'{clip(argument)}' is not UTF-8 text; write it with letters of this terminal.") from None
 
 
 def _print_error(error: GenaipaError, words: list[str]) -> None:
@@ -203,30 +201,30 @@ def _print_error(error: GenaipaError, words: list[str]) -> None:
         say(line, exact=True)
 
 
-def carry_out(arguments: list[str] | None = None) -> int:
-    """Carry out a command and give its exit code; an error is one sentence on stderr."""
+def run_command(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit code; an error is one sentence on stderr."""
     from genaipa.cli.terminal.console import complain
     from genaipa.cli.terminal.process import prepare_streams
 
     prepare_streams()
     try:
         _check_text(sys.argv[1:] if arguments is None else arguments)
-        code = command()(arguments, prog_name="genaipa", standalone_mode=False)
+        code = command_line()(arguments, prog_name="genaipa", standalone_mode=False)
         sys.stdout.flush()
     except GenaipaError as error:
         _print_error(error, sys.argv[1:] if arguments is None else arguments)
         return error.exit_code
     except TyperException as error:
-        complain(sentence(error))
+        complain(describe_error(error))
         return error.exit_code
     except typer.Abort:
-        complain("nothing was done.")
+        complain("cancelled; nothing was done.")
         return 1
     except BrokenPipeError:  # whoever read the output has read enough
         return 1
     except OSError as error:
         if error.errno not in _NAMES:
             raise
-        complain(UsageError(f"'{clipped(str(error.filename))}' can't name a file or folder ({error.strerror})."))
+        complain(UsageError(f"'{clip(str(error.filename))}' can't name a file or folder ({error.strerror})."))
         return UsageError.exit_code
     return code if isinstance(code, int) else 0

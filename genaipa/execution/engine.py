@@ -24,7 +24,7 @@ from genaipa.execution.truncation import PromptCounts, least_tokens
 from genaipa.runs.records import FailureInfo, answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Settings
-from genaipa.systems.provider import known_keys, mask
+from genaipa.systems.provider import environment_keys, mask_keys
 from genaipa.tasks.json_reply import read_json
 
 if TYPE_CHECKING:
@@ -95,11 +95,11 @@ class Engine:
         self.task = task
         self.limits = limits
         self.observer = observer
-        self.tally, self._offsets = folder.seen()
+        self.tally, self._offsets = folder.tally_records()
         self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
         # A server may repeat the key that it was sent, in any of its words: none of it is kept.
-        self._keys = known_keys()
+        self._keys = environment_keys()
         self.stopped: dict[str, str] = {}
         self.served: dict[str, set[str]] = {}
         self.sent: dict[str, dict[str, object]] = {}
@@ -123,7 +123,7 @@ class Engine:
             await self._writer.close()
 
     async def _system(self, ready: Ready) -> None:
-        name = ready.resolved.asked
+        name = ready.resolved.requested_name
         assert ready.system is not None, "a system driven by hand is never asked"
         limits, waiting = self.limits, partial(self.observer.waiting, name)
         transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
@@ -140,9 +140,11 @@ class Engine:
         """Ask what has no record yet, and keep what came of it by now."""
         # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
         places = asyncio.Semaphore(asked.transport.at_once)
-        target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self._writer.begun)
+        target = dataclasses.replace(
+            asked.ready.target, is_done=self.tally.is_settled, opening_messages=self._writer.opening_messages
+        )
         async with asyncio.TaskGroup() as group:
-            for dialogue in self.task.guarded_dialogues(target):
+            for dialogue in self.task.safe_dialogues(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
@@ -177,10 +179,10 @@ class Engine:
 
     async def _reply(self, asked: _Asked, call: Call) -> str:
         """The reply of a call, from the records if it is in, else asked and kept; or a _ConversationEndsError."""
-        name = asked.ready.resolved.asked
+        name = asked.ready.resolved.requested_name
         key = calls.key(self.task, name, call)
-        if self.tally.kept(key):
-            return self.folder.records_at([self._offsets[key]])[0].reply or ""
+        if self.tally.is_settled(key):
+            return self.folder.read_records([self._offsets[key]])[0].reply or ""
         if asked.breaker.open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
         messages, settings = await self._prepared(name, call, key), self._settings(call)
@@ -202,9 +204,9 @@ class Engine:
             asked.breaker.failed(error)
             cost = self._cost(asked, error.usage)
             spent = cost or 0.0
-            failure = FailureInfo(error.kind, mask(without_surrogates(str(error)), self._keys), error.status)
+            failure = FailureInfo(error.kind, mask_keys(without_surrogates(str(error)), self._keys), error.status)
             record = replace(record, attempts=error.attempts, error=failure, usage=error.usage, cost=cost)
-            record = replace(record, thoughts=mask(without_surrogates(error.thoughts), self._keys))
+            record = replace(record, thoughts=mask_keys(without_surrogates(error.thoughts), self._keys))
         else:
             # A server that counts no tokens must not slip under the cap, in this process or a later one.
             cost = self._cost(asked, attempt.usage) if attempt.usage else sum(aside) or None
@@ -244,7 +246,7 @@ class Engine:
         def say(how_far: str) -> None:
             loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
 
-        return await loop.run_in_executor(self._worker, self.task.guarded_compute, call, say)
+        return await loop.run_in_executor(self._worker, self.task.safe_compute, call, say)
 
     async def _begin(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
@@ -261,26 +263,27 @@ class Engine:
 
     def _settings(self, call: Call) -> Settings:
         cache_key = f"genaipa-{call.digest[:16]}" if call.digest else None
-        settings = Settings.of(self.task.spec, timeout=self.limits.timeout, cache_key=cache_key)
+        settings = Settings.from_sampling(self.task.spec, timeout=self.limits.timeout, cache_key=cache_key)
         return replace(settings, **call.settings) if call.settings else settings
 
     def _answered(self, record: Record, attempt: Attempt, cost: float | None, call: Call) -> Record:
         reply = attempt.reply
-        said, text = without_surrogates(reply.text), mask(without_surrogates(reply.text), self._keys)
-        model = mask(without_surrogates(reply.model or ""), self._keys) or None
+        said, text = without_surrogates(reply.text), mask_keys(without_surrogates(reply.text), self._keys)
+        model = mask_keys(without_surrogates(reply.model or ""), self._keys) or None
         if model:
             self.served.setdefault(record.system, set()).add(model)
         sent = {
-            name: mask(value, self._keys) if isinstance(value, str) else value for name, value in reply.sent.items()
+            name: mask_keys(value, self._keys) if isinstance(value, str) else value
+            for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.guarded_read(call, text, _STATUS[reply.finish])
+        reading = self.task.safe_read(call, text, _STATUS[reply.finish])
         return replace(
             record,
             status=_STATUS[reply.finish],
             reply=text,
             attempts=attempt.attempts,
-            finish=mask(without_surrogates(reply.finish_detail), self._keys) or reply.finish,
+            finish=mask_keys(without_surrogates(reply.finish_detail), self._keys) or reply.finish,
             model=model,
             usage=attempt.usage,
             cost=cost,
@@ -290,19 +293,19 @@ class Engine:
             prediction=reading.prediction,
             score=reading.score,
             passages=tuple(self._clean(passage) for passage in reply.passages),
-            thoughts=mask(without_surrogates(reply.thoughts), self._keys),
+            thoughts=mask_keys(without_surrogates(reply.thoughts), self._keys),
         )
 
     def _clean(self, passage: Passage) -> Passage:
         """Return the passage as it can be kept: a key in it is masked, as in the reply."""
-        text, source = (mask(without_surrogates(said), self._keys) for said in (passage.text, passage.source))
+        text, source = (mask_keys(without_surrogates(said), self._keys) for said in (passage.text, passage.source))
         return replace(passage, text=text, source=source)
 
     def _remark(self, asked: _Asked, remark: str) -> None:
         """Say once what is odd about replies of a system."""
         if remark and remark not in asked.remarks:
             asked.remarks.add(remark)
-            self.observer.said(f"{asked.ready.target.name}: {mask(without_surrogates(remark), self._keys)}.")
+            self.observer.said(f"{asked.ready.target.name}: {mask_keys(without_surrogates(remark), self._keys)}.")
 
     def _cut(
         self, asked: _Asked, record: Record, messages: Sequence[Message], reply: Reply, settings: Settings
@@ -365,7 +368,7 @@ class Engine:
         """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.only_thought:
             return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
-        return self.task.guarded_flaw(call, attempt.reply)
+        return self.task.safe_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, call: Call, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
@@ -380,7 +383,7 @@ class Engine:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        flaw = partial(self.task.guarded_flaw, call) if self.task.reads_json else None
+        flaw = partial(self.task.safe_flaw, call) if self.task.reads_json else None
         return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
     async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:
@@ -390,7 +393,7 @@ class Engine:
             return 0.0
         if key in self.budget.left:
             return self.budget.left.pop(key)
-        estimate = tariff.cost(at_most(asked.ready.resolved.sends(messages), settings))
+        estimate = tariff.cost(at_most(asked.ready.resolved.outgoing_messages(messages), settings))
         if not estimate:
             return 0.0
         try:

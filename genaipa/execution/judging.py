@@ -16,7 +16,7 @@ from genaipa.files.locks import hold_lock, native_lock
 from genaipa.files.names import make_folder
 from genaipa.judging.plan import make_worklist
 from genaipa.runs.batches import pending_dollars
-from genaipa.systems.provider import run_title
+from genaipa.systems.provider import make_run_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def prepare_judges(
         observer.said(f"going on with {folder.name}, which lacks {missing:,} judgements")
         runs.append(resume(workspace, folder.name, observer, offline=offline))
     for task in worklist.new:
-        title = f"judge-{run_title(task.spec.systems)}"
+        title = f"judge-{make_run_title(task.spec.systems)}"
         runs.append(PreparedRun(task, title, None, offline))
     return PreparedJudges(runs, worklist.wanted, worklist.had, worklist.answers)
 

@@ -25,9 +25,9 @@ from genaipa.errors import (
     RunError,
     SpendingCapError,
     TransientError,
-    clipped,
+    clip,
 )
-from genaipa.systems.base import MOST_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
+from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
 from genaipa.systems.thoughts import join_thoughts, split_thoughts, strip_frame
 from genaipa.words import printable
@@ -251,7 +251,7 @@ class Attempt:
     usage: Usage | None
 
     def after(self, before: Attempt) -> Attempt:
-        """This attempt with the tries and tokens of the one before it."""
+        """Return this attempt with the tries and tokens of the one before it."""
         return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
 
     def with_usage(self, further: Usage | None) -> Usage | None:
@@ -265,7 +265,7 @@ class Attempt:
 
     def unusable(self, why: str) -> TransientError:
         """Return the failure that a reply of no use is; its beginning is all that is kept of it."""
-        said = clipped(without_surrogates(self.reply.text), _LONGEST_WORD)
+        said = clip(without_surrogates(self.reply.text), _LONGEST_WORD)
         begins = f"; it begins: {said}" if said.strip() else ""
         kind = THOUGHTS_ALONE if self.only_thought else "unusable"
         error = TransientError(f"the reply is of no use: {why}{begins}", kind=kind)
@@ -376,7 +376,7 @@ def _countable(usage: object) -> Usage | None:
     if not isinstance(usage, Usage):
         return None
     counts: list[object] = [getattr(usage, name) for name in Usage.__struct_fields__]
-    return usage if all(type(count) is int and 0 <= count <= MOST_TOKENS for count in counts) else None
+    return usage if all(type(count) is int and 0 <= count <= MAX_TOKENS for count in counts) else None
 
 
 def _writable_settings(sent: object) -> dict[str, Any]:

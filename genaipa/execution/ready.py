@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
-from genaipa.runs.procedure import row_of
+from genaipa.runs.procedure import tally_row
 from genaipa.systems import costs
-from genaipa.systems.base import MOST_TOKENS, BuiltinSystem, Message, Readiness, Usage
-from genaipa.systems.catalog import Resolved
+from genaipa.systems.base import MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
+from genaipa.systems.catalog import ResolvedSystem
 from genaipa.systems.provider import redact
-from genaipa.tasks.base import Target, walk
+from genaipa.tasks.base import Target, walk_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -87,10 +87,10 @@ def _of_all(row: CostEstimate, times: float) -> CostEstimate:
 def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
-    times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
+    times, batched = task.safe_sample(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready):
-        name = row_of(task.name, call.coordinates)
-        row = rows.setdefault(name, CostEstimate(ready.resolved.asked, name))
+        name = tally_row(task.name, call.coordinates)
+        row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
         row.usage += Usage(input=tokens_in * times, cached=cached * times, output=tokens_out * times)
@@ -121,13 +121,13 @@ def measure(task: Task, ready: Ready) -> Iterator[Measured]:
             total += counted[known]
         return total
 
-    for dialogue in task.guarded_sample(target)[0]:
+    for dialogue in task.safe_sample(target)[0]:
         before: Sequence[Message] = ()
-        for call in walk(
+        for call in walk_calls(
             dialogue, lambda call: call.placeholder_reply or f"\ue000{_reply_tokens(task, call, target)}\ue001"
         ):
             document = call.coordinates.get("document", "")
-            shared, sent = 0, ready.resolved.sends(call.messages)
+            shared, sent = 0, ready.resolved.outgoing_messages(call.messages)
             for one, other in zip(before, sent, strict=False):
                 if one is not other:
                     break
@@ -149,7 +149,7 @@ def _reply_tokens(task: Task, call: Call, target: Target) -> int:
     if call.words:
         return min(round(call.words * TOKENS_PER_WORD), limit or call.words * 2)
     if call.placeholder_reply:
-        return min(limit or MOST_TOKENS, target.count(call.placeholder_reply))
+        return min(limit or MAX_TOKENS, target.count(call.placeholder_reply))
     return min(limit or REPLY_TOKENS, REPLY_TOKENS)
 
 
@@ -161,7 +161,7 @@ PART_TOKENS = 2000
 class Ready:
     """A system that can be asked, with its target and limits for each document."""
 
-    resolved: Resolved
+    resolved: ResolvedSystem
     system: System | None
     """None for a web chat driven by hand, and where nothing will be asked (`--dry-run`, `--estimate`)."""
     tariff: Tariff | None
@@ -193,12 +193,12 @@ class Started:
         self._flags = flags
         self._known: dict[str, tuple[System, Readiness]] = {}
 
-    async def system(self, resolved: Resolved) -> tuple[System, Readiness]:
+    async def system(self, resolved: ResolvedSystem) -> tuple[System, Readiness]:
         """Return a system, started unless it was before."""
-        if resolved.asked not in self._known:
+        if resolved.requested_name not in self._known:
             system = resolved.make(self._flags)
-            self._known[resolved.asked] = system, await start(system, resolved)
-        return self._known[resolved.asked]
+            self._known[resolved.requested_name] = system, await start(system, resolved)
+        return self._known[resolved.requested_name]
 
     async def close(self) -> None:
         """Let go of them."""
@@ -207,7 +207,7 @@ class Started:
 
 
 async def make_ready(
-    resolved: Resolved,
+    resolved: ResolvedSystem,
     task: Task,
     *,
     offline: bool,
@@ -215,8 +215,8 @@ async def make_ready(
     started: Started | None = None,
 ) -> Ready:
     """One system with its tokens counted; to be asked, it is one of the `started`."""
-    if resolved.name != resolved.asked:
-        say(f"{resolved.asked} is {resolved.name}")
+    if resolved.name != resolved.requested_name:
+        say(f"{resolved.requested_name} is {resolved.name}")
     notes = _known_notes(resolved)
     for note in notes:
         say(note)
@@ -230,16 +230,16 @@ async def make_ready(
     target = await _target(resolved, system, task, offline=offline)
     ready = Ready(resolved, system, resolved.tariff, context, target, [*notes, *told])
     if ready.guesses:
-        ready.notes.append(uncounted([resolved.asked]))
+        ready.notes.append(uncounted([resolved.requested_name]))
     return ready
 
 
-async def start(system: System, resolved: Resolved) -> Readiness:
+async def start(system: System, resolved: ResolvedSystem) -> Readiness:
     """Start a system; a refusal of a model that is known to be retired says so, and names its successor."""
     try:
         readiness: object = await system.start()
     except NotReadyError as error:
-        if error.kind != "not-found" or not resolved.entry.ended:
+        if error.kind != "not-found" or not resolved.entry.is_retired:
             raise
         raise NotReadyError(f"{error} It {resolved.entry.retirement}.") from None
     except GenaipaError:
@@ -247,34 +247,36 @@ async def start(system: System, resolved: Resolved) -> Readiness:
     except Exception as error:
         # A user's own assistant may raise anything.
         said = redact(f"{type(error).__name__}: {error}")
-        raise NotReadyError(f"{resolved.asked} can't be started ({said}).", kind="exception") from error
+        raise NotReadyError(f"{resolved.requested_name} can't be started ({said}).", kind="exception") from error
     if not isinstance(readiness, Readiness):
-        raise NotReadyError(f"{resolved.asked}: its start returned no Readiness.", kind="exception")
+        raise NotReadyError(f"{resolved.requested_name}: its start returned no Readiness.", kind="exception")
     return readiness
 
 
-def _known_notes(resolved: Resolved) -> list[str]:
+def _known_notes(resolved: ResolvedSystem) -> list[str]:
     entry, notes = resolved.entry, []
     if entry.retired:
-        notes.append(f"{resolved.asked} {entry.retirement}.")
+        notes.append(f"{resolved.requested_name} {entry.retirement}.")
     if entry.note:
-        notes.append(f"{resolved.asked}: {entry.note}")
+        notes.append(f"{resolved.requested_name}: {entry.note}")
     return notes
 
 
-def _told_notes(resolved: Resolved, readiness: Readiness) -> list[str]:
+def _told_notes(resolved: ResolvedSystem, readiness: Readiness) -> list[str]:
     """Return the server's notes on a system; a NotReadyError if it no longer lists one that was to retire."""
     notes, listed = list(readiness.notes), readiness.models
-    if resolved.entry.ended and listed is not None:
+    if resolved.entry.is_retired and listed is not None:
         if resolved.model not in listed:
-            raise NotReadyError(f"{resolved.asked} {resolved.entry.retirement}. The server no longer lists it.")
-        notes.append(f"{resolved.asked}: the server still lists it, so the run goes on.")
+            raise NotReadyError(
+                f"{resolved.requested_name} {resolved.entry.retirement}. The server no longer lists it."
+            )
+        notes.append(f"{resolved.requested_name}: the server still lists it, so the run goes on.")
     if readiness.shutdown and readiness.shutdown != resolved.entry.retired:
-        notes.append(f"{resolved.asked}: the provider ends this model on {readiness.shutdown}.")
+        notes.append(f"{resolved.requested_name}: the provider ends this model on {readiness.shutdown}.")
     return notes
 
 
-async def _target(resolved: Resolved, system: System | None, task: Task, *, offline: bool) -> Target:
+async def _target(resolved: ResolvedSystem, system: System | None, task: Task, *, offline: bool) -> Target:
     """Return the system as its task has to know it; what it counts of the task's texts, it counts now."""
     texts = task.texts or {"": ""}
     counters, loop = dict[str, costs.TokenCounter](), asyncio.get_running_loop()
@@ -283,19 +285,19 @@ async def _target(resolved: Resolved, system: System | None, task: Task, *, offl
         counters[name] = await _counter(resolved, system, text, offline=offline)
         if loop.time() - begun > _SLOW_COUNT and counters[name].guess:
             system = None  # a server that never counts would have the run wait for each of its documents
-    return Target(resolved.asked, counters, task.part_tokens or resolved.entry.part_tokens or PART_TOKENS)
+    return Target(resolved.requested_name, counters, task.part_tokens or resolved.entry.part_tokens or PART_TOKENS)
 
 
-async def _counter(resolved: Resolved, system: System | None, text: str, *, offline: bool) -> costs.TokenCounter:
+async def _counter(resolved: ResolvedSystem, system: System | None, text: str, *, offline: bool) -> costs.TokenCounter:
     try:
         counted = await system.count_tokens(text) if system and text else None
     except Exception:  # noqa: BLE001 - a user's own assistant may raise anything; a count is not worth a run
         counted = None
     if counted is not None:
-        return costs.measured(counted, len(text), f"{resolved.provider}'s own count")
+        return costs.make_measured_counter(counted, len(text), f"{resolved.provider}'s own count")
     record = resolved.record
     counter = record.counter(resolved.model, offline=offline) if record and record.counter else None
-    return counter or costs.estimated()
+    return counter or costs.make_estimate_counter()
 
 
 class Unfit(NamedTuple):

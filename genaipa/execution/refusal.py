@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.base import recorded_systems
+from genaipa.datasets.base import map_recorded_systems
 from genaipa.errors import RefusedSystemError, Way
 from genaipa.execution.ready import make_ready, unfit
 from genaipa.kinds import DEFAULT
 from genaipa.policies.document import document_names
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.systems.endpoint import read_variable
 from genaipa.words import number, some
 from genaipa.workspace import PULLED
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from genaipa.datasets.base import Dataset
     from genaipa.execution.prepare import PreparedRun
     from genaipa.execution.ready import Ready, Unfit
-    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.catalog import ResolvedSystem
 
 _DENSEST = 2
 """Characters of a token in a text that has many for its length: what fits by these fits."""
@@ -60,12 +60,12 @@ def refuse_unfit(run: PreparedRun, systems: Sequence[Ready]) -> None:
     _raise_refusal(run, [(system, documents) for system, documents in exceeding if documents])
 
 
-def is_gone(system: Resolved) -> bool:
+def is_gone(system: ResolvedSystem) -> bool:
     """Tell whether the vendor, and no server of one's own, would be asked for a model that it has retired."""
     record = system.record
-    if not (system.entry.ended and record and record.hosted):
+    if not (system.entry.is_retired and record and record.hosted):
         return False
-    return not (record.address and read_variable(record.at(system.name).address))
+    return not (record.address and read_variable(record.fill_server(system.name).address))
 
 
 def _may_exceed(run: PreparedRun, context: int) -> bool:
@@ -75,7 +75,7 @@ def _may_exceed(run: PreparedRun, context: int) -> bool:
     return longest / _DENSEST + questions * _QUESTION_TOKENS > context
 
 
-def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[Resolved, list[Unfit]]]) -> None:
+def _raise_refusal(run: PreparedRun, problems: Sequence[tuple[ResolvedSystem, list[Unfit]]]) -> None:
     if problems:
         message = " ".join(_refusal_sentence(system, exceeding) for system, exceeding in problems)
         ways = [way for system, exceeding in problems for way in _alternative_ways(run, system, exceeding)]
@@ -88,33 +88,33 @@ def _covers_documents(study: Dataset, run: PreparedRun) -> bool:
     return names <= {*study.documents} and all(layers[name][0] == PULLED for name in names)
 
 
-def _refusal_sentence(system: Resolved, exceeding: Sequence[Unfit]) -> str:
+def _refusal_sentence(system: ResolvedSystem, exceeding: Sequence[Unfit]) -> str:
     retired = f"retired on {system.entry.retired}" if is_gone(system) else ""
     if not exceeding:
-        return f"{system.asked} {retired}."
+        return f"{system.requested_name} {retired}."
     largest = max(exceeding, key=lambda misfit: misfit.need)
     names = [misfit.document for misfit in exceeding]
     do, subject = ("do", largest.document) if len(names) > 1 else ("does", "it")
     fit = (
-        f"{some(names, _NAMED)} {do} not fit {'it' if retired else system.asked}: with its questions and replies "
-        f"{subject} needs about {largest.need:,} tokens ({number(largest.parts, 'part')}; "
+        f"{some(names, _NAMED)} {do} not fit {'it' if retired else system.requested_name}: with its questions "
+        f"and replies {subject} needs about {largest.need:,} tokens ({number(largest.parts, 'part')}; "
         f"{largest.counted}), and the context holds {largest.context:,}."
     )
-    return f"{system.asked} {retired}, and {fit}" if retired else fit
+    return f"{system.requested_name} {retired}, and {fit}" if retired else fit
 
 
-def _alternative_ways(run: PreparedRun, system: Resolved, exceeding: Sequence[Unfit]) -> Iterator[Way]:
+def _alternative_ways(run: PreparedRun, system: ResolvedSystem, exceeding: Sequence[Unfit]) -> Iterator[Way]:
     """Yield the commands that can be run instead, the best first."""
-    system_name = system.asked
+    system_name = system.requested_name
     procedure = run.spec.kind == DEFAULT
     without = ("--experiment", WITHOUT_DOCUMENT) if exceeding and procedure else ()
     need = max((misfit.need for misfit in exceeding), default=0)
     if system.entry.use:
-        successor = resolve(system.entry.use, run.workspace)
+        successor = resolve_system(system.entry.use, run.workspace)
         if not is_gone(successor) and need <= (successor.context or need):
-            yield Way(system_name, successor.asked, "its successor")
+            yield Way(system_name, successor.requested_name, "its successor")
     recorded = system.entry.recorded
-    if procedure and recorded and (study := recorded_systems().get(recorded)) and _covers_documents(study, run):
+    if procedure and recorded and (study := map_recorded_systems().get(recorded)) and _covers_documents(study, run):
         yield Way(system_name, recorded, f"the answers that the authors of {study.title} published")
     if exceeding and not is_gone(system):
         if all(misfit.alone for misfit in exceeding):

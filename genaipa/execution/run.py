@@ -19,10 +19,10 @@ from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
 from genaipa.execution.refusal import refuse_early, refuse_unfit
-from genaipa.runs.batches import batches_out, out_sentence, was_batched
+from genaipa.runs.batches import find_pending_batches, summarize_pending, was_batched
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
-from genaipa.runs.status import status_left
+from genaipa.runs.status import closing_status
 from genaipa.systems.base import Words
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
     What is there already stays: a run that was cut off while it began may lack some.
     """
     for name, text in task.sources.items():
-        if not folder.holds(name):
+        if not folder.has_file(name):
             folder.write_file(name, text.encode())
 
 
@@ -75,7 +75,7 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
     limits = replace(limits, max_cost=run.cap(limits.max_cost))
     if run.complete:
         folder = run.open()
-        return RunOutcome("complete", folder.state()[1])
+        return RunOutcome("complete", folder.read_state()[1])
     check_limits(run, limits)
     plan = _batching(run, limits.batch)
     started = Started(limits.server_flags)
@@ -110,7 +110,7 @@ def check_limits(run: PreparedRun, limits: RunLimits) -> None:
     """Raise a UsageError, before anything is started, for batches that cost more or a cap that could not be kept."""
     if limits.batch:
         refuse_documents(run)
-    unpriced = [system.asked for system in run.systems if system.tariff is None]
+    unpriced = [system.requested_name for system in run.systems if system.tariff is None]
     if limits.max_cost is not None and unpriced:
         raise UsageError(
             f"the spending cap can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
@@ -142,11 +142,11 @@ async def _ask(
         in_order = True
     finally:
         for ready in systems:
-            facts = manifest.systems[ready.resolved.asked]
-            facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.asked, ())})
-            facts.sent = engine.sent.get(ready.resolved.asked, facts.sent)
-        ended = {"in_order": in_order, "capped": bool(engine.capped), "out": batches.out}
-        manifest.status = status = status_left(engine.tally.missing(), _by_hand(systems), **ended)
+            facts = manifest.systems[ready.resolved.requested_name]
+            facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.requested_name, ())})
+            facts.sent = engine.sent.get(ready.resolved.requested_name, facts.sent)
+        ended = {"clean_exit": in_order, "capped": bool(engine.capped), "batches_pending": batches.out}
+        manifest.status = status = closing_status(engine.tally.incomplete_systems(), _by_hand(systems), **ended)
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
     aside = max(0.0, engine.budget.spent + sum(engine.budget.left.values()) - engine.tally.cost)
@@ -154,7 +154,7 @@ async def _ask(
 
 
 def _by_hand(systems: Sequence[Ready]) -> set[str]:
-    return {ready.resolved.asked for ready in systems if ready.resolved.manual}
+    return {ready.resolved.requested_name for ready in systems if ready.resolved.manual}
 
 
 async def manual_run(run: PreparedRun) -> ManualRun:
@@ -171,7 +171,7 @@ async def manual_run(run: PreparedRun) -> ManualRun:
 def settle(manual: ManualRun) -> RunOutcome:
     """Write into the manifest how far a run by hand is."""
     manifest = manual.folder.manifest()
-    manifest.status = status_left(manual.tally.missing(), _by_hand(manual.systems))
+    manifest.status = closing_status(manual.tally.incomplete_systems(), _by_hand(manual.systems))
     manifest.totals = manual.tally.totals()
     manual.folder.write_manifest(manifest)
     return RunOutcome(manifest.status, manual.tally)
@@ -179,7 +179,7 @@ def settle(manual: ManualRun) -> RunOutcome:
 
 def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
     for ready in systems:
-        name = ready.resolved.asked
+        name = ready.resolved.requested_name
         known = manifest.systems.get(name)
         manifest.systems[name] = SystemFacts(
             model=ready.resolved.name,
@@ -211,7 +211,7 @@ async def ready_systems(run: PreparedRun, say: Callable[[str], None], started: S
     await refuse_early(run, started=started is not None)
     ready = [await make_ready(one, run.task, offline=run.offline, say=say, started=started) for one in run.systems]
     refuse_unfit(run, ready)
-    if guessed := [one.resolved.asked for one in ready if one.guesses]:
+    if guessed := [one.resolved.requested_name for one in ready if one.guesses]:
         say(uncounted(guessed))
     return ready
 
@@ -222,10 +222,10 @@ def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | Non
     A RunError where single calls would ask again for what is out.
     """
     if given is False:
-        out = list(batches_out(run.folder.path)) if run.folder else []
+        out = list(find_pending_batches(run.folder.path)) if run.folder else []
         if out and run.folder:
             raise RunError(
-                f"{out_sentence(out)}; collect them first, or give them up, paid as they are, with: "
+                f"{summarize_pending(out)}; collect them first, or give them up, paid as they are, with: "
                 f"genaipa runs batches forget {run.folder.name}"
             )
         return None
@@ -242,11 +242,13 @@ def _takes_batches(ready: Ready) -> bool:
 def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
     """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
-        names = ", ".join(ready.resolved.asked for ready in systems)
+        names = ", ".join(ready.resolved.requested_name for ready in systems)
         raise UsageError(f"{names}: takes no batches (openai/…, anthropic/… and google/… do); ask by single calls.")
     for ready in systems:
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
-            observer.said(f"{ready.resolved.asked}: takes no batches, so it is asked by single calls at the full price")
+            observer.said(
+                f"{ready.resolved.requested_name}: takes no batches, so it is asked by single calls at the full price"
+            )
     rounds = max(map(len, run.task.orders.values()), default=1)
     plan = find_procedure_plan(run.spec)
     if plan and plan.conversation == "shared" and rounds > 1:
@@ -273,7 +275,7 @@ class Batches:
         for ready in systems:
             if _takes_batches(ready):
                 system: Any = ready.system
-                name = ready.resolved.asked
+                name = ready.resolved.requested_name
                 say, tell = partial(observer.waiting, name), partial(observer.out, name)
                 system = Batched(system, ledger, folder.name, plan, say, retries, tell, ready.tariff)
                 self._batched.append(system)

@@ -13,10 +13,10 @@ from genaipa.systems.endpoint import read_variable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.catalog import ResolvedSystem
 
 
-def find_served(systems: Sequence[Resolved]) -> list[Resolved]:
+def find_served(systems: Sequence[ResolvedSystem]) -> list[ResolvedSystem]:
     """Return the systems whose server would be started here, because no variable names one."""
     return [
         system
@@ -27,7 +27,7 @@ def find_served(systems: Sequence[Resolved]) -> list[Resolved]:
 
 @contextlib.contextmanager
 def serve_models(
-    systems: Sequence[Resolved], flags: tuple[str, ...], say: Callable[[str], None]
+    systems: Sequence[ResolvedSystem], flags: tuple[str, ...], say: Callable[[str], None]
 ) -> Iterator[dict[str, str]]:
     """Start the server of these systems, if one is to be started here; gives the variables by which slices find it.
 
@@ -38,7 +38,7 @@ def serve_models(
         yield {}
         return
     if len(served) > 1:
-        names = ", ".join(system.asked for system in served)
+        names = ", ".join(system.requested_name for system in served)
         raise UsageError(
             f"{names} would each need a server here, and slices are told of one; ask one of them in each study."
         )

@@ -25,7 +25,7 @@ from genaipa.runs.selection import run_folders
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
     """
     rubric, templates = load_rubric(workspace), load_templates(workspace)
     verdict.check_rubric(rubric)
-    judges = {resolve(name, workspace).name: name for name in request.judges}
+    judges = {resolve_system(name, workspace).name: name for name in request.judges}
     for name in request.judges:
         _check_judge(workspace, name)
     answers = JudgedAnswers(workspace, request.runs, request.only)
@@ -175,7 +175,7 @@ def _make_task(
 
 def _check_judge(workspace: Workspace, name: str) -> None:
     """Raise a UsageError for a system without words of its own."""
-    system = resolve(name, workspace)
+    system = resolve_system(name, workspace)
     if system.manual:
         raise UsageError(f"{name} is a web chat whose messages a person copies; people score with: genaipa score")
     words = system.record.words if system.record else "own"
@@ -221,7 +221,7 @@ def _find_started_runs(
 ) -> tuple[list[_StartedRun], dict[str, set[str]]]:
     """Return the runs in which these judges were asked this, and the models as which each judge was served."""
     started_runs: list[_StartedRun] = []
-    served = {judge: {judge, resolve(name, workspace).model} for judge, name in judges.items()}
+    served = {judge: {judge, resolve_system(name, workspace).model} for judge, name in judges.items()}
     # Verdicts by another rubric are another judge's, and perhaps not even of these metrics.
     runs = [run for run in _list_judge_runs(workspace) if run[2].rubric.digest == rubric.digest]
     if runs:

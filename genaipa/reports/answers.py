@@ -20,7 +20,7 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.runs.permission import Permission
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,7 +132,7 @@ def find_answers(study: Study, *, whole: bool = False) -> Answers:
     sources = [] if whole else study.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     locations = list(answered_rows[["run", "system", "document"]].itertuples(index=False, name=None))
-    may_show = {(run, *location): whole or allowed[run].reply(*location) for run, *location in set(locations)}
+    may_show = {(run, *location): whole or allowed[run].may_share_reply(*location) for run, *location in set(locations)}
     free = np.array([may_show[location] for location in locations], dtype=bool)
     shown_rows = answered_rows[free]
     # The systems' answers to a question stay together.
@@ -162,7 +162,7 @@ def _find_shown_scores(study: Study) -> tuple[pd.DataFrame, str]:
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return count_verdicts(frame, passes), listed([one_line(judge) for judge in judges])
+    return count_verdicts(frame, passes), join_names([one_line(judge) for judge in judges])
 
 
 def _assign_pages(questions: list[AskedQuestion]) -> list[AskedQuestion]:
@@ -199,9 +199,13 @@ def _collect_questions(
             record = records.get((row["run"], row["key"]))
             if record is None or record.reply is None:
                 continue
-            texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
+            texts = (
+                [("Asked", record.asked)]
+                if whole or row["document"] not in allowed[row["run"]].restricted_questions
+                else []
+            )
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
-            if annotated and annotated.answer and (whole or allowed[row["run"]].annotated(row["document"])):
+            if annotated and annotated.answer and (whole or allowed[row["run"]].may_share_annotations(row["document"])):
                 texts.append(("Annotated answer", annotated.answer))
             prompt_key = (*(row[name] for name in _LINE), *texts)
             side = sides.setdefault(
@@ -238,8 +242,8 @@ def _read_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            places = {line.key: position for position, line in source.folder.entries(_Key) if line.key in keys}
-            for record in source.folder.records_at([*places.values()]):
+            places = {line.key: position for position, line in source.folder.read_entries(_Key) if line.key in keys}
+            for record in source.folder.read_records([*places.values()]):
                 records[source.folder.name, record.key] = record
     return records
 

@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.tidy import name_metrics, plain_texts
-from genaipa.errors import UnscoredError, UsageError, clipped
+from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import short_repr
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import describe_analyst_count, note_other_analysts
@@ -63,10 +63,10 @@ from genaipa.reports.sides import (
 )
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
-from genaipa.runs.run import chosen
-from genaipa.runs.selection import sources_of
+from genaipa.runs.run import resolve_runs
+from genaipa.runs.selection import resolve_name
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -175,7 +175,7 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        sides = (clipped(name, _SIDE) for name in (self.first, self.second))
+        sides = (clip(name, _SIDE) for name in (self.first, self.second))
         return short_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
 
     def _repr_html_(self) -> str:
@@ -274,14 +274,14 @@ def compare(
     'Compared are 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.plot()
     """
-    resolved_workspace, names = chosen((first, second), workspace)
+    resolved_workspace, names = resolve_runs((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [sources_of(resolved_workspace, name) for name in names]
+    sides = [resolve_name(resolved_workspace, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         beginning = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
-        systems = listed(sorted({system for source in sides[0] for system in source.systems}))
-        runs = listed([source.folder.name for source in sides[0]])
+        systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
+        runs = join_names([source.folder.name for source in sides[0]])
         raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
     study = gather_scored(
         resolved_workspace, merge_sources([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True

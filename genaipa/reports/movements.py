@@ -9,7 +9,7 @@ import pandas as pd
 
 from genaipa.reports.moved import MEASURED, AnswerReader, latest_answers, read_scores
 from genaipa.reports.table import Table, make_table
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -70,7 +70,7 @@ _ASIDE = ("document", "by", "gained", "lost")
 def _find_movements(study: Study, workspace: Workspace, names: list[str], left_out: pd.DataFrame) -> list[Movement]:
     """Return what moved between each two of these systems, where they were asked the same."""
     reader = AnswerReader(workspace, read_scores(study.log.counted, study.rubric))
-    answers, short = latest_answers(study.sources), short_names(names)
+    answers, short = latest_answers(study.sources), shorten_names(names)
     gone = set(left_out[["run", "key"]].astype("str").itertuples(index=False, name=None))
     remaining = {
         name: {

@@ -78,7 +78,9 @@ def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
         try:
             tables += filter(None, [make(package_ratings)])
         except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
-            problems.append(f"The agreement {name} is left out: it can't be made ({type(error).__name__}: {error}).")
+            problems.append(
+                f"The agreement {name} is left out: it can't be instantiated ({type(error).__name__}: {error})."
+            )
     return RatedTables(tables, problems)
 
 

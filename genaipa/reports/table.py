@@ -10,7 +10,7 @@ import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
 from genaipa.files.html import short_repr
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 from genaipa.words import first_sentences
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class Table:
     def _format_column(self, name: str) -> list[str]:
         cells = [self.format_cell(name, value) for value in self.data[name]]
         if name == "system":
-            short = short_names(cells)
+            short = shorten_names(cells)
             return [short[cell] for cell in cells]
         if not name.endswith("low") or _other_end(name) not in self.data:
             return cells

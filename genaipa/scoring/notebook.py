@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.html import figure_frame, html_table, short_repr
-from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import days_of, groups_of, run_folders, select
+from genaipa.runs.run import Runs, resolve_runs
+from genaipa.runs.selection import group_documents, map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.importing import ImportedScores, import_sources
@@ -147,8 +147,8 @@ def sample(
     """
     if size is not None and size < 1:
         raise OptionError("size", f" {size}: must be 1 or more.")
-    home, names = chosen(runs, workspace)
-    sources = select(home, names, only)
+    home, names = resolve_runs(runs, workspace)
+    sources = select_sources(home, names, only)
     pool = Pool(home, [source.folder for source in sources], sources=sources, excluded=False)
     for problem in pool.problems:
         tell(problem)
@@ -160,7 +160,7 @@ def sample(
     planned = None if plan.size == "all" else plan.size
     draw_size = size or planned
     strata = _find_strata(sources, stratify, draw_size) if stratify else None
-    days, seed = days_of(sources), plan.seed if seed is None else seed
+    days, seed = map_run_days(sources), plan.seed if seed is None else seed
     if plan.size == "all" and size is None:
         waves = load_waves(home)
     else:
@@ -180,7 +180,7 @@ def sample(
 
 def _find_strata(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
-    strata = groups_of(sources, column).of
+    strata = group_documents(sources, column).group_by_document
     if (groups := len(set(strata.values()))) > (size or SIZE):
         raise UsageError(
             f"the column '{column}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of "

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
-from genaipa.errors import DataError, clipped, nearest
+from genaipa.errors import DataError, clip, nearest
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import digest, read_text
 from genaipa.scoring.columns import CORE, IN_TABLE
-from genaipa.workspace import MARKER, shipped
+from genaipa.workspace import MARKER, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -288,7 +288,7 @@ def load_rubric(workspace: Workspace) -> Rubric:
 @cache
 def shipped_rubric() -> Rubric:
     """Return the paper's rubric, which ships."""
-    return read_yaml(shipped("rubrics") / f"{SHIPPED}.yaml", Rubric)
+    return read_yaml(shipped_folder("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
 def rubric_file(workspace: Workspace) -> Path:
@@ -375,7 +375,7 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
         metric = match[1]
         if metric not in rubric.metrics:
             hint = nearest(metric, rubric.metrics)
-            raise DataError(path, f"'{clipped(metric)}' is not a metric of the rubric{hint}", f"## {clipped(metric)}")
+            raise DataError(path, f"'{clip(metric)}' is not a metric of the rubric{hint}", f"## {clip(metric)}")
         if metric in sections:
             raise DataError(path, "there are two sections with this heading; merge them.", f"## {metric}")
         sections[metric] = text[match.end() : end].strip()

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, unclear, without_bounds
+from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, flag_lost_submission, strip_bounds
 from genaipa.systems.chat import (
-    BATCH_BYTES,
     BATCH_SECONDS,
-    MOST_LISTED,
+    MAX_BATCH_BYTES,
+    MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    lines_in,
-    part,
-    prefix_ends,
+    find_prefix_ends,
+    inner_object,
+    split_lines,
 )
-from genaipa.systems.endpoint import WORDED, Endpoint, as_count, error_text
+from genaipa.systems.endpoint import STATUS_BY_WORD, Endpoint, as_count, error_text
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ class AnthropicSystem(ChatSystem):
         address="ANTHROPIC_BASE_URL",
         default_address="https://api.anthropic.com",
         hosted=True,
-        betrayed_by="claude|anthropic",
-        known_as="Claude, Sonnet, Opus, Haiku, Anthropic",
+        model_pattern="claude|anthropic",
+        self_names="Claude, Sonnet, Opus, Haiku, Anthropic",
     )
     client = "AsyncAnthropic"
     path = "/v1/messages"
@@ -60,7 +60,7 @@ class AnthropicSystem(ChatSystem):
     mark = b'"cache_control":{"type":"ephemeral"}'
     takes_batches = True
     most_lines = 100_000
-    most_bytes = BATCH_BYTES
+    most_bytes = MAX_BATCH_BYTES
     listing = ModelList(
         path="/v1/models",
         parameters={"limit": 1000},
@@ -72,29 +72,29 @@ class AnthropicSystem(ChatSystem):
 
     def find_endpoint(self) -> Endpoint:
         """Drop the version from the address: the SDK adds it, but other tools want it in the variable."""
-        found = super().find_endpoint()
-        return replace(found, address=found.address.removesuffix("/v1"))
+        endpoint = super().find_endpoint()
+        return replace(endpoint, address=endpoint.address.removesuffix("/v1"))
 
-    def _marked(self, messages: Sequence[Message]) -> Iterable[int]:
+    def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
         """Mark the shared prefixes, and the last message if the next turn will read it.
 
         A breakpoint at a question that no other request continues would be written and never read.
         """
-        ends, goes_on = prefix_ends(messages)
+        ends, goes_on = find_prefix_ends(messages)
         return [*ends, *([len(messages) - 1] if goes_on else [])][-_MOST_BREAKPOINTS:]
 
-    def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Anthropic refuses a schema with bounds; its SDK would put them into words.
-        return {"output_config": {"format": {"type": "json_schema", "schema": without_bounds(schema)}}}
+        return {"output_config": {"format": {"type": "json_schema", "schema": strip_bounds(schema)}}}
 
-    def _out_of_quota(self, error: Any) -> bool:
+    def _is_quota_error(self, error: Any) -> bool:
         """Anthropic reports an account without credit as a bad request."""
         return "credit balance" in error_text(error.body)
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
         content = answer.get("content")
         if not isinstance(content, list):
-            raise self._missing_reply(answer)
+            raise self._missing_reply_error(answer)
         parts, remark = self._read_content(content)
         finish_detail = str(answer.get("stop_reason") or "")
         return Reply(
@@ -102,7 +102,7 @@ class AnthropicSystem(ChatSystem):
             thoughts=parts.thoughts,
             remark=remark,
             finish=_FINISH.get(finish_detail, "stop"),
-            usage=_usage(answer.get("usage")),
+            usage=_read_usage(answer.get("usage")),
             model=answer.get("model"),
             sent=sent,
             finish_detail=finish_detail,
@@ -113,7 +113,7 @@ class AnthropicSystem(ChatSystem):
     async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:  # noqa: ARG002 - no place for it
         """Hand in a batch, once; its mark is in the names of its lines alone."""
         body = b",".join(b'{"custom_id":"%s","params":%s}' % (name.encode(), params) for name, params in lines)
-        with unclear(), self._translated(BATCH_SECONDS):
+        with flag_lost_submission(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.post(
                 f"{self.path}/batches",
                 cast_to=object,
@@ -124,52 +124,52 @@ class AnthropicSystem(ChatSystem):
 
     async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
-        with self._translated(BATCH_SECONDS):
-            return _state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
+        with self._translate_errors(BATCH_SECONDS):
+            return _read_batch_state(await self._client.messages.batches.retrieve(batch, timeout=BATCH_SECONDS))
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
-        found: list[BatchState] = []
-        with self._translated(BATCH_SECONDS):
+        batches: list[BatchState] = []
+        with self._translate_errors(BATCH_SECONDS):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in self._client.messages.batches.list(limit=1000, timeout=BATCH_SECONDS):
-                    if batch.created_at.timestamp() < since or len(found) >= MOST_LISTED:
+                    if batch.created_at.timestamp() < since or len(batches) >= MAX_LISTED_BATCHES:
                         break
-                    found.append(_state(batch))
-        return found
+                    batches.append(_read_batch_state(batch))
+        return batches
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch."""
         if not state.results:
-            raise self._endpoint.malformed("no address of a batch's results")
-        with self._translated(BATCH_SECONDS):
+            raise self._endpoint.protocol_error("no address of a batch's results")
+        with self._translate_errors(BATCH_SECONDS):
             streaming = self._client.messages.batches.with_streaming_response
             async with streaming.results(state.id, timeout=BATCH_SECONDS) as answer:
-                async for line in lines_in(answer.iter_bytes()):
+                async for line in split_lines(answer.iter_bytes()):
                     yield line
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        result = part(line, "result")
+        result = inner_object(line, "result")
         if result.get("type") == "succeeded":
-            return self._read_answer(part(result, "message"), sent)
-        body = part(result, "error")
-        status = WORDED.get(str(part(body, "error").get("type")))
+            return self._read_answer(inner_object(result, "message"), sent)
+        body = inner_object(result, "error")
+        status = STATUS_BY_WORD.get(str(inner_object(body, "error").get("type")))
         if result.get("type") != "errored" or status is None:
-            said = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
-            raise TransientError(self._endpoint.one_line(said), kind=UNDONE)
+            message = f"{self.name}: a batch ended without this answer ({result.get('type')}): {error_text(body)}"
+            raise TransientError(self._endpoint.one_line(message), kind=UNDONE)
         if "credit balance" in error_text(body):
-            raise self._endpoint.out_of_quota(status, body)
-        raise self._endpoint.refused(status, body, structured=bool(sent.get("json_schema")))
+            raise self._endpoint.quota_error(status, body)
+        raise self._endpoint.status_error(status, body, structured=bool(sent.get("json_schema")))
 
     async def cancel(self, batch: str) -> None:
         """Call a batch off; what was done is kept."""
-        with self._translated(BATCH_SECONDS):
+        with self._translate_errors(BATCH_SECONDS):
             await self._client.messages.batches.cancel(batch, timeout=BATCH_SECONDS)
 
     async def delete(self, state: BatchState) -> None:
         """Delete the batch."""
-        with self._translated(BATCH_SECONDS):
+        with self._translate_errors(BATCH_SECONDS):
             await self._client.messages.batches.delete(state.id, timeout=BATCH_SECONDS)
 
     async def count_tokens(self, text: str) -> int | None:
@@ -185,7 +185,7 @@ class AnthropicSystem(ChatSystem):
         return as_count(getattr(counted, "input_tokens", None)) or None
 
 
-def _state(batch: Any) -> BatchState:
+def _read_batch_state(batch: Any) -> BatchState:
     """Read a batch, whose list shows no mark of ours."""
     counts = batch.request_counts
     done = counts.succeeded + counts.errored + counts.canceled + counts.expired
@@ -200,7 +200,7 @@ def _state(batch: Any) -> BatchState:
     )
 
 
-def _usage(stated: object) -> Usage | None:
+def _read_usage(stated: object) -> Usage | None:
     """Read the usage, with cached tokens inside the input; None for another form, as the reply is paid for."""
     if not isinstance(stated, dict):
         return None
@@ -211,5 +211,5 @@ def _usage(stated: object) -> Usage | None:
         cached=cached,
         cache_write=written,
         output=as_count(stated.get("output_tokens")),
-        reasoning=as_count(part(stated, "output_tokens_details").get("thinking_tokens")),
+        reasoning=as_count(inner_object(stated, "output_tokens_details").get("thinking_tokens")),
     )

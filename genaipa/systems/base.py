@@ -32,7 +32,7 @@ Purpose = Literal["introduction", "part", "acknowledgement", "summary-request", 
 Words = Literal["own", "document", "recording", ""]
 """Origin of the replies' words: the model, the document, a recording of a study; empty if unknown."""
 
-MOST_TOKENS = 10**12
+MAX_TOKENS = 10**12
 """Upper bound of a call's token count; larger values are ignored as wrong."""
 
 
@@ -74,8 +74,8 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     sampling_seed: int | None = None
 
     # A spec has a seed for its shuffles too, so that this one's field has a prefix.
-    def chosen(self) -> dict[str, Any]:
-        """The options that are not None, under the names of `OPTIONS`."""
+    def to_options(self) -> dict[str, Any]:
+        """Return the options that are not None, under the names of `OPTIONS`."""
         values = {name: getattr(self, name) for name in Sampling.__struct_fields__}
         return {name.removeprefix("sampling_"): value for name, value in values.items() if value is not None}
 
@@ -100,20 +100,20 @@ class Settings(Sampling, frozen=True, kw_only=True):
     cache_key: str | None = None
     """Equal for requests that share a prefix: some providers route by it."""
     json_schema: dict[str, Any] | None = None
-    """JSON Schema of an object that the reply has to be; a system that can't promise it raises `unsupported_schema`.
+    """JSON Schema of an object that the reply has to be; a system that can't promise it raises `schema_error`.
 
     Every provider takes one in which `additionalProperties` is false and all properties are `required`. Not every one
-    takes a `maxLength` or `maxItems`: an adapter leaves these out (`without_bounds`) where its provider refuses them.
+    takes a `maxLength` or `maxItems`: an adapter leaves these out (`strip_bounds`) where its provider refuses them.
     """
 
     @classmethod
-    def of(cls, sampling: Sampling, **others: Any) -> Settings:
-        """Settings with these sampling options, such as a run's spec."""
+    def from_sampling(cls, sampling: Sampling, **others: Any) -> Settings:
+        """Make settings with these sampling options, such as a run's spec."""
         return cls(**{name: getattr(sampling, name) for name in Sampling.__struct_fields__}, **others)
 
     @property
     def seed(self) -> int | None:
-        """The sampling seed."""
+        """The sampling seed, by its short name."""
         return self.sampling_seed
 
 
@@ -121,26 +121,28 @@ UNSUPPORTED_SCHEMA = "unsupported-schema"
 """`kind` of the PermanentError of a system that can't keep to a schema: the caller may ask again without one."""
 
 
-def unsupported_schema(
-    system: str, why: str = "it has no structured output", status: int | None = None
-) -> PermanentError:
-    """The error of a system that can't promise a reply by `Settings.json_schema`."""
-    said = f"{system} can't reply by a JSON schema: {why.removesuffix('.')}."
-    return PermanentError(said, kind=UNSUPPORTED_SCHEMA, status=status)
+def schema_error(system: str, reason: str = "it has no structured output", status: int | None = None) -> PermanentError:
+    """Return the error of a system that can't promise a reply by `Settings.json_schema`."""
+    message = f"{system} can't reply by a JSON schema: {reason.removesuffix('.')}."
+    return PermanentError(message, kind=UNSUPPORTED_SCHEMA, status=status)
 
 
-def without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without the greatest lengths of its strings and lists."""
-    return {name: _unbound(part) for name, part in schema.items() if name not in _BOUNDS or not isinstance(part, int)}
+def strip_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema without `maxLength` and `maxItems`."""
+    return {
+        name: _strip_value_bounds(part)
+        for name, part in schema.items()
+        if name not in _BOUNDS or not isinstance(part, int)
+    }
 
 
 _BOUNDS = ("maxLength", "maxItems")
 
 
-def _unbound(part: Any) -> Any:
-    if isinstance(part, list):
-        return [_unbound(one) for one in part]
-    return without_bounds(part) if isinstance(part, dict) else part
+def _strip_value_bounds(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_strip_value_bounds(element) for element in value]
+    return strip_bounds(value) if isinstance(value, dict) else value
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -208,7 +210,7 @@ class BuiltinSystem(abc.ABC):
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Return `answer`; raise a PermanentError where a JSON schema is asked for."""
         if settings.json_schema is not None:
-            raise unsupported_schema(self.name)
+            raise schema_error(self.name)
         return await self.answer(messages, settings)
 
     @abc.abstractmethod
@@ -216,15 +218,15 @@ class BuiltinSystem(abc.ABC):
         """Reply to the last message."""
 
     async def start(self) -> Readiness:
-        """Nothing is needed."""
+        """Return at once: nothing is needed."""
         return Readiness()
 
     async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - it has none
-        """None: it has no tokens."""
+        """Return None: it has no tokens."""
         return None
 
     async def close(self) -> None:  # noqa: B027 - most hold nothing
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
 
 class System(Protocol):
@@ -262,8 +264,8 @@ UNDONE = "undone"
 
 
 @contextlib.contextmanager
-def unclear() -> Iterator[None]:
-    """Hold the one call that hands a batch in: where its answer gets lost, the batch may have been accepted."""
+def flag_lost_submission() -> Iterator[None]:
+    """Mark an error of the call that submits a batch as `UNCLEAR`: the batch may have been accepted."""
     try:
         yield
     except TransientError as error:
@@ -311,7 +313,7 @@ class BatchSystem(System, Protocol):
         """Provider with its address, and the key; batches are seen by the account that made them."""
         ...
 
-    def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
         ...
 
@@ -360,7 +362,7 @@ class Readiness:
     """Whether its server has confirmed anything, the key or the model."""
 
 
-LONGEST = 100_000
+MAX_PASSAGE_LENGTH = 100_000
 """Characters from which a passage is remarked on: it is a document rather than a passage."""
 _LARGEST = 1e300
 """Least score that is none: no retriever gives it."""
@@ -370,55 +372,60 @@ _SOURCE = ("source", "title", "url")
 
 
 def find_passages(response: object, path: str) -> tuple[tuple[Passage, ...], str]:
-    """The passages at a path of a response (`choices.0.message.context.citations`), and a remark on what is odd."""
-    found: Any = response
+    """Return the passages at a path of a response (`choices.0.message.context.citations`), and any remark."""
+    value: Any = response
     for step in path.split("."):
-        if isinstance(found, dict):
-            found = found.get(step)
-        elif isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
         else:
-            found = None
-    if not isinstance(found, list):
+            value = None
+    if not isinstance(value, list):
         return (), f"a response has no list at {path}, so that its answer has no passages; see `passages` of the entry"
-    if not found:
+    if not value:
         return (), f"a response has an empty list at {path}: nothing was retrieved for its answer"
-    return check_passages([_read(item) for item in found])
+    return check_passages([_to_passage(item) for item in value])
 
 
-def _read(item: object) -> object:
-    """One item, a text or an object that has one."""
+def _to_passage(item: object) -> object:
+    """Turn an item into a passage: a text, or an object that has one; None for any other."""
     if isinstance(item, str):
         return Passage(item)
     if not isinstance(item, dict):
         return None
-    return Passage(_first(item, _TEXT), _first(item, _SOURCE), item.get("score"))
+    return Passage(_first_text(item, _TEXT), _first_text(item, _SOURCE), item.get("score"))
 
 
-def _first(item: dict[str, Any], names: tuple[str, ...]) -> str:
+def _first_text(item: dict[str, Any], names: tuple[str, ...]) -> str:
     return next((value for name in names if isinstance(value := item.get(name), str) and value.strip()), "")
 
 
-def check_passages(given: object) -> tuple[tuple[Passage, ...], str]:
-    """The passages among these that can be kept, and a remark on what is odd.
+def check_passages(passages: object) -> tuple[tuple[Passage, ...], str]:
+    """Return the usable passages, and a remark on what is odd.
 
     One without text is left out; a source that is no text, or a score that is no number, is taken off.
     """
-    if not isinstance(given, list | tuple):
-        return (), f"its passages are a {type(given).__name__} instead of a tuple of Passage, and are left out"
-    kept = tuple(_sound(one) for one in given if _has_text(one))
-    if len(kept) < len(given):
-        return kept, "some of its passages are without text, and are left out"
-    if any(len(one.text) > LONGEST for one in kept):
-        return kept, f"a passage has more than {LONGEST:,} characters: it is a document rather than a passage"
-    return kept, ""
+    if not isinstance(passages, list | tuple):
+        return (), f"its passages are a {type(passages).__name__} instead of a tuple of Passage, and are left out"
+    usable = tuple(_clean_passage(passage) for passage in passages if _has_text(passage))
+    if len(usable) < len(passages):
+        return usable, "some of its passages are without text, and are left out"
+    if any(len(passage.text) > MAX_PASSAGE_LENGTH for passage in usable):
+        return (
+            usable,
+            f"a passage has more than {MAX_PASSAGE_LENGTH:,} characters: it is a document rather than a passage",
+        )
+    return usable, ""
 
 
-def _has_text(one: object) -> bool:
-    return isinstance(one, Passage) and isinstance(one.text, str) and bool(one.text.strip())
+def _has_text(value: object) -> bool:
+    return isinstance(value, Passage) and isinstance(value.text, str) and bool(value.text.strip())
 
 
-def _sound(one: Passage) -> Passage:
-    score: object = one.score
+def _clean_passage(passage: Passage) -> Passage:
+    score: object = passage.score
     is_number = isinstance(score, int | float) and not isinstance(score, bool) and -_LARGEST < score < _LARGEST
-    return Passage(one.text, one.source if isinstance(one.source, str) else "", one.score if is_number else None)
+    return Passage(
+        passage.text, passage.source if isinstance(passage.source, str) else "", passage.score if is_number else None
+    )

@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clipped, closest
+from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
 from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.plugins import plugins
 from genaipa.systems.base import OPTIONS
-from genaipa.systems.costs import FREE, Price, Tariff, find_tariff, known_context, own_tariff
+from genaipa.systems.costs import FREE, Price, Tariff, find_context, find_tariff, tariff_from_price
 from genaipa.systems.endpoint import needs_key, read_address, read_key, read_variable
-from genaipa.systems.plugins import make, source_file
-from genaipa.systems.provider import adapter, adapters, builtin_systems, find_provider, providers
+from genaipa.systems.plugins import find_source_file, make_instance
+from genaipa.systems.provider import find_provider, list_builtin_systems, list_providers, load_adapter, load_adapters
 from genaipa.workspace import SYSTEMS
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     recorded: str = ""
 
     @property
-    def ended(self) -> bool:
+    def is_retired(self) -> bool:
         """Whether its day of retirement has come."""
         return bool(self.retired) and self.retired <= dt.datetime.now(dt.UTC).date().isoformat()
 
@@ -70,8 +70,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         """`shuts down on 2027-01-14; then: gpt-6-luna`, to follow its name; empty if none is announced."""
         if not self.retired:
             return ""
-        instead = f"; {'now' if self.ended else 'then'}: {self.use}" if self.use else ""
-        return f"{'retired' if self.ended else 'shuts down'} on {self.retired}{instead}"
+        instead = f"; {'now' if self.is_retired else 'then'}: {self.use}" if self.use else ""
+        return f"{'retired' if self.is_retired else 'shuts down'} on {self.retired}{instead}"
 
 
 class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,15 +79,15 @@ class _CatalogFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Resolved:
+class ResolvedSystem:
     """A resolved name: as `asked`, in full, by provider and model, with its catalog entry."""
 
-    asked: str
+    requested_name: str
     name: str
     provider: str
     model: str
     entry: Entry
-    reader: Resolved | None = None
+    reader: ResolvedSystem | None = None
     """The system that this one asks (`rag/…`): all below is the reader's."""
 
     @property
@@ -95,7 +95,7 @@ class Resolved:
         """Full name, with the SHA-256 of the file behind it, if any."""
         if self.reader is not None:
             return self.name.removesuffix(self.reader.name) + self.reader.identity
-        path = _source_file(self.provider, self.name)
+        path = _find_source_file(self.provider, self.name)
         if path is None or not path.is_file():
             return self.name
         return f"{self.name} sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
@@ -113,20 +113,20 @@ class Resolved:
     @property
     def takes_batches(self) -> bool:
         """Whether it can be asked by batches."""
-        takes = self.provider in adapters() and getattr(adapter(self.provider), "takes_batches", False)
+        takes = self.provider in load_adapters() and getattr(load_adapter(self.provider), "takes_batches", False)
         return bool(takes) and self.reader is None
 
     @property
     def batch_tariff(self) -> Tariff | None:
         """Prices in batches; None if it takes none, or they are unknown."""
         tariff = self.tariff if self.takes_batches else None
-        return tariff and tariff.in_batches(adapter(self.provider).cached_in_batches)
+        return tariff and tariff.to_batch_tariff(load_adapter(self.provider).cached_in_batches)
 
     @property
     def tariff(self) -> Tariff | None:
         """Prices: the catalog's, none on one's own machine, else the provider's; None if unknown."""
         if self.entry.price is not None:
-            return own_tariff(self.entry.price)
+            return tariff_from_price(self.entry.price)
         if self.record is None or self.record.free:
             return FREE if self.record else None
         return find_tariff(self.provider, self.model) if self.record.hosted else None
@@ -136,11 +136,11 @@ class Resolved:
         """Context in tokens, from the catalog or the price tables."""
         if self.entry.context is not None:
             return self.entry.context
-        return known_context(self.provider, self.model) if self.record and self.record.hosted else None
+        return find_context(self.provider, self.model) if self.record and self.record.hosted else None
 
-    def sends(self, messages: Sequence[Message]) -> Sequence[Message]:
-        """The messages as a model is sent them, by which tokens are counted: less where passages are retrieved."""
-        return messages if self.reader is None else _wrapper(self.name).retrieve(messages)[0]
+    def outgoing_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Return the messages that the model receives, by which tokens are counted; retrieval makes them fewer."""
+        return messages if self.reader is None else _wrapper_class(self.name).retrieve(messages)[0]
 
     def make(self, flags: tuple[str, ...] = ()) -> System:
         """Make the system, with further flags of its server if it starts one.
@@ -148,16 +148,16 @@ class Resolved:
         A UsageError if the user's own class fails.
         """
         if self.reader is not None:
-            before: System = _wrapper(self.name)(name=self.name, reader=self.reader.make(flags))
-            return before
+            wrapper: System = _wrapper_class(self.name)(name=self.name, reader=self.reader.make(flags))
+            return wrapper
         if ":" in self.provider:
-            own: System = make(self.provider)
+            user_system: System = make_instance(self.provider)
             for method in ("start", "reply", "count_tokens", "close"):
-                if not hasattr(own, method):
+                if not hasattr(user_system, method):
                     raise UsageError(
                         f"{self.provider}: it has no '{method}'; see genaipa/systems/base.py for what a system is."
                     )
-            return own
+            return user_system
         record = self.record
         assert record is not None, "resolved to one of ours"
         arguments: dict[str, Any] = {}
@@ -166,95 +166,95 @@ class Resolved:
             arguments = {"model": self.model, "accepts": accepts}
             arguments |= {name: getattr(self.entry, name) for name in record.options}
             arguments |= {"flags": flags} if record.takes_flags else {}
-        made: System = adapter(self.provider)(name=self.name, **arguments)
-        return made
+        builtin_system: System = load_adapter(self.provider)(name=self.name, **arguments)
+        return builtin_system
 
 
 def load_catalog(workspace: Workspace) -> dict[str, Entry]:
-    """Short name → entry, the user's over the shipped ones; without the user's entries that can't be used.
+    """Return short name → entry, the user's before the shipped ones, without the user's unusable entries.
 
     A DataError if the user's file can't be used at all.
     """
-    return _read(workspace)[0]
+    return _read_entries(workspace)[0]
 
 
-def _read(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
-    """Usable entries by short name, and errors by every name, short or full, of an unusable entry."""
-    own, errors = own_entries(workspace)
-    if own is None:
+def _read_entries(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, DataError]]:
+    """Return usable entries by short name, and errors by every name, short or full, of an unusable entry."""
+    user_entries, errors = read_user_entries(workspace)
+    if user_entries is None:
         raise errors[0]
-    entries = {**_shipped(), **own}
+    entries = {**_load_shipped_entries(), **user_entries}
     broken: dict[str, DataError] = {}
-    for name, entry in own.items():
-        at = f"systems.{clipped(name)}"
-        if wrong := next((e for e in errors if e.entry == at or e.entry.startswith((f"{at}.", f"{at}["))), None):
+    for name, entry in user_entries.items():
+        at = f"systems.{clip(name)}"
+        if entry_error := next((e for e in errors if e.entry == at or e.entry.startswith((f"{at}.", f"{at}["))), None):
             del entries[name]
-            broken |= {name: wrong, entry.system: wrong}
+            broken |= {name: entry_error, entry.system: entry_error}
     return entries, broken
 
 
 @cache
-def _shipped() -> dict[str, Entry]:
+def _load_shipped_entries() -> dict[str, Entry]:
     return read_yaml(Path(__file__).with_name("catalog.yaml"), _CatalogFile).systems
 
 
-def own_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
-    """Entries of systems.yaml and all errors in it; None in place of entries if it is unusable."""
+def read_user_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, list[DataError]]:
+    """Return the entries of systems.yaml and all errors in it; None in place of entries if it is unusable."""
     path = workspace.systems_file
     if path is None:
         return {}, []
-    found, errors = read_partly(path, _CatalogFile, partial(_problems, path))
-    whole = found is not None and all(error.entry.startswith("systems.") for error in errors)
-    return (found.systems if found is not None and whole else None), errors
+    catalog, errors = read_partly(path, _CatalogFile, partial(_find_entry_errors, path))
+    is_usable = catalog is not None and all(error.entry.startswith("systems.") for error in errors)
+    return (catalog.systems if catalog is not None and is_usable else None), errors
 
 
-def _problems(path: Path, file: _CatalogFile) -> Iterator[DataError]:
+def _find_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
     for name, entry in file.systems.items():
         if "/" not in entry.system and ":" not in entry.system and not _is_builtin(entry.system):
-            yield DataError(path, f"'{clipped(entry.system)}' is not provider/model.", f"systems.{name}")
+            yield DataError(path, f"'{clip(entry.system)}' is not provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
         if entry.passages and (record is None or "passages" not in record.options):
-            said = "only a server behind openai-api/NAME/MODEL has a field with passages; leave it out."
-            yield DataError(path, said, f"systems.{name}.passages")
+            message = "only a server behind openai-api/NAME/MODEL has a field with passages; leave it out."
+            yield DataError(path, message, f"systems.{name}.passages")
         elif entry.passages and not all(entry.passages.split(".")):
-            said = f"'{clipped(entry.passages)}' is no path such as choices.0.message.context.citations."
-            yield DataError(path, said, f"systems.{name}.passages")
+            message = f"'{clip(entry.passages)}' is no path such as choices.0.message.context.citations."
+            yield DataError(path, message, f"systems.{name}.passages")
 
 
-def resolve(name: str, workspace: Workspace) -> Resolved:
+def resolve_system(name: str, workspace: Workspace) -> ResolvedSystem:
     """Resolve a name from the command line; a UsageError with the nearest name if it is unknown."""
-    catalog, broken = _read(workspace)
+    catalog, broken = _read_entries(workspace)
     if name in broken:
         raise broken[name]
     entry = catalog.get(name)
     if entry is None and not _is_builtin(name) and name in plugins(ENTRY_POINTS):
-        return Resolved(name, name, plugins(ENTRY_POINTS)[name], name, Entry(system=name))
+        return ResolvedSystem(name, name, plugins(ENTRY_POINTS)[name], name, Entry(system=name))
     full = entry.system if entry else name
     if entry is None:
         # A full name gets what the catalog knows about the same model under its short name.
         entry = next((e for e in catalog.values() if e.system == full), Entry(system=full))
     if ":" in full and "/" not in full.partition(":")[0]:
-        return Resolved(name, full, full, full, entry)
+        return ResolvedSystem(name, full, full, full, entry)
     record = find_provider(full)
     if record is None:
-        known = [provider.form for provider in providers() if not provider.builtin]
+        suggestions = [provider.form for provider in list_providers() if not provider.builtin]
         if "/" not in name:
-            lasting = [short for short, entry in catalog.items() if not entry.retired]
-            every = [*known, *lasting, *builtin_systems(), *plugins(ENTRY_POINTS)]
+            current_names = [short for short, entry in catalog.items() if not entry.retired]
+            all_names = [*suggestions, *current_names, *list_builtin_systems(), *plugins(ENTRY_POINTS)]
             # A misspelt baseline is told; else models are what somebody looks for.
-            known = every if closest(name, every) else lasting
-        raise UnknownNameError("system", name, known, f"See: genaipa systems{_name_unread_file(workspace)}")
+            suggestions = all_names if closest(name, all_names) else current_names
+        raise UnknownNameError("system", name, suggestions, f"See: genaipa systems{_name_unread_file(workspace)}")
     if record.builtin:
-        path = _source_file(record.name, full)
+        path = _find_source_file(record.name, full)
         if record.words == "recording" and full not in record.builtin() and not (path and path.is_file()):
             raise UnknownNameError(f"{record.name} system", name, record.builtin())
-        return Resolved(name, full, record.name, full, entry)
+        return ResolvedSystem(name, full, record.name, full, entry)
     # In `openai-api/NAME/MODEL` NAME is ours for the server, which knows the model by the rest.
-    model = full.removeprefix(record.family(full))
+    model = full.removeprefix(record.name_prefix(full))
     if not model or model == full:
         raise UsageError(f"'{name}' names no model; the form is {record.form}.")
-    found = Resolved(name, full, record.name, model, entry)
-    return _wrapped(found, workspace) if record.wraps else found
+    resolved = ResolvedSystem(name, full, record.name, model, entry)
+    return _resolve_wrapper(resolved, workspace) if record.wraps else resolved
 
 
 def _name_unread_file(workspace: Workspace) -> str:
@@ -262,25 +262,31 @@ def _name_unread_file(workspace: Workspace) -> str:
     path = workspace.home / SYSTEMS
     if workspace.systems_file is not None or not path.is_file():
         return ""
-    return f". {path.name} is here, and is read in a workspace alone; make this folder one: genaipa init ."
+    return f". {path.name} in this folder is ignored, because the folder is no workspace; make it one: genaipa init ."
 
 
-def _wrapped(system: Resolved, workspace: Workspace) -> Resolved:
-    """A system that asks another one: it has that one's facts, but for what an entry of its own says."""
-    reader = resolve(system.model, workspace)
+def _resolve_wrapper(system: ResolvedSystem, workspace: Workspace) -> ResolvedSystem:
+    """Resolve a system that asks another one: it has that one's facts, unless an entry of its own says otherwise."""
+    reader = resolve_system(system.model, workspace)
     record = reader.record
     if reader.reader or reader.manual or (record and (record.only or record.words == "recording")):
-        raise UsageError(f"'{system.asked}': {reader.name} does not answer by what it is sent; name a model instead.")
-    plain = Entry(system=system.name)
-    own = {name: value for name, value in msgspec.structs.asdict(system.entry).items() if value != getattr(plain, name)}
-    reader = replace(reader, entry=msgspec.structs.replace(reader.entry, **own))
-    return replace(reader, asked=system.asked, name=f"{system.provider}/{reader.name}", reader=reader)
+        raise UsageError(
+            f"'{system.requested_name}': {reader.name} does not answer by what it is sent; name a model instead."
+        )
+    default_entry = Entry(system=system.name)
+    overrides = {
+        name: value
+        for name, value in msgspec.structs.asdict(system.entry).items()
+        if value != getattr(default_entry, name)
+    }
+    reader = replace(reader, entry=msgspec.structs.replace(reader.entry, **overrides))
+    return replace(reader, requested_name=system.requested_name, name=f"{system.provider}/{reader.name}", reader=reader)
 
 
-def _wrapper(name: str) -> Any:
+def _wrapper_class(name: str) -> Any:
     record = find_provider(name)
     assert record is not None, "it was resolved by its record"
-    return adapter(record.name)
+    return load_adapter(record.name)
 
 
 def _is_builtin(name: str) -> bool:
@@ -288,54 +294,54 @@ def _is_builtin(name: str) -> bool:
     return record is not None and name == record.name and bool(record.builtin)
 
 
-def _source_file(provider: str, name: str) -> Path | None:
-    """File of a user's class, a script of replies or a recording."""
+def _find_source_file(provider: str, name: str) -> Path | None:
+    """Return the file of a user's class, a script of replies or a recording."""
     record = find_provider(provider)
     if record is not None:
         return record.source(name) if record.source else None
-    return source_file(provider) if ":" in provider else None
+    return find_source_file(provider) if ":" in provider else None
 
 
-def lacking(resolved: Resolved) -> list[str]:
-    """Steps needed before a system can be asked."""
+def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
+    """List the steps needed before a system can be asked."""
     if resolved.reader is not None:
-        return lacking(resolved.reader)
+        return find_missing_setup(resolved.reader)
     if resolved.record is None:
         module = resolved.provider.partition(":")[0]
-        return [] if importable(module) else [f"put the module '{module}' here or install it"]
+        return [] if is_importable(module) else [f"put the module '{module}' here or install it"]
     system = resolved.name
-    needed = resolved.record.at(system)
-    steps = needed.lacks(system) if needed.lacks else []
-    if needed.sdk and not importable(needed.sdk):
-        steps.append(f"pip install 'genaipa[{needed.extra}]'")
+    provider = resolved.record.fill_server(system)
+    steps = provider.missing_setup(system) if provider.missing_setup else []
+    if provider.sdk and not is_importable(provider.sdk):
+        steps.append(f"pip install 'genaipa[{provider.extra}]'")
     try:
-        address = read_address(system, needed.address) or needed.default_address
+        address = read_address(system, provider.address) or provider.default_address
     except NotReadyError:
-        return [*steps, f"mend the address in {needed.address}"]
+        return [*steps, f"mend the address in {provider.address}"]
     if not address:
-        steps += _serverless(needed)
-    for key in needed.keys:
+        steps += _server_setup_steps(provider)
+    for key in provider.keys:
         try:
             read_key(system, key)
         except NotReadyError:
             return [*steps, f"mend the key in {key}"]
-    if needed.keys and needs_key(needed, address) and not any(map(read_variable, needed.keys)):
-        steps.append(f"set {' or '.join(needed.keys)}")
+    if provider.keys and needs_key(provider, address) and not any(map(read_variable, provider.keys)):
+        steps.append(f"set {' or '.join(provider.keys)}")
     return steps
 
 
-def _serverless(provider: Provider) -> list[str]:
-    """Steps needed where no server is named; none if one can be started here."""
+def _server_setup_steps(provider: Provider) -> list[str]:
+    """List the steps needed where no server is named; none if one can be started here."""
     if provider.program is None:
         return [f"set {provider.address}"] if provider.address else []
     try:
-        found = provider.program()
+        program = provider.program()
     except UsageError as error:
         return [str(error).removesuffix(".")]
-    return [] if found else [f"set {provider.address}, or pip install 'genaipa[{provider.name}]'"]
+    return [] if program else [f"set {provider.address}, or pip install 'genaipa[{provider.name}]'"]
 
 
-def importable(module: str) -> bool:
+def is_importable(module: str) -> bool:
     """Whether a module can be imported, also from the working folder, without importing it."""
     try:
         if importlib.util.find_spec(module) is not None:

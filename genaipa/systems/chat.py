@@ -20,9 +20,9 @@ from genaipa.systems.endpoint import (
     Endpoint,
     as_count,
     find_endpoint,
-    need_sdk,
-    retry_after,
-    sent_settings,
+    read_retry_delay,
+    require_sdk,
+    select_settings,
 )
 from genaipa.systems.thoughts import read_parts
 from genaipa.words import some
@@ -39,11 +39,11 @@ if TYPE_CHECKING:
 
 BATCH_SECONDS = 600.0
 """Time limit of a call about a batch, whose files are long."""
-MOST_LISTED = 10_000
+MAX_LISTED_BATCHES = 10_000
 """Batches of an account that are looked through."""
-LARGEST_LINE = 4_000_000
+MAX_LINE_BYTES = 4_000_000
 """Bytes of an answer in a batch's results."""
-BATCH_BYTES = 30_000_000
+MAX_BATCH_BYTES = 30_000_000
 """Largest batch; providers take 200 MB and more, but it is held in memory, and one that gets lost costs less."""
 
 
@@ -96,49 +96,49 @@ class HostedSystem(abc.ABC):
 
     async def start(self) -> Readiness:
         """Import the SDK, find the key, look up the model."""
-        need_sdk(self.name, self.provider, "httpx_aiohttp")
+        require_sdk(self.name, self.provider, "httpx_aiohttp")
         self._endpoint = self.find_endpoint()
-        self._connect()
+        self._make_client()
         try:
             return await self._look_up_model()
         except BaseException:
             await self.close()
             raise
 
-    def _connections(self) -> httpx2.AsyncClient:
+    def _make_connections(self) -> httpx2.AsyncClient:
         """Make the connections for the SDK."""
         from genaipa.systems.connections import Connections
 
-        return Connections(by_proxy=self._endpoint.by_proxy)
+        return Connections(use_proxy=self._endpoint.uses_proxy)
 
     async def _look_up_model(self) -> Readiness:
         """Look up the model; NotReadyError if the server is unreachable, refuses the key or denies the model."""
         models = await self._list_models()
         if isinstance(models, str):
-            return Readiness(notes=(self._endpoint.unlisted(models),) if models else (), checked=False)
+            return Readiness(notes=(self._endpoint.missing_list_note(models),) if models else (), checked=False)
         # A list without any model says nothing.
         entry = (models.get(self.model) or await self._retrieve_model(models)) if models else {}
         if entry is None:
-            notes = (self._endpoint.unlisted_model(self.model, models),)
+            notes = (self._endpoint.missing_model_note(self.model, models),)
             return Readiness(models=tuple(sorted(models)), notes=notes)
         return replace(self._read_entry(entry), models=tuple(sorted(models)) or None)
 
-    def _options(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _request_options(self, settings: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
         """Translate the settings: the request's fields, and the settings as sent under their names in `OPTIONS`."""
-        sent = self.defaults | sent_settings(settings, self.accepts | self.defaults.keys(), self.fields)
+        sent = self.defaults | select_settings(settings, self.accepts | self.defaults.keys(), self.fields)
         fields = {self.fields[name]: value for name, value in sent.items()}
         if settings.json_schema is not None:
-            fields |= self._structured(settings.json_schema)
+            fields |= self._schema_fields(settings.json_schema)
             sent["json_schema"] = True
         return fields, sent
 
     @abc.abstractmethod
-    def _connect(self) -> None:
+    def _make_client(self) -> None:
         """Make the SDK's client."""
 
     @abc.abstractmethod
     async def _list_models(self) -> dict[str, dict[str, Any]] | str:
-        """List the models, id → entry; why there is no list (see `Endpoint.why_unlisted`)."""
+        """List the models, id → entry; or say why there is no list (see `Endpoint.list_failure_reason`)."""
 
     @abc.abstractmethod
     async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
@@ -149,7 +149,7 @@ class HostedSystem(abc.ABC):
         """Read a model's entry, in which anything may be missing or odd."""
 
     @abc.abstractmethod
-    def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         """Translate a JSON schema to the request's fields."""
 
     @abc.abstractmethod
@@ -172,14 +172,14 @@ class ChatSystem(HostedSystem):
         super().__init__(name=name, model=model, accepts=accepts)
         self._sdk: Any = None
 
-    def _connect(self) -> None:
+    def _make_client(self) -> None:
         self._sdk = importlib.import_module(self.provider.sdk)
         self._client = getattr(self._sdk, self.client)(
             # A server on loopback needs no key, but the SDK does.
             api_key=self._endpoint.key or "none",
             base_url=self._endpoint.address,
             max_retries=0,
-            http_client=self._connections(),
+            http_client=self._make_connections(),
         )
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
@@ -193,23 +193,23 @@ class ChatSystem(HostedSystem):
         import httpx2
 
         sdk = self._sdk
-        body, sent = self._body(messages, settings)
+        body, sent = self._encode_request(messages, settings)
         try:
             async with asyncio.timeout(settings.timeout):
                 response = await self._client.post(
                     self.path,
                     cast_to=httpx2.Response,
                     content=body,
-                    options={"headers": self._headers(settings), "timeout": settings.timeout},
+                    options={"headers": self._request_headers(settings), "timeout": settings.timeout},
                 )
         except (TimeoutError, sdk.APITimeoutError):
-            raise self._endpoint.timed_out(settings.timeout) from None
+            raise self._endpoint.timeout_error(settings.timeout) from None
         except sdk.APIError as error:
-            raise self._failure(error, settings) from None
+            raise self._translate_error(error, settings) from None
         try:
             answer = response.json()
         except (ValueError, RecursionError):
-            raise self._endpoint.malformed("an answer that is not JSON", response.text) from None
+            raise self._endpoint.protocol_error("an answer that is not JSON", response.text) from None
         return self._read_answer(answer, sent, response.headers)
 
     def _read_answer(self, answer: object, sent: dict[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
@@ -218,63 +218,63 @@ class ChatSystem(HostedSystem):
             raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
-    def _missing_reply(self, answer: object) -> NoReplyError:
+    def _missing_reply_error(self, answer: object) -> NoReplyError:
         """Return the error of an answer that has no reply in it."""
-        return self._endpoint.malformed("an answer without a reply in it", answer)
+        return self._endpoint.protocol_error("an answer without a reply in it", answer)
 
     def _read_content(self, content: list[Any]) -> tuple[Parts, str]:
         """Return a reply's parts, and a remark on any that are neither text nor thoughts; an error without a text."""
         parts = read_parts(content)
         types = some(parts.other_types, 3)
         if parts.other_types and not parts.text:
-            raise self._endpoint.malformed(f"a reply without text, in parts of the type {types}")
+            raise self._endpoint.protocol_error(f"a reply without text, in parts of the type {types}")
         return parts, f"parts of replies that are no text are left out: {types}" if types else ""
 
-    def _headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
+    def _request_headers(self, settings: Settings) -> dict[str, str]:  # noqa: ARG002 - for whoever overrides it
         return {"Content-Type": "application/json"}
 
-    def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
-        return self._body(messages, settings)
+        return self._encode_request(messages, settings)
 
     @contextlib.contextmanager
-    def _translated(self, seconds: float) -> Iterator[None]:
+    def _translate_errors(self, seconds: float) -> Iterator[None]:
         """Translate the SDK's errors, its transport's, and any that it stumbles over."""
         import httpx2
 
         try:
             yield
         except self._sdk.APITimeoutError:
-            raise self._endpoint.timed_out(seconds) from None
+            raise self._endpoint.timeout_error(seconds) from None
         except self._sdk.APIError as error:
-            raise self._failure(error, Settings()) from None
+            raise self._translate_error(error, Settings()) from None
         except TimeoutError:
-            raise self._endpoint.timed_out(seconds) from None
+            raise self._endpoint.timeout_error(seconds) from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
-            raise self._broken_off(error) from None
+            raise self._connection_error(error) from None
         except (httpx2.HTTPError, ValueError, TypeError, AttributeError, RecursionError):
-            raise self._endpoint.malformed("an answer that can't be read") from None
+            raise self._endpoint.protocol_error("an answer that can't be read") from None
 
-    def _body(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def _encode_request(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request; also the settings as sent."""
-        fields, sent = self._options(settings)
-        fields |= {"model": self.model} | self._more_fields(messages, settings)
-        marked = self._marked(messages)
+        fields, sent = self._request_options(settings)
+        fields |= {"model": self.model} | self._extra_fields(messages, settings)
+        marked = self._breakpoint_positions(messages)
         turns = b",".join(
-            _turn(message, self.mark if index in marked else b"") for index, message in enumerate(messages)
+            _encode_message(message, self.mark if index in marked else b"") for index, message in enumerate(messages)
         )
         return b'%s,"messages":[%s]}' % (json.dumps(fields).encode()[:-1], turns), sent
 
-    def _more_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - a hook
+    def _extra_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:  # noqa: ARG002 - a hook
         return {}
 
-    def _failure(self, error: Any, settings: Settings) -> NoReplyError:
+    def _translate_error(self, error: Any, settings: Settings) -> NoReplyError:
         """Translate an error of the SDK."""
         if isinstance(error, self._sdk.APIStatusError):
-            if self._out_of_quota(error):
-                return self._endpoint.out_of_quota(error.status_code, error.body)
-            wait = retry_after(error.response.headers)
-            return self._endpoint.refused(
+            if self._is_quota_error(error):
+                return self._endpoint.quota_error(error.status_code, error.body)
+            wait = read_retry_delay(error.response.headers)
+            return self._endpoint.status_error(
                 error.status_code,
                 error.body,
                 wait,
@@ -282,16 +282,16 @@ class ChatSystem(HostedSystem):
                 location=error.response.headers.get("location"),
             )
         if isinstance(error, self._sdk.APIConnectionError):
-            return self._broken_off(error.__cause__ or error)
-        return self._endpoint.malformed("an answer that can't be read")
+            return self._connection_error(error.__cause__ or error)
+        return self._endpoint.protocol_error("an answer that can't be read")
 
     @abc.abstractmethod
-    def _marked(self, messages: Sequence[Message]) -> Iterable[int]:
-        """Positions of the messages marked as ends of cached prefixes."""
+    def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
+        """Return the positions of the messages to mark as ends of cached prefixes."""
 
     @abc.abstractmethod
-    def _out_of_quota(self, error: Any) -> bool:
-        """Whether an error is about an account without credit."""
+    def _is_quota_error(self, error: Any) -> bool:
+        """Tell whether an error is about an account without credit."""
 
     @abc.abstractmethod
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -303,13 +303,13 @@ class ChatSystem(HostedSystem):
             await self._client.close()
             self._client = None
 
-    def _broken_off(self, error: object) -> NoReplyError:
+    def _connection_error(self, error: object) -> NoReplyError:
         """Return the error of an answer that broke off, or that is not read on."""
         import httpx2
 
         if isinstance(error, httpx2.DecodingError):
-            return self._endpoint.malformed(str(error))
-        return self._endpoint.disconnected(error)
+            return self._endpoint.protocol_error(str(error))
+        return self._endpoint.connection_error(error)
 
     async def _list_models(self) -> dict[str, dict[str, Any]] | str:
         import httpx2
@@ -320,13 +320,13 @@ class ChatSystem(HostedSystem):
         except self._sdk.APIConnectionError as error:
             if isinstance(error.__cause__, httpx2.DecodingError):
                 return UNREADABLE
-            raise self._endpoint.unreachable(error.__cause__ or error) from None
+            raise self._endpoint.unreachable_error(error.__cause__ or error) from None
         except self._sdk.APIStatusError as error:
             if error.status_code == 401:  # noqa: PLR2004 - Unauthorized
-                raise self._endpoint.unauthorised(401, error.body) from None
-            if elsewhere := self._endpoint.redirected(error.status_code, error.response.headers.get("location")):
+                raise self._endpoint.setup_authentication_error(401, error.body) from None
+            if elsewhere := self._endpoint.redirect_error(error.status_code, error.response.headers.get("location")):
                 raise elsewhere from None
-            return self._endpoint.why_unlisted(error.status_code, error.body)
+            return self._endpoint.list_failure_reason(error.status_code, error.body)
         except (self._sdk.APIError, ValueError, RecursionError):
             return UNREADABLE
         # A wrong address often answers with a web page, over which the SDKs' own lists stumble.
@@ -337,13 +337,13 @@ class ChatSystem(HostedSystem):
 
     async def _retrieve_model(self, models: Iterable[str]) -> dict[str, Any] | None:
         if self.listing.complete:
-            raise self._endpoint.unknown_model(self.model, models)
+            raise self._endpoint.unknown_model_error(self.model, models)
         path = f"{self.listing.path}/{quote(self.model, safe='')}"
         try:
             entry = await self._client.get(path, cast_to=object, options={"timeout": self.look_up_seconds})
         except self._sdk.NotFoundError as error:
             if self.listing.unknown(error):
-                raise self._endpoint.unknown_model(self.model, models) from None
+                raise self._endpoint.unknown_model_error(self.model, models) from None
             return None
         except (self._sdk.APIError, ValueError, RecursionError):
             return None
@@ -351,13 +351,15 @@ class ChatSystem(HostedSystem):
 
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
         return Readiness(
-            context=next((size for name in self.listing.context if (size := as_count(_named(entry, name)))), None),
+            context=next(
+                (size for name in self.listing.context if (size := as_count(_field_value(entry, name)))), None
+            ),
             # The day alone, also of "2026-10-23T00:00:00Z".
             shutdown=str(entry.get(self.listing.shutdown) or "")[:10] or None,
         )
 
 
-def _turn(message: Message, mark: bytes) -> bytes:
+def _encode_message(message: Message, mark: bytes) -> bytes:
     """Encode one message; a `mark` makes its end a cache breakpoint."""
     content = message.content_json
     if mark:
@@ -365,8 +367,8 @@ def _turn(message: Message, mark: bytes) -> bytes:
     return b'{"role":"%s","content":%s}' % (message.role.encode(), content)
 
 
-def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
-    """Positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
+def find_prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
+    """Return the positions of the ends of shared prefixes, and whether the conversation goes on after the last one.
 
     It does not where every question starts from the document again.
     """
@@ -374,29 +376,29 @@ def prefix_ends(messages: Sequence[Message]) -> tuple[list[int], bool]:
     return ends, bool(ends) and sum(message.role == "user" for message in messages[ends[-1] + 1 :]) > 1
 
 
-async def lines_in(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
+async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
     """Yield the lines of a file that comes in chunks, without empty ones; a ValueError for one that is no answer."""
-    rest = b""
+    remainder = b""
     async for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > LARGEST_LINE:
+        *lines, remainder = (remainder + chunk).split(b"\n")
+        if len(remainder) > MAX_LINE_BYTES:
             raise ValueError("a line is too long")
         for line in lines:
             if line.strip():
                 yield line
-    if rest.strip():
-        yield rest
+    if remainder.strip():
+        yield remainder
 
 
-def _named(entry: dict[str, Any], name: str) -> object:
-    """Value of a field, or after a dot of a field of an object in it."""
+def _field_value(entry: dict[str, Any], name: str) -> object:
+    """Return the value of a field; in a name with dots, of a field of an inner object."""
     *within, last = name.split(".")
     for outer in within:
-        entry = part(entry, outer)
+        entry = inner_object(entry, outer)
     return entry.get(last)
 
 
-def part(value: object, name: str) -> dict[str, Any]:
-    """Object in a field of an object; empty for anything else."""
+def inner_object(value: object, name: str) -> dict[str, Any]:
+    """Return the object in a field of an object; empty for anything else."""
     inner = value.get(name) if isinstance(value, dict) else None
     return inner if isinstance(inner, dict) else {}

@@ -36,7 +36,7 @@ _DECISIVE = (
 _TOKENS = ("tokenizer.json", "added_tokens.json", "tokenizer_config.json")
 
 
-def reasoning_parser(model: str, flags: Sequence[str]) -> str:
+def find_reasoning_parser(model: str, flags: Sequence[str]) -> str:
     """Return vLLM's name of the parser for a model in a folder here or in the Hugging Face cache; empty if unsure.
 
     `flags` are the user's own for the server.
@@ -46,11 +46,11 @@ def reasoning_parser(model: str, flags: Sequence[str]) -> str:
     if folder is None:
         return ""
     settings = _read_json(folder / "tokenizer_config.json")
-    template = _chat_template(folder, settings)
+    template = _read_chat_template(folder, settings)
     if _OPEN not in template or not _knows_marks(folder):
         return ""
     texts = {name: _token_text(settings.get(name)) for name in ("bos_token", "eos_token", "pad_token", "unk_token")}
-    turn, without = (_render_turn(template, texts | more) for more in ({}, {"enable_thinking": False}))
+    turn, without = (_render_turn(template, texts | switches) for switches in ({}, {"enable_thinking": False}))
     # It opens the thoughts itself, or closes them at once where they are switched off, which they are not by default.
     thinks = turn.endswith(_OPEN) or (bool(turn) and not turn.endswith(_CLOSE) and without.endswith(_CLOSE))
     return next((parser for mark, parser in _FAMILIES if mark in turn or mark in template), "") if thinks else ""
@@ -70,7 +70,7 @@ def _model_folder(model: str) -> Path | None:
         return None
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Return the text of a file; empty where there is none that can be read."""
     try:
         return path.read_text(encoding="utf-8") if path.stat().st_size <= JSON.size else ""
@@ -80,22 +80,22 @@ def _read(path: Path) -> str:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        fields = json.loads(_read(path) or "{}")
+        fields = json.loads(_read_text(path) or "{}")
     except (ValueError, RecursionError):
         return {}
     return fields if isinstance(fields, dict) else {}
 
 
-def _chat_template(folder: Path, settings: dict[str, Any]) -> str:
+def _read_chat_template(folder: Path, settings: dict[str, Any]) -> str:
     """Return the chat template; empty where there is none, or several."""
-    alone = _read(folder / "chat_template.jinja") or _read_json(folder / "chat_template.json").get("chat_template")
+    alone = _read_text(folder / "chat_template.jinja") or _read_json(folder / "chat_template.json").get("chat_template")
     template = alone or settings.get("chat_template")
     return template if isinstance(template, str) else ""
 
 
 def _knows_marks(folder: Path) -> bool:
     """Tell whether both marks are tokens of the model's, without which vLLM's parsers don't start."""
-    contents = [_read(folder / name) for name in _TOKENS]
+    contents = [_read_text(folder / name) for name in _TOKENS]
     lists = [
         text for name, text in zip(_TOKENS, contents, strict=True) if name != _TOKENS[-1] or "added_tokens_" in text
     ]

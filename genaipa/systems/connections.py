@@ -16,19 +16,19 @@ _MOST = 1000
 
 
 class Connections(Bounded, Httpx2AiohttpClient):
-    """One pool of connections; the environment's proxies apply where `by_proxy`.
+    """One pool of connections; the environment's proxies apply where `use_proxy`.
 
     No redirect is followed: it would take the document along, and with some vendors the key.
     """
 
     of_json = True
 
-    def __init__(self, *, by_proxy: bool) -> None:
+    def __init__(self, *, use_proxy: bool) -> None:
         super().__init__(
             verify=ssl_context(),
             limits=httpx2.Limits(max_connections=_MOST),
             follow_redirects=False,
-            trust_env=by_proxy,
+            trust_env=use_proxy,
         )
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:

@@ -55,24 +55,26 @@ class Tariff:
     cached_share: float = 1.0
     """Part of the price of what came from a cache that is paid."""
 
-    def in_batches(self, cached: float = BATCH_SHARE) -> Tariff:
-        """The tariff of calls handed in as a batch; `cached` is paid of the price of what comes from a cache."""
+    def to_batch_tariff(self, cached_share: float = BATCH_SHARE) -> Tariff:
+        """Return the tariff of calls handed in as a batch; `cached` is paid of the price of what comes from a cache."""
         label = f"{self.label}, half of it in batches"
-        return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached)
+        return dataclasses.replace(self, label=label, share=BATCH_SHARE, cached_share=cached_share)
 
     def cost(self, usage: Usage) -> float:
-        """Dollars for one call, or for a sum of calls within the model's base tier."""
-        cost = self.share * self._full(usage)
+        """Return the dollars for one call, or for a sum of calls within the model's base tier."""
+        cost = self.share * self._full_price(usage)
         if usage.cached and self.cached_share != self.share:
-            cost += (self.cached_share - self.share) * self._full(type(usage)(input=usage.cached, cached=usage.cached))
+            cost += (self.cached_share - self.share) * self._full_price(
+                type(usage)(input=usage.cached, cached=usage.cached)
+            )
         return cost
 
-    def _full(self, usage: Usage) -> float:
+    def _full_price(self, usage: Usage) -> float:
         # Some servers count what came from the cache beside the input, not in it.
         usage = replace(usage, input=max(usage.input, usage.cached + usage.cache_write))
         price = self.price or _flat_price(self.provider, self.model)
         if price is None:
-            return _listed(self.provider, self.model, usage.input, usage.cached, usage.cache_write, usage.output)
+            return _table_price(self.provider, self.model, usage.input, usage.cached, usage.cache_write, usage.output)
         cached = price.input if price.cached is None else price.cached
         written = price.input if price.cache_write is None else price.cache_write
         fresh = usage.input - usage.cached - usage.cache_write
@@ -80,8 +82,10 @@ class Tariff:
         return (dollars + usage.output * price.output) / 1e6
 
 
-def _listed(provider: str, model: str, tokens: int = 0, cached: int = 0, written: int = 0, output: int = 0) -> float:
-    """Dollars by the tables of genai-prices."""
+def _table_price(
+    provider: str, model: str, tokens: int = 0, cached: int = 0, written: int = 0, output: int = 0
+) -> float:
+    """Return the dollars by the tables of genai-prices."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
@@ -91,29 +95,29 @@ def _listed(provider: str, model: str, tokens: int = 0, cached: int = 0, written
 
 @cache
 def _flat_price(provider: str, model: str) -> Price | None:
-    """A model's prices by these tables, which take half a millisecond for each call; None if they have tiers."""
-    found = []
+    """Return a model's prices by these tables, which take half a millisecond for each call; None if they have tiers."""
+    prices = []
     for size in (1_000, 100_000, 10_000_000):
         sizes = {
-            "input": _listed(provider, model, tokens=size),
-            "output": _listed(provider, model, output=size),
-            "cached": _listed(provider, model, tokens=size, cached=size),
-            "cache_write": _listed(provider, model, tokens=size, written=size),
+            "input": _table_price(provider, model, tokens=size),
+            "output": _table_price(provider, model, output=size),
+            "cached": _table_price(provider, model, tokens=size, cached=size),
+            "cache_write": _table_price(provider, model, tokens=size, written=size),
         }
-        found.append({name: round(cost / size * 1e6, 9) for name, cost in sizes.items()})
-    return Price(**found[0], as_of="") if found[0] == found[1] == found[2] else None
+        prices.append({name: round(cost / size * 1e6, 9) for name, cost in sizes.items()})
+    return Price(**prices[0], as_of="") if prices[0] == prices[1] == prices[2] else None
 
 
 FREE = Tariff(label="free", price=Price(input=0, output=0, as_of=""))
 
 
-def own_tariff(price: Price) -> Tariff:
-    """Tariff set by a catalog entry."""
+def tariff_from_price(price: Price) -> Tariff:
+    """Return the tariff that a catalog entry sets."""
     return Tariff(label=f"catalog, {price.as_of}", price=price)
 
 
 def find_tariff(provider: str, model: str) -> Tariff | None:
-    """Tariff of a hosted model; None if its price is unknown."""
+    """Return the tariff of a hosted model; None if its price is unknown."""
     from genai_prices import Usage as Priced
     from genai_prices import calc_price
 
@@ -125,15 +129,15 @@ def find_tariff(provider: str, model: str) -> Tariff | None:
     return Tariff(label=f"genai-prices {version('genai-prices')}, for {today}", provider=provider, model=model)
 
 
-def known_context(provider: str, model: str) -> int | None:
-    """Context of a hosted model in tokens, from the price tables."""
+def find_context(provider: str, model: str) -> int | None:
+    """Return the context of a hosted model in tokens, from the price tables."""
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+        _, model_info = get_snapshot().find_provider_model(model, None, provider, None)
     except LookupError:
         return None
-    return found.context_window
+    return model_info.context_window
 
 
 CHARACTERS_PER_TOKEN = 4.0
@@ -155,28 +159,28 @@ class TokenCounter:
     rate: float = CHARACTERS_PER_TOKEN
 
 
-def usual_tokens(text: str) -> int:
-    """The tokens that a text comes to by its length alone, in bytes: a Chinese character is nearly one, not a quarter.
+def estimate_tokens(text: str) -> int:
+    """Estimate the tokens of a text by its length in bytes: a Chinese character is nearly one, not a quarter.
 
     Tokenizers work on UTF-8, in which a letter of Latin script is a byte, of Cyrillic two, of Thai or Chinese three.
     """
     return math.ceil(len(text.encode("utf-8", "surrogatepass")) / CHARACTERS_PER_TOKEN)
 
 
-def estimated() -> TokenCounter:
-    """Counter by length alone."""
-    return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters a token", usual_tokens, guess=True)
+def make_estimate_counter() -> TokenCounter:
+    """Make a counter that goes by length alone."""
+    return TokenCounter(f"estimate: {CHARACTERS_PER_TOKEN:g} characters a token", estimate_tokens, guess=True)
 
 
-def measured(tokens: int, characters: int, by: str) -> TokenCounter:
-    """Counter by length, at the rate that the system itself measured on this document."""
+def make_measured_counter(tokens: int, characters: int, by: str) -> TokenCounter:
+    """Make a counter that goes by length, at the rate that the system itself measured on this document."""
     rate = characters / max(1, tokens)
     label = f"{by}, {rate:.2f} characters a token on this document"
     return TokenCounter(label, lambda text: math.ceil(len(text) / rate), rate=rate)
 
 
 def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
-    """Counter with OpenAI's tokenizer; None without its package or vocabulary."""
+    """Make a counter with OpenAI's tokenizer; None without its package or vocabulary."""
     try:
         import tiktoken
         from tiktoken.model import encoding_name_for_model
@@ -186,11 +190,11 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
         name = encoding_name_for_model(model)
     except KeyError:
         name = "o200k_base"
-    if offline and not _vocabulary_is_cached(name):
+    if offline and not _is_vocabulary_cached(name):
         return None
     # tiktoken downloads without a time-out of its own; a daemon thread may be left behind, a join can't hang.
     loaded: list[tiktoken.Encoding] = []
-    thread = threading.Thread(target=_load, args=(name, loaded), daemon=True)
+    thread = threading.Thread(target=_load_encoding, args=(name, loaded), daemon=True)
     thread.start()
     thread.join(_VOCABULARY_TIMEOUT)
     if not loaded:
@@ -199,7 +203,7 @@ def tiktoken_counter(model: str, *, offline: bool) -> TokenCounter | None:
     return TokenCounter(f"tiktoken {name}", lambda text: len(encoding.encode_ordinary(text)))
 
 
-def _load(name: str, into: list[object]) -> None:
+def _load_encoding(name: str, into: list[object]) -> None:
     import tiktoken
 
     try:
@@ -208,9 +212,9 @@ def _load(name: str, into: list[object]) -> None:
         return
 
 
-def _vocabulary_is_cached(name: str) -> bool:
-    """Whether tiktoken would find the vocabulary on disk (its own rule: SHA-1 of the address)."""
+def _is_vocabulary_cached(name: str) -> bool:
+    """Tell whether tiktoken would find the vocabulary on disk (its own rule: SHA-1 of the address)."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
-    here = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
+    cache_folder = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
     address = _VOCABULARIES.format(name)
-    return (here / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()).is_file()
+    return (cache_folder / hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()).is_file()

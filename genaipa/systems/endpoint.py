@@ -32,11 +32,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clipped, nearest
+from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, nearest
 from genaipa.files.certificates import certificate_refused
 from genaipa.files.text import split_url
-from genaipa.systems.base import MOST_TOKENS, unsupported_schema
-from genaipa.systems.provider import known_keys, mask, redact
+from genaipa.systems.base import MAX_TOKENS, schema_error
+from genaipa.systems.provider import environment_keys, mask_keys, redact
 from genaipa.words import printable
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ _NEVER = frozenset({501, 505})
 _NOT_FOUND = 404
 _FAULT = 500
 _UNAUTHORISED = frozenset({401, 403})
-WORDED = {
+STATUS_BY_WORD = {
     **dict.fromkeys(("rate_limit_error", "rate_limit_exceeded", "RESOURCE_EXHAUSTED", "too_many_requests"), 429),
     **dict.fromkeys(("authentication_error", "invalid_api_key", "UNAUTHENTICATED"), 401),
     **dict.fromkeys(("invalid_request_error", "context_length_exceeded", "INVALID_ARGUMENT", "BadRequestError"), 400),
@@ -131,22 +131,22 @@ class Endpoint:
     address_variable: str
     key_variable: str
     key: str | None = field(default=None, repr=False)
-    ends: str = ""
+    url_suffix: str = ""
     """Usual end of an address of this protocol, such as `/v1`."""
 
     @property
-    def by_proxy(self) -> bool:
+    def uses_proxy(self) -> bool:
         """Whether the environment's proxy applies: never to this machine."""
         return not is_loopback(self.address)
 
     def one_line(self, text: str) -> str:
         """Put a text on one line, without keys and request ids, cut to `LONGEST_MESSAGE`."""
         # Keys go before the text is cut, so that no part of one is left at the end.
-        text = mask(text, known_keys())[:_SEARCHED]
+        text = mask_keys(text, environment_keys())[:_SEARCHED]
         line = printable(" ".join(_REQUEST_ID.sub("…", redact(text, self.key)).split()))
         return line if len(line) <= LONGEST_MESSAGE else line[: LONGEST_MESSAGE - 1] + "…"
 
-    def refused(
+    def status_error(
         self,
         status: int,
         body: object,
@@ -155,146 +155,154 @@ class Endpoint:
         structured: bool = False,
         location: str | None = None,
     ) -> TransientError | PermanentError:
-        """Error for an HTTP status and body (JSON or text); `structured` if a reply by a schema was asked for.
+        """Return the error for an HTTP status and body (JSON or text); `structured` if a schema was asked for.
 
         `location` is where a redirect leads.
         """
-        said = error_text(body)
+        text = error_text(body)
         if status in _UNAUTHORISED:
-            return self.key_refused(status, body)
-        hint = f" ({self._lacking_end()})" if status == _NOT_FOUND and self._lacking_end() else ""
-        message = self.one_line(f"{self.system} answered {status}{hint}: {said}")
+            return self.authentication_error(status, body)
+        hint = f" ({self._suffix_hint()})" if status == _NOT_FOUND and self._suffix_hint() else ""
+        message = self.one_line(f"{self.system} answered {status}{hint}: {text}")
         if status in _REDIRECTS:
-            message = self._redirected(status, location)
+            message = self._redirect_message(status, location)
         if status in _FATAL:
-            return self._fatal(message, _FATAL[status], status)
+            return self._fatal_error(message, _FATAL[status], status)
         if status in _OVERLOAD:
             kind = _OVERLOAD[status]
             return TransientError(message, kind=kind, status=status, retry_after=retry_after, overload=True)
-        told = f"{said} {' '.join(_error_words(body))}"[:_SEARCHED]
-        too_long = _is_too_long(told)
-        passing = 500 <= status < 600 and status not in _NEVER and not (too_long and status == _FAULT)  # noqa: PLR2004
-        if status in _TRY_AGAIN or passing:
+        text_and_words = f"{text} {' '.join(_error_words(body))}"[:_SEARCHED]
+        too_long = _is_too_long(text_and_words)
+        is_transient = 500 <= status < 600 and status not in _NEVER and not (too_long and status == _FAULT)  # noqa: PLR2004
+        if status in _TRY_AGAIN or is_transient:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
-        if structured and _SCHEMA.search(said[:_SEARCHED]):
-            return unsupported_schema(self.system, self.one_line(said), status)
-        message = f"{clipped(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
+        if structured and _SCHEMA.search(text[:_SEARCHED]):
+            return schema_error(self.system, self.one_line(text), status)
+        message = f"{clip(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
     def find_error(
         self, body: object, headers: Mapping[str, str], *, structured: bool = False
     ) -> TransientError | PermanentError | None:
-        """Return error that the body of a success tells of; None for a body without one."""
+        """Return the error that the body of a success states; None for a body without one."""
         error = body.get("error") if isinstance(body, dict) else None
         if not error:
             return None
         detail = error if isinstance(error, dict) else {}
-        words, wait = _error_words(body), retry_after(headers)
+        words, wait = _error_words(body), read_retry_delay(headers)
         if "insufficient_quota" in words:
-            return self.out_of_quota(WORDED["insufficient_quota"], body)
+            return self.quota_error(STATUS_BY_WORD["insufficient_quota"], body)
         stated = [_http_status(detail.get(name)) for name in ("code", "status", "status_code", "http_status")]
-        status = next(filter(None, [*stated, *map(WORDED.get, words)]), None)
+        status = next(filter(None, [*stated, *map(STATUS_BY_WORD.get, words)]), None)
         if status is None and not _is_too_long(error_text(body)[:_SEARCHED]):
             message = self.one_line(f"{self.system} answered with an error: {error_text(body)}")
             return TransientError(message, kind="server", retry_after=wait)
         if wait is None and isinstance(metadata := detail.get("metadata"), dict):
             passed = metadata.get("headers")
-            wait = retry_after({str(k).lower(): str(v) for k, v in passed.items()} if isinstance(passed, dict) else {})
-        return self.refused(status or 400, body, wait, structured=structured)
+            wait = read_retry_delay(
+                {str(k).lower(): str(v) for k, v in passed.items()} if isinstance(passed, dict) else {}
+            )
+        return self.status_error(status or 400, body, wait, structured=structured)
 
-    def redirected(self, status: int, location: str | None) -> NotReadyError | None:
-        """Error of a server that redirects before the run; None for any other status."""
+    def redirect_error(self, status: int, location: str | None) -> NotReadyError | None:
+        """Return the error of a server that redirects before the run; None for any other status."""
         if status not in _REDIRECTS:
             return None
-        return NotReadyError(self._redirected(status, location), kind="bad-request", status=status)
+        return NotReadyError(self._redirect_message(status, location), kind="bad-request", status=status)
 
-    def _redirected(self, status: int, location: str | None) -> str:
+    def _redirect_message(self, status: int, location: str | None) -> str:
         try:
             # Without what may be a secret in it.
             to = urllib.parse.urljoin(f"{self.address}/", location or "").partition("?")[0]
         except ValueError:
             to = "what is no address"
-        said = f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
-        return self.one_line(f"{said}; if that is the right server, set {self.address_variable} to it.")
+        message = (
+            f"{self.system} answered {status}: {self.address} redirects to {to}, which gets neither key nor document"
+        )
+        return self.one_line(f"{message}; if that is the right server, set {self.address_variable} to it.")
 
-    def _lacking_end(self) -> str:
+    def _suffix_hint(self) -> str:
         """Hint at an address without its usual end."""
         path = urllib.parse.urlsplit(self.address).path
-        return f"does {self.address_variable} lack {self.ends} at its end?" if self.ends and "/v" not in path else ""
+        return (
+            f"does {self.address_variable} lack {self.url_suffix} at its end?"
+            if self.url_suffix and "/v" not in path
+            else ""
+        )
 
     @property
     def _host_name(self) -> str:
         return urllib.parse.urlsplit(self.address).netloc.rpartition("@")[2]
 
     @property
-    def _reached(self) -> str:
-        proxy = proxy_of(self.address)
+    def _address_text(self) -> str:
+        proxy = find_proxy(self.address)
         return f"{self.address} through the proxy {proxy[1]} ({proxy[0]})" if proxy else self.address
 
-    def _fatal(self, said: str, kind: str, status: int) -> PermanentError:
-        return PermanentError(self.one_line(said), kind=kind, status=status, fatal=True)
+    def _fatal_error(self, message: str, kind: str, status: int) -> PermanentError:
+        return PermanentError(self.one_line(message), kind=kind, status=status, fatal=True)
 
-    def out_of_quota(self, status: int, body: object) -> PermanentError:
-        """Error of an account without credit."""
-        said = f"{self.system}: the quota of the key in {self.key_variable} is used up: {error_text(body)}"
-        return self._fatal(said, "quota", status)
+    def quota_error(self, status: int, body: object) -> PermanentError:
+        """Return the error of an account without credit."""
+        message = f"{self.system}: the quota of the key in {self.key_variable} is used up: {error_text(body)}"
+        return self._fatal_error(message, "quota", status)
 
-    def key_refused(self, status: int, body: object) -> PermanentError:
-        """Error of a refused key."""
-        said = f"{self.system} refused the key in {self.key_variable} ({status}): {error_text(body)}"
-        return self._fatal(said, "authentication", status)
+    def authentication_error(self, status: int, body: object) -> PermanentError:
+        """Return the error of a refused key."""
+        message = f"{self.system} refused the key in {self.key_variable} ({status}): {error_text(body)}"
+        return self._fatal_error(message, "authentication", status)
 
-    def timed_out(self, seconds: float) -> TransientError:
-        """Error of a call without an answer in time."""
-        said = f"{self.system} gave no answer within {seconds:g} s; a slow server needs a higher --timeout."
-        return TransientError(said, kind="timeout")
+    def timeout_error(self, seconds: float) -> TransientError:
+        """Return the error of a call without an answer in time."""
+        message = f"{self.system} gave no answer within {seconds:g} s; a slow server needs a higher --timeout."
+        return TransientError(message, kind="timeout")
 
-    def disconnected(self, cause: object) -> TransientError:
-        """Error of a failed or broken connection."""
+    def connection_error(self, cause: object) -> TransientError:
+        """Return the error of a failed or broken connection."""
         if refused := certificate_refused(cause, self._host_name):
             return TransientError(self.one_line(f"{self.system}: {refused}."), kind="connection")
-        said = f"{self.system}: the connection to {self._reached} failed ({cause})."
-        return TransientError(self.one_line(said), kind="connection")
+        message = f"{self.system}: the connection to {self._address_text} failed ({cause})."
+        return TransientError(self.one_line(message), kind="connection")
 
-    def malformed(self, what: str, *body: object) -> TransientError:
-        """Error of an answer that breaks the protocol; of its `body` the kind and the first words are shown."""
-        shown = f" ({_first_words(body[0])})" if body else ""
-        return TransientError(self.one_line(f"{self.system} sent {what}{shown}."), kind="malformed-reply")
+    def protocol_error(self, problem: str, *body: object) -> TransientError:
+        """Return the error of an answer that breaks the protocol, with the kind and the first words of its `body`."""
+        excerpt = f" ({_first_words(body[0])})" if body else ""
+        return TransientError(self.one_line(f"{self.system} sent {problem}{excerpt}."), kind="malformed-reply")
 
-    def unreachable(self, cause: object) -> NotReadyError:
-        """Error of a server that does not answer before the run."""
+    def unreachable_error(self, cause: object) -> NotReadyError:
+        """Return the error of a server that does not answer before the run."""
         if refused := certificate_refused(cause, self._host_name):
             return NotReadyError(self.one_line(f"{self.system}: {refused}."), kind="connection")
-        proxy = proxy_of(self.address)
-        what, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
-        said = f"nothing answers at {self._reached} ({cause}); is the {what} right? {variable} sets it."
-        return NotReadyError(self.one_line(f"{self.system}: {said}"), kind="connection")
+        proxy = find_proxy(self.address)
+        target, variable = ("proxy", proxy[0]) if proxy else ("address", self.address_variable)
+        message = f"nothing answers at {self._address_text} ({cause}); is the {target} right? {variable} sets it."
+        return NotReadyError(self.one_line(f"{self.system}: {message}"), kind="connection")
 
-    def unauthorised(self, status: int, body: object) -> NotReadyError:
-        """Error of a key refused before the run."""
-        said = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
-        return NotReadyError(self.one_line(f"{self.system}: {said}"), kind="authentication", status=status)
+    def setup_authentication_error(self, status: int, body: object) -> NotReadyError:
+        """Return the error of a key refused before the run."""
+        message = f"{self.address} refuses the key in {self.key_variable} ({status}): {error_text(body)}"
+        return NotReadyError(self.one_line(f"{self.system}: {message}"), kind="authentication", status=status)
 
-    def unknown_model(self, model: str, models: Iterable[str]) -> NotReadyError:
-        """Error of a model that the server denies having."""
-        said = f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"
-        return NotReadyError(self.one_line(said), kind="not-found", status=_NOT_FOUND)
+    def unknown_model_error(self, model: str, models: Iterable[str]) -> NotReadyError:
+        """Return the error of a model that the server denies having."""
+        message = f"{self.system}: {self.address} has no model '{model}'{nearest(model, models)}"
+        return NotReadyError(self.one_line(message), kind="not-found", status=_NOT_FOUND)
 
-    def unlisted_model(self, model: str, models: Iterable[str]) -> str:
-        """Note on a model that the server neither lists nor denies."""
+    def missing_model_note(self, model: str, models: Iterable[str]) -> str:
+        """Return a note on a model that the server neither lists nor denies."""
         return self.one_line(f"{self.address} does not list the model '{model}'{nearest(model, models)}")
 
-    def why_unlisted(self, status: int, body: object) -> str:
-        """Why a server lists no models, as it says; empty if it is one that never does."""
+    def list_failure_reason(self, status: int, body: object) -> str:
+        """Return why a server lists no models, in its words; empty for a server that never lists any."""
         return "" if status in _LISTS_NOTHING else f"{status}: {error_text(body)}"
 
-    def unlisted(self, why: object) -> str:
-        """Note on a server whose models can't be listed."""
-        why = f"{why}; {self._lacking_end()}" if self._lacking_end() else why
-        return self.one_line(f"{self.address} does not list its models ({why}), so '{self.system}' was not checked.")
+    def missing_list_note(self, reason: object) -> str:
+        """Return a note on a server whose models can't be listed."""
+        reason = f"{reason}; {self._suffix_hint()}" if self._suffix_hint() else reason
+        return self.one_line(f"{self.address} does not list its models ({reason}), so '{self.system}' was not checked.")
 
 
-def need_sdk(system: str, provider: Provider, *more: str) -> None:
+def require_sdk(system: str, provider: Provider, *more: str) -> None:
     """Raise a NotReadyError, naming the extra to install, if the SDK or one more package of it is missing."""
     try:
         for package in (provider.sdk, *more):
@@ -310,47 +318,47 @@ def find_endpoint(provider: Provider, system: str, address: str | None = None) -
 
     `address` overrides the variable for a server started here.
     """
-    here = provider.at(system)
-    address = address or read_address(system, here.address) or here.default_address
+    server = provider.fill_server(system)
+    address = address or read_address(system, server.address) or server.default_address
     if not address:
         raise NotReadyError(
-            f"{system} needs an address: set {here.address}, for example to http://localhost:8080/v1.",
+            f"{system} needs an address: set {server.address}, for example to http://localhost:8080/v1.",
             kind="missing-address",
         )
-    keys, variables = [read_key(system, key) for key in here.keys], " or ".join(here.keys)
+    keys, variables = [read_key(system, key) for key in server.keys], " or ".join(server.keys)
     key = next(filter(None, keys), None)
-    if key is None and needs_key(here, address):
+    if key is None and needs_key(server, address):
         raise NotReadyError(
             f"{system} needs a key: set {variables} in the environment or in a file .env.", kind="missing-key"
         )
-    return Endpoint(system, address, here.address, variables, key, here.ends)
+    return Endpoint(system, address, server.address, variables, key, server.url_suffix)
 
 
 def needs_key(provider: Provider, address: str) -> bool:
-    """Whether requests to this address need a key."""
+    """Tell whether requests to this address need a key."""
     return provider.key_needed == "always" or (provider.key_needed == "elsewhere" and not is_loopback(address))
 
 
 def read_variable(name: str) -> str | None:
-    """Value of an environment variable; None if unset or blank."""
+    """Return the value of an environment variable; None if unset or blank."""
     return os.environ.get(name, "").strip() or None
 
 
 def read_key(system: str, variable: str) -> str | None:
-    """Key in an environment variable; None if unset; NotReadyError if no request can carry it."""
+    """Return the key in an environment variable; None if unset; NotReadyError if no request can carry it."""
     key = read_variable(variable)
-    wrong = next((place for place, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
-    if wrong is not None:
+    bad_position = next((position for position, sign in enumerate(key or "", 1) if not "!" <= sign <= "~"), None)
+    if bad_position is not None:
         raise NotReadyError(
-            f"{system}: the key in {variable} can't be sent: its character {wrong} is a blank or not plain ASCII; "
-            "copy the key once more.",
+            f"{system}: the key in {variable} can't be sent: its character {bad_position} is a blank or not plain "
+            "ASCII; copy the key once more.",
             kind="authentication",
         )
     return key
 
 
 def read_words(name: str) -> list[str]:
-    """Value of an environment variable, split as by a shell; UsageError if a shell couldn't."""
+    """Return the value of an environment variable, split as by a shell; UsageError if a shell couldn't."""
     try:
         return shlex.split(read_variable(name) or "")
     except ValueError as error:
@@ -358,7 +366,7 @@ def read_words(name: str) -> list[str]:
 
 
 def read_address(system: str, variable: str) -> str | None:
-    """Address in an environment variable; None if unset; NotReadyError if it is no URL."""
+    """Return the address in an environment variable; None if unset; NotReadyError if it is no URL."""
     address = read_variable(variable)
     if address is None:
         return None
@@ -376,7 +384,7 @@ def read_address(system: str, variable: str) -> str | None:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether a URL leads to this machine."""
+    """Tell whether a URL leads to this machine."""
     host = split_url(address).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return True
@@ -386,8 +394,8 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-def proxy_of(address: str) -> tuple[str, str] | None:
-    """Variable and address (without password) of the proxy for a URL; None without one."""
+def find_proxy(address: str) -> tuple[str, str] | None:
+    """Return the variable and the address (without password) of the proxy for a URL; None without one."""
     from urllib.request import proxy_bypass
 
     parts = urllib.parse.urlsplit(address)
@@ -400,8 +408,8 @@ def proxy_of(address: str) -> tuple[str, str] | None:
     return None
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by an answer's headers (milliseconds, seconds or a date), if they say."""
+def read_retry_delay(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait by an answer's headers (milliseconds, seconds or a date), if they say."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * unit
@@ -417,14 +425,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def as_count(value: object) -> int:
-    """Token count stated by a server; 0 for anything that can't be one."""
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+    """Return a token count that a server states; 0 for anything that can't be one."""
+    return value if type(value) is int and 0 < value <= MAX_TOKENS else 0
 
 
-def sent_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
-    """Sampling options to send: chosen, accepted by the model, and known to the protocol."""
-    chosen = settings.chosen()
-    return {name: chosen[name] for name in fields if name in chosen and name in accepts}
+def select_settings(settings: Settings, accepts: AbstractSet[str], fields: Mapping[str, str]) -> dict[str, Any]:
+    """Return the sampling options to send: set, accepted by the model, and in the protocol."""
+    options = settings.to_options()
+    return {name: options[name] for name in fields if name in options and name in accepts}
 
 
 def _error_words(body: object) -> list[str]:
@@ -435,9 +443,9 @@ def _error_words(body: object) -> list[str]:
     return [word for word in values if isinstance(word, str) and " " not in word]
 
 
-def _is_too_long(said: str) -> bool:
+def _is_too_long(text: str) -> bool:
     """Tell whether a server's words say that the prompt is longer than the model takes."""
-    return bool(_TOO_LONG.search(said) or (_TOO_MANY.search(said) and not _OF_REPLY.search(said)))
+    return bool(_TOO_LONG.search(text) or (_TOO_MANY.search(text) and not _OF_REPLY.search(text)))
 
 
 def _http_status(code: object) -> int | None:
@@ -457,11 +465,11 @@ def _first_words(body: object) -> str:
     else:
         kind, text = "text", body
     words = " ".join("".join(sign if sign.isprintable() else " " for sign in text[:_SEARCHED]).split())
-    return f"{kind}: {clipped(words, _FIRST)}" if words else "empty"
+    return f"{kind}: {clip(words, _FIRST)}" if words else "empty"
 
 
 def error_text(body: object) -> str:
-    """Message in an error's body: OpenAI's, Anthropic's, Google's or FastAPI's JSON, a proxy's page, text."""
+    """Return the message in an error's body: a vendor's or FastAPI's JSON, a proxy's page, text."""
     for _ in range(_DEEPEST):
         if isinstance(body, dict):
             body = next((body[name] for name in ("error", "message", "detail", "msg") if body.get(name)), None)

@@ -89,21 +89,24 @@ class ExtractiveSystem(BuiltinSystem):
         """Quote, summarise or acknowledge, as the last message asks; equal messages get equal replies."""
         last = messages[-1]
         if last.purpose in {"introduction", "part"}:
-            return _reply(READY)
-        shown = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
+            return _make_reply(READY)
+        document = "".join(message.carries for message in messages if message.purpose in {"introduction", "part"})
         if last.purpose == "summary-request":
-            return _reply(summarise(shown))
-        asked = _without_names(last.carries or last.content, messages)
-        found = _best(shown, asked)
-        return _reply(_quoted(shown, found), tuple(Passage(one.text, one.label) for one in found))
+            return _make_reply(summarise(document))
+        question = _strip_names(last.carries or last.content, messages)
+        sentences = _find_best_sentences(document, question)
+        return _make_reply(
+            _quote_sentences(document, sentences),
+            tuple(Passage(sentence.text, sentence.label) for sentence in sentences),
+        )
 
 
-def _reply(text: str, passages: tuple[Passage, ...] = ()) -> Reply:
+def _make_reply(text: str, passages: tuple[Passage, ...] = ()) -> Reply:
     return Reply(text, model=MODEL, passages=passages)
 
 
-def _without_names(question: str, messages: Sequence[Message]) -> str:
-    """The question without the names that introduced the document ("Does ACME …", "… the GDPR fines").
+def _strip_names(question: str, messages: Sequence[Message]) -> str:
+    """Return the question without the names that introduced the document ("Does ACME …", "… the GDPR fines").
 
     They say whose document it is, not what is asked about it, and where the document says "we" they would outweigh
     every other word.
@@ -115,34 +118,34 @@ def _without_names(question: str, messages: Sequence[Message]) -> str:
 
 
 def answer(document: str, question: str) -> str:
-    """The sentences of the document that match the question best, quoted, or that there are none."""
-    return _quoted(document, _best(document, question))
+    """Quote the sentences of the document that match the question best, or say that there are none."""
+    return _quote_sentences(document, _find_best_sentences(document, question))
 
 
-def _best(document: str, question: str) -> list[Sentence]:
-    return [] if document.strip() in {"", NO_SUMMARY} else _index(document).best(question)
+def _find_best_sentences(document: str, question: str) -> list[Sentence]:
+    return [] if document.strip() in {"", NO_SUMMARY} else _build_index(document).find_best(question)
 
 
-def _quoted(document: str, sentences: Iterable[Sentence]) -> str:
+def _quote_sentences(document: str, sentences: Iterable[Sentence]) -> str:
     if not document.strip():
         return UNKNOWN
     lines, lead = [], ""
     for sentence in sentences:
         before = f'"{sentence.lead}" ' if sentence.lead not in {"", lead} else ""
-        lines.append(f'{before}"{sentence.text}"{_in_brackets(sentence.label, "()")}')
+        lines.append(f'{before}"{sentence.text}"{_format_label(sentence.label, "()")}')
         lead = sentence.lead
     return "\n".join(lines) or language_to_search(document).not_said
 
 
 def summarise(document: str) -> str:
-    """About 350 words in the document's own sentences, in its order, as a list, each with its section."""
+    """Return about 350 words in the document's own sentences, in its order, as a list, each with its section."""
     if not document.strip():
         return NO_SUMMARY
-    chosen = _index(document).central(SUMMARY_WORDS)
-    return "\n".join(f"- {sentence.text}{_in_brackets(sentence.label, '[]')}" for sentence in chosen) or NO_SUMMARY
+    chosen = _build_index(document).choose_central(SUMMARY_WORDS)
+    return "\n".join(f"- {sentence.text}{_format_label(sentence.label, '[]')}" for sentence in chosen) or NO_SUMMARY
 
 
-def _in_brackets(label: str, brackets: str) -> str:
+def _format_label(label: str, brackets: str) -> str:
     return f" {brackets[0]}{label}{brackets[1]}" if label else ""
 
 
@@ -164,30 +167,30 @@ class Sentence:
 
 
 def split_sentences(document: str) -> list[Sentence]:
-    """The sentences of a document in order, as they read.
+    """Return the sentences of a document in order, as they read.
 
     Headings are none, nor are the words that lead in a list.
     """
     sections, language = find_sections(document), language_to_search(document)
     reading = read(document)
     starts = [reading.place(section.start) for section in sections]
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     lead, led_by, before = "", "", ""
-    for start, end, mark in _blocks(reading.text, set(starts)):
-        if mark != before and found and found[-1].text.endswith(":"):
-            lead, led_by = found.pop().text, before
+    for start, end, mark in _split_blocks(reading.text, set(starts)):
+        if mark != before and sentences and sentences[-1].text.endswith(":"):
+            lead, led_by = sentences.pop().text, before
         elif mark in {"", led_by}:
             lead = ""
         before = mark
         for first, last in _sentence_bounds(reading.text, start, end, language):
             at = bisect_right(starts, first) - 1
             label, title = (sections[at].label, sections[at].title) if at >= 0 else ("", "")
-            found.append(Sentence(reading.text[first:last], label, title, at, lead, *reading.span(first, last)))
-    return found
+            sentences.append(Sentence(reading.text[first:last], label, title, at, lead, *reading.span(first, last)))
+    return sentences
 
 
-def _blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
-    """Start, end and kind of mark ("-", "1.", "(a)", none) of every paragraph and list item; headings left out."""
+def _split_blocks(document: str, heading_starts: set[int]) -> list[tuple[int, int, str]]:
+    """Return start, end and mark ("-", "1.", "(a)", none) of every paragraph and list item; headings are left out."""
     blocks: list[tuple[int, int, str]] = []
     goes_on = False
     for line in re.finditer(r"^.*$", document, re.MULTILINE):
@@ -220,7 +223,7 @@ def _sentence_bounds(document: str, start: int, end: int, language: Language) ->
 
 
 @lru_cache(maxsize=16)
-def _index(document: str) -> SearchableSentences:
+def _build_index(document: str) -> SearchableSentences:
     return SearchableSentences(document)
 
 
@@ -231,56 +234,60 @@ class SearchableSentences:
         self._language = language_to_search(document)
         # One or two words ("Overview.", "crash logs") answer nothing, but score high for being short.
         self.sentences = [
-            one
-            for one in split_sentences(document)
-            if count_words(one.text, HALF) > 2 and self._words_of(one.text)  # noqa: PLR2004
+            sentence
+            for sentence in split_sentences(document)
+            if count_words(sentence.text, HALF) > 2 and self._content_words(sentence.text)  # noqa: PLR2004
         ]
-        self._words = [self._words_of(sentence.text) for sentence in self.sentences]
+        self._words = [self._content_words(sentence.text) for sentence in self.sentences]
         # A sentence is found by the words of its section's title, and of its list's lead-in, as well as by its own.
-        self._found_by = [self._words_of(f"{one.text} {one.title} {one.lead}") for one in self.sentences]
-        self._sentences_with = Counter(word for words in self._found_by for word in set(words))
+        self._search_words = [
+            self._content_words(f"{sentence.text} {sentence.title} {sentence.lead}") for sentence in self.sentences
+        ]
+        self._sentence_counts = Counter(word for words in self._search_words for word in set(words))
 
-    def _words_of(self, text: str) -> list[str]:
+    def _content_words(self, text: str) -> list[str]:
         return content_words(text, self._language)
 
     @cached_property
-    def _by_sentence(self) -> Any:
-        return index_words(self._found_by)
+    def _sentence_index(self) -> Any:
+        return index_words(self._search_words)
 
     @cached_property
-    def _by_passage(self) -> Any:
-        return index_words([self._passage(position) for position in range(len(self.sentences))])
+    def _passage_index(self) -> Any:
+        return index_words([self._passage_words(position) for position in range(len(self.sentences))])
 
-    def _passage(self, position: int) -> list[str]:
-        """Words of a sentence and of its neighbours in the same section."""
+    def _passage_words(self, position: int) -> list[str]:
+        """Return the words of a sentence and of its neighbours in the same section."""
         section = self.sentences[position].section
         around = range(max(0, position - NEIGHBOURS), min(len(self.sentences), position + NEIGHBOURS + 1))
         neighbours = [near for near in around if near != position and self.sentences[near].section == section]
-        return self._found_by[position] + [word for near in neighbours for word in self._words[near]]
+        return self._search_words[position] + [word for near in neighbours for word in self._words[near]]
 
-    def best(self, question: str) -> list[Sentence]:
-        """Up to three sentences that answer the question, in the document's order; none if it seems silent."""
-        asked = question_words(question, self._language, self._sentences_with)
-        if not asked or not self.sentences:
+    def find_best(self, question: str) -> list[Sentence]:
+        """Return up to three sentences that answer the question, in the document's order; none if it seems silent."""
+        words = question_words(question, self._language, self._sentence_counts)
+        if not words or not self.sentences:
             return []
-        scores = (self._by_sentence.get_scores(asked) + PASSAGE_WEIGHT * self._by_passage.get_scores(asked)).tolist()
+        scores = (
+            self._sentence_index.get_scores(words) + PASSAGE_WEIGHT * self._passage_index.get_scores(words)
+        ).tolist()
         ranked = sorted(range(len(scores)), key=lambda position: -scores[position])
         chosen = [position for position in ranked[:QUOTES] if scores[position] >= NEAR_BEST * scores[ranked[0]]]
-        if max(self._share(asked, position) for position in chosen) < SHARE_NEEDED:
+        if max(self._question_share(words, position) for position in chosen) < SHARE_NEEDED:
             return []
         return [self.sentences[position] for position in sorted(chosen)]
 
-    def _share(self, asked: list[str], position: int) -> float:
-        """The share of the question that a sentence has: 0 to 1, rare words counting more."""
-        found = sum(self._rarity(word) for word in asked if word in self._found_by[position])
-        return found / sum(map(self._rarity, asked))
+    def _question_share(self, question: list[str], position: int) -> float:
+        """Return the share of the question that a sentence has: 0 to 1, rare words counting more."""
+        matched_weight = sum(self._word_rarity(word) for word in question if word in self._search_words[position])
+        return matched_weight / sum(map(self._word_rarity, question))
 
-    def _rarity(self, word: str) -> float:
-        having = self._sentences_with[word]
-        return math.log(1 + (len(self.sentences) - having + 0.5) / (having + 0.5))
+    def _word_rarity(self, word: str) -> float:
+        sentences_with_word = self._sentence_counts[word]
+        return math.log(1 + (len(self.sentences) - sentences_with_word + 0.5) / (sentences_with_word + 0.5))
 
-    def central(self, budget: int) -> list[Sentence]:
-        """Sentences of about `budget` words in all: from each stretch of the document the most central one.
+    def choose_central(self, budget: int) -> list[Sentence]:
+        """Choose sentences of about `budget` words in all: from each stretch of the document the most central one.
 
         Central is the sentence whose words are the most frequent ones on average (SumBasic, Nenkova and Vanderwende
         2005); a word that was chosen counts for less afterwards, so that the next sentence says something else.
@@ -289,8 +296,8 @@ class SearchableSentences:
         candidates = candidates or list(range(len(self.sentences)))
         lengths = [count_words(self.sentences[at].text, HALF) for at in candidates]
         stretches = min(len(candidates), max(1, round(budget * len(candidates) / max(1, sum(lengths)))))
-        total = self._sentences_with.total()
-        weight = {word: count / total for word, count in self._sentences_with.items()}
+        total = self._sentence_counts.total()
+        weight = {word: count / total for word, count in self._sentence_counts.items()}
         chosen: list[Sentence] = []
         for number in range(stretches):
             stretch = candidates[number * len(candidates) // stretches : (number + 1) * len(candidates) // stretches]
@@ -302,7 +309,7 @@ class SearchableSentences:
 
 
 def _is_statement(text: str) -> bool:
-    """Whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
+    """Tell whether a sentence can stand alone in a summary: neither a fragment, nor a list's lead-in, nor endless."""
     begun = text[0].isalpha() and not text[0].islower()
     ended = text[-1] in f"{ENDS}{STOPS}".replace("?", "")
     return ended and begun and 8 <= count_words(text, HALF) <= 50  # noqa: PLR2004 - words, by eye

@@ -13,9 +13,26 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Readiness, Reply, Settings, Usage, unclear, without_bounds
-from genaipa.systems.chat import BATCH_BYTES, BATCH_SECONDS, LARGEST_LINE, MOST_LISTED, HostedSystem, part
-from genaipa.systems.endpoint import UNREADABLE, as_count, error_text, retry_after
+from genaipa.systems.base import (
+    UNDONE,
+    BatchState,
+    Finish,
+    Readiness,
+    Reply,
+    Settings,
+    Usage,
+    flag_lost_submission,
+    strip_bounds,
+)
+from genaipa.systems.chat import (
+    BATCH_SECONDS,
+    MAX_BATCH_BYTES,
+    MAX_LINE_BYTES,
+    MAX_LISTED_BATCHES,
+    HostedSystem,
+    inner_object,
+)
+from genaipa.systems.endpoint import UNREADABLE, as_count, error_text, read_retry_delay
 from genaipa.systems.provider import Provider
 
 if TYPE_CHECKING:
@@ -53,18 +70,18 @@ class GoogleSystem(HostedSystem):
         address="GOOGLE_GEMINI_BASE_URL",
         default_address="https://generativelanguage.googleapis.com",
         hosted=True,
-        betrayed_by=r"gemini|gemma|\bbard\b|google|\bpalm\b|lamda",
-        known_as="Gemini, Gemma, Bard, Google Bard, PaLM, LaMDA, Google AI, Google DeepMind, DeepMind, Google",
+        model_pattern=r"gemini|gemma|\bbard\b|google|\bpalm\b|lamda",
+        self_names="Gemini, Gemma, Bard, Google Bard, PaLM, LaMDA, Google AI, Google DeepMind, DeepMind, Google",
     )
     fields: ClassVar[dict[str, str]] = {"temperature": "temperature", "seed": "seed", "max_tokens": "max_output_tokens"}
     takes_batches = True
     cached_in_batches = 1.0
     most_lines = 100_000
-    most_bytes = BATCH_BYTES
+    most_bytes = MAX_BATCH_BYTES
 
     _transport: httpx2.AsyncClient
 
-    def _connect(self) -> None:
+    def _make_client(self) -> None:
         from google import genai
 
         from genaipa.files.certificates import ssl_context
@@ -72,7 +89,7 @@ class GoogleSystem(HostedSystem):
         # Of a reply's finish that it doesn't know yet, the SDK warns whoever looks at the terminal.
         warnings.filterwarnings("ignore", r".* is not a valid \w+$", module=r"google\.genai")
         # With an aiohttp session of its own making the SDK would wait up to ten seconds and ask again without a word.
-        self._transport = self._connections()
+        self._transport = self._make_connections()
         # For clients of its own, which we don't use, the SDK would find out three times whom to trust.
         verify = ssl_context()
         options = genai.types.HttpOptions(
@@ -91,13 +108,13 @@ class GoogleSystem(HostedSystem):
         try:
             listed = (await self._client.aio.models.list(config=options)).page
         except httpx2.TransportError as error:
-            raise self._endpoint.unreachable(error or type(error).__name__) from None
+            raise self._endpoint.unreachable_error(error or type(error).__name__) from None
         except errors.APIError as error:
-            if error.code == 401 or _key_invalid(error):  # noqa: PLR2004 - Unauthorized
-                raise self._endpoint.unauthorised(error.code, error.details) from None
-            if elsewhere := self._endpoint.redirected(error.code, _location(error)):
+            if error.code == 401 or _is_key_invalid(error):  # noqa: PLR2004 - Unauthorized
+                raise self._endpoint.setup_authentication_error(error.code, error.details) from None
+            if elsewhere := self._endpoint.redirect_error(error.code, _redirect_location(error)):
                 raise elsewhere from None
-            return self._endpoint.why_unlisted(error.code, error.details)
+            return self._endpoint.list_failure_reason(error.code, error.details)
         except (httpx2.DecodingError, *_STUMBLES):
             return UNREADABLE
         return {(entry.name or "").removeprefix("models/"): entry.model_dump() for entry in listed}
@@ -108,28 +125,28 @@ class GoogleSystem(HostedSystem):
 
         options: Any = {"http_options": {"timeout": int(self.look_up_seconds * 1000)}}
         try:
-            found: dict[str, Any] = (await self._client.aio.models.get(model=self.model, config=options)).model_dump()
+            entry: dict[str, Any] = (await self._client.aio.models.get(model=self.model, config=options)).model_dump()
         except errors.APIError as error:
             if error.status == "NOT_FOUND":
-                raise self._endpoint.unknown_model(self.model, models) from None
+                raise self._endpoint.unknown_model_error(self.model, models) from None
             return None
         except (httpx2.HTTPError, *_STUMBLES):
             return None
-        return found
+        return entry
 
     def _read_entry(self, entry: dict[str, Any]) -> Readiness:
         return Readiness(context=as_count(entry.get("input_token_limit")) or None)
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
-        """One generateContent.
+        """Ask once, by generateContent.
 
         The conversation goes into the SDK's `extra_body`, which replaces `contents`: given as its own types, the SDK
         would validate, walk and copy the whole document again for every question.
         """
         if self._client is None:
             raise NotReadyError(f"{self.name} was asked before it was started.")
-        config, sent = self._config(messages, settings)
-        with self._translated(settings):
+        config, sent = self._request_config(messages, settings)
+        with self._translate_errors(settings):
             async with asyncio.timeout(settings.timeout):
                 answer = await self._client.aio.models.generate_content(model=self.model, contents="-", config=config)
             return self._read_answer(answer.sdk_http_response, sent)
@@ -139,26 +156,26 @@ class GoogleSystem(HostedSystem):
         try:
             answer = json.loads((response.body or "").lstrip("\ufeff"))
         except (ValueError, RecursionError):
-            raise self._endpoint.malformed("an answer that is not JSON", response.body) from None
-        wait = _wait(response.headers or {}, answer)
+            raise self._endpoint.protocol_error("an answer that is not JSON", response.body) from None
+        wait = _retry_delay(response.headers or {}, answer)
         headers = {} if wait is None else {"retry-after": str(wait)}
-        if "API key not valid" in error_text(part(answer, "error")):
-            raise self._endpoint.key_refused(_STATUSES[16], answer)
+        if "API key not valid" in error_text(inner_object(answer, "error")):
+            raise self._endpoint.authentication_error(_STATUSES[16], answer)
         if error := self._endpoint.find_error(answer, headers, structured=bool(sent.get("json_schema"))):
             raise error
         return self._read(answer if isinstance(answer, dict) else {}, sent)
 
-    def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # Gemini has no maxLength, and refuses a schema with several maxItems for its many states.
-        return {"response_mime_type": "application/json", "response_json_schema": without_bounds(schema)}
+        return {"response_mime_type": "application/json", "response_json_schema": strip_bounds(schema)}
 
-    def _config(
+    def _request_config(
         self, messages: Sequence[Message], settings: Settings
     ) -> tuple[types.GenerateContentConfig, dict[str, Any]]:
         """Make the SDK's configuration; also the settings as sent."""
         from google.genai import types
 
-        options, sent = self._options(settings)
+        options, sent = self._request_options(settings)
         contents = [{"role": _ROLES[message.role], "parts": [{"text": message.content}]} for message in messages]
         config = types.GenerateContentConfig(
             **options,
@@ -174,7 +191,7 @@ class GoogleSystem(HostedSystem):
         return config, sent
 
     @contextlib.contextmanager
-    def _translated(self, settings: Settings) -> Iterator[None]:
+    def _translate_errors(self, settings: Settings) -> Iterator[None]:
         """Translate Google's errors, and its transport's, which the SDK passes on."""
         import httpx2
         from google.genai import errors
@@ -182,37 +199,37 @@ class GoogleSystem(HostedSystem):
         try:
             yield
         except (TimeoutError, httpx2.TimeoutException):
-            raise self._endpoint.timed_out(settings.timeout) from None
+            raise self._endpoint.timeout_error(settings.timeout) from None
         except httpx2.DecodingError as error:
-            raise self._endpoint.malformed(str(error)) from None
+            raise self._endpoint.protocol_error(str(error)) from None
         except httpx2.TransportError as error:
-            raise self._endpoint.disconnected(str(error) or type(error).__name__) from None
+            raise self._endpoint.connection_error(str(error) or type(error).__name__) from None
         except errors.APIError as error:
-            raise self._failure(error, settings) from None
+            raise self._translate_error(error, settings) from None
         except (httpx2.HTTPError, *_STUMBLES):
-            raise self._endpoint.malformed("an answer that can't be read") from None
+            raise self._endpoint.protocol_error("an answer that can't be read") from None
 
-    def _failure(self, error: errors.APIError, settings: Settings) -> NoReplyError:
-        if _key_invalid(error):
-            return self._endpoint.key_refused(error.code, error.details)
+    def _translate_error(self, error: errors.APIError, settings: Settings) -> NoReplyError:
+        if _is_key_invalid(error):
+            return self._endpoint.authentication_error(error.code, error.details)
         structured = settings.json_schema is not None
-        return self._endpoint.refused(
+        return self._endpoint.status_error(
             error.code,
             error.details,
-            _wait(getattr(error.response, "headers", None) or {}, error.details),
+            _retry_delay(getattr(error.response, "headers", None) or {}, error.details),
             structured=structured,
-            location=_location(error),
+            location=_redirect_location(error),
         )
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
-        blocked = _word(part(answer, "promptFeedback").get("blockReason"))
+        blocked = _enum_text(inner_object(answer, "promptFeedback").get("blockReason"))
         candidates = answer.get("candidates")
         candidate = candidates[0] if isinstance(candidates, list) and candidates else None
         if not isinstance(candidate, dict) and not blocked:
-            raise self._endpoint.malformed("an answer without a reply in it", answer)
-        finish_detail = _word(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
+            raise self._endpoint.protocol_error("an answer without a reply in it", answer)
+        finish_detail = _enum_text(candidate.get("finishReason")) if isinstance(candidate, dict) else blocked
         finish: Finish = _FINISH.get(finish_detail, "stop") if isinstance(candidate, dict) else "refusal"
-        pieces = part(candidate, "content").get("parts")
+        pieces = inner_object(candidate, "content").get("parts")
         texts = [
             (piece.get("thought") is True, piece["text"])
             for piece in (pieces if isinstance(pieces, list) else [pieces])
@@ -222,7 +239,7 @@ class GoogleSystem(HostedSystem):
             text="".join(text for thought, text in texts if not thought),
             thoughts="".join(text for thought, text in texts if thought),
             finish=finish,
-            usage=_usage(answer.get("usageMetadata")),
+            usage=_read_usage(answer.get("usageMetadata")),
             model=answer.get("modelVersion"),
             sent=sent,
             finish_detail=finish_detail,
@@ -230,10 +247,10 @@ class GoogleSystem(HostedSystem):
 
     # -- batches: their lines in a file, since the SDK can't read all errors that inlined ones may end with --
 
-    def line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
+    def encode_line(self, messages: Sequence[Message], settings: Settings) -> tuple[bytes, dict[str, Any]]:
         """Encode the request as `reply` would send it; also the settings as sent."""
-        options, sent = self._options(settings)
-        fields = {_camel(name): value for name, value in options.items()}
+        options, sent = self._request_options(settings)
+        fields = {_to_camel_case(name): value for name, value in options.items()}
         turns = b",".join(
             b'{"role":"%s","parts":[{"text":%s}]}' % (_ROLES[message.role].encode(), message.content_json)
             for message in messages
@@ -243,90 +260,92 @@ class GoogleSystem(HostedSystem):
     async def submit(self, lines: Sequence[tuple[str, bytes]], mark: str) -> str:
         """Hand in a batch: its file first, which is nothing yet, then the batch itself, once."""
         content = b"".join(b'{"key":"%s","request":%s}\n' % (name.encode(), body) for name, body in lines)
-        upload: Any = {"name": _file_of(mark), "mime_type": "application/jsonl"} | _limited()
-        with self._translated(_ABOUT_BATCHES):
+        upload: Any = {"name": _request_file_name(mark), "mime_type": "application/jsonl"} | _time_limit_options()
+        with self._translate_errors(_ABOUT_BATCHES):
             file = await self._client.aio.files.upload(file=io.BytesIO(content), config=upload)
             name = str(file.name)
-        with unclear(), self._translated(_ABOUT_BATCHES):
-            options = {"display_name": mark} | _limited()
+        with flag_lost_submission(), self._translate_errors(_ABOUT_BATCHES):
+            options = {"display_name": mark} | _time_limit_options()
             batch = await self._client.aio.batches.create(model=self.model, src=name, config=options)
             return str(batch.name)
 
     async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
-        with self._translated(_ABOUT_BATCHES):
-            state = _state(await self._client.aio.batches.get(name=batch, config=_limited()))
-        return replace(state, failure=await self._whole_failure(batch)) if state.state == "failed" else state
+        with self._translate_errors(_ABOUT_BATCHES):
+            state = _read_batch_state(await self._client.aio.batches.get(name=batch, config=_time_limit_options()))
+        return replace(state, failure=await self._batch_failure(batch)) if state.state == "failed" else state
 
-    async def _whole_failure(self, batch: str) -> NoReplyError:
-        """Why a batch failed, which the SDK leaves out of the answer."""
-        with self._translated(_ABOUT_BATCHES):
+    async def _batch_failure(self, batch: str) -> NoReplyError:
+        """Fetch why a batch failed, which the SDK leaves out of the answer."""
+        with self._translate_errors(_ABOUT_BATCHES):
             answer = await self._transport.get(
                 f"{self._endpoint.address}/v1beta/{batch}",
                 headers={"x-goog-api-key": self._endpoint.key or ""},
                 timeout=BATCH_SECONDS,
             )
-            error = part(answer.raise_for_status().json(), "error")
-        found = self._refusal(error, {})
-        said = self._endpoint.one_line(f"{self.name}: a batch failed: {error_text(error)}")
-        if isinstance(found, TransientError):
-            return TransientError(said, kind=found.kind, overload=found.overload)
-        return PermanentError(said, kind=found.kind, fatal=True)
+            error = inner_object(answer.raise_for_status().json(), "error")
+        line_error = self._line_error(error, {})
+        message = self._endpoint.one_line(f"{self.name}: a batch failed: {error_text(error)}")
+        if isinstance(line_error, TransientError):
+            return TransientError(message, kind=line_error.kind, overload=line_error.overload)
+        return PermanentError(message, kind=line_error.kind, fatal=True)
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches made since then; nobody promises their order."""
-        found: list[BatchState] = []
-        with self._translated(_ABOUT_BATCHES):
+        batches: list[BatchState] = []
+        with self._translate_errors(_ABOUT_BATCHES):
             async with asyncio.timeout(BATCH_SECONDS):
-                async for batch in await self._client.aio.batches.list(config={"page_size": 100} | _limited()):
+                async for batch in await self._client.aio.batches.list(
+                    config={"page_size": 100} | _time_limit_options()
+                ):
                     if batch.create_time is None or batch.create_time.timestamp() >= since:
-                        found.append(_state(batch))
-                    if len(found) >= MOST_LISTED:
+                        batches.append(_read_batch_state(batch))
+                    if len(batches) >= MAX_LISTED_BATCHES:
                         break
-        return found
+        return batches
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines of an ended batch; there are none if it expired."""
         for name in state.results:
             with tempfile.TemporaryFile() as file:
-                with self._translated(_ABOUT_BATCHES):
+                with self._translate_errors(_ABOUT_BATCHES):
                     # By its name alone: it is too long for `files.get`, which refuses it.
-                    await self._client.aio.files.download(file=name, destination=file, config=_limited())
+                    await self._client.aio.files.download(file=name, destination=file, config=_time_limit_options())
                 file.seek(0)
-                while line := file.readline(LARGEST_LINE + 1):
-                    if len(line) > LARGEST_LINE:
-                        raise self._endpoint.malformed("a batch's answer that is too long")
+                while line := file.readline(MAX_LINE_BYTES + 1):
+                    if len(line) > MAX_LINE_BYTES:
+                        raise self._endpoint.protocol_error("a batch's answer that is too long")
                     yield line.rstrip()
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        if response := part(line, "response"):
-            with self._translated(_ABOUT_BATCHES):
+        if response := inner_object(line, "response"):
+            with self._translate_errors(_ABOUT_BATCHES):
                 return self._read(response, sent)
-        raise self._refusal(part(line, "error") or part(line, "status"), sent)
+        raise self._line_error(inner_object(line, "error") or inner_object(line, "status"), sent)
 
-    def _refusal(self, error: dict[str, Any], sent: dict[str, Any]) -> NoReplyError:
-        """The error of a line, or of a whole batch."""
+    def _line_error(self, error: dict[str, Any], sent: dict[str, Any]) -> NoReplyError:
+        """Return the error of a line, or of a whole batch."""
         code = error.get("code")
         status = _STATUSES.get(code, code) if type(code) is int else None
         if status is None or status < 100 or status in _UNDONE:  # noqa: PLR2004 - no HTTP status
-            said = f"{self.name}: a batch ended without this answer: {error_text(error)}"
-            return TransientError(self._endpoint.one_line(said), kind=UNDONE)
+            message = f"{self.name}: a batch ended without this answer: {error_text(error)}"
+            return TransientError(self._endpoint.one_line(message), kind=UNDONE)
         if "API key not valid" in error_text(error):
-            return self._endpoint.key_refused(status, error)
-        return self._endpoint.refused(status, error, structured=bool(sent.get("json_schema")))
+            return self._endpoint.authentication_error(status, error)
+        return self._endpoint.status_error(status, error, structured=bool(sent.get("json_schema")))
 
     async def cancel(self, batch: str) -> None:
         """Call a batch off; what was done is kept."""
-        with self._translated(_ABOUT_BATCHES):
-            await self._client.aio.batches.cancel(name=batch, config=_limited())
+        with self._translate_errors(_ABOUT_BATCHES):
+            await self._client.aio.batches.cancel(name=batch, config=_time_limit_options())
 
     async def delete(self, state: BatchState) -> None:
         """Delete the batch and its files; one that was deleted, or whose name is too long to delete it by, stays."""
         deletions = [(self._client.aio.files, name) for name in state.files]
-        for place, name in [*deletions, (self._client.aio.batches, state.id)]:
-            with contextlib.suppress(NoReplyError), self._translated(_ABOUT_BATCHES):
-                await place.delete(name=name, config=_limited())
+        for client, name in [*deletions, (self._client.aio.batches, state.id)]:
+            with contextlib.suppress(NoReplyError), self._translate_errors(_ABOUT_BATCHES):
+                await client.delete(name=name, config=_time_limit_options())
 
     async def count_tokens(self, text: str) -> int | None:
         """Count with Google's free call."""
@@ -351,23 +370,23 @@ class GoogleSystem(HostedSystem):
             self._client = None
 
 
-def _camel(name: str) -> str:
+def _to_camel_case(name: str) -> str:
     return re.sub("_(.)", lambda found: found[1].upper(), name)
 
 
-def _limited() -> dict[str, Any]:
-    """The time limit of a call about a batch, as the SDK takes it."""
+def _time_limit_options() -> dict[str, Any]:
+    """Return the options with the time limit of a call about a batch."""
     return {"http_options": {"timeout": int(BATCH_SECONDS * 1000)}}
 
 
-def _file_of(mark: str) -> str:
-    """The file of a batch's lines, which is found again by the mark alone."""
+def _request_file_name(mark: str) -> str:
+    """Return the name of the file of a batch's lines, which the mark alone gives."""
     return f"files/genaipa-{mark}"
 
 
-def _state(batch: types.BatchJob) -> BatchState:
+def _read_batch_state(batch: types.BatchJob) -> BatchState:
     """Read a batch, without counts: the SDK gives none."""
-    state = _word(batch.state).rpartition("_STATE_")[2].lower()
+    state = _enum_text(batch.state).rpartition("_STATE_")[2].lower()
     mark = batch.display_name or ""
     results = (batch.dest.file_name,) if batch.dest is not None and batch.dest.file_name else ()
     return BatchState(
@@ -376,47 +395,47 @@ def _state(batch: types.BatchJob) -> BatchState:
         ended=state in _ENDED,
         cancelled=state == "cancelled",
         mark=mark,
-        files=(_file_of(mark), *results),
+        files=(_request_file_name(mark), *results),
         results=results,
     )
 
 
-def _word(value: Any) -> str:
-    """Value of an enumeration, also one unknown to the SDK."""
+def _enum_text(value: Any) -> str:
+    """Return the value of an enumeration, also one unknown to the SDK."""
     return str(getattr(value, "value", value) or "")
 
 
-def _details(body: Any) -> list[dict[str, Any]]:
+def _error_details(body: Any) -> list[dict[str, Any]]:
     inner: Any = body.get("error", body) if isinstance(body, dict) else {}
     details: Any = inner.get("details") if isinstance(inner, dict) else None
     return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
 
 
-def _key_invalid(error: errors.APIError) -> bool:
-    """Whether the key is wrong, which Google reports as a bad request."""
-    reasons = {detail.get("reason") for detail in _details(error.details)}
+def _is_key_invalid(error: errors.APIError) -> bool:
+    """Tell whether the key is wrong, which Google reports as a bad request."""
+    reasons = {detail.get("reason") for detail in _error_details(error.details)}
     return "API_KEY_INVALID" in reasons or "API key not valid" in error_text(error.details)
 
 
-def _location(error: errors.APIError) -> str | None:
+def _redirect_location(error: errors.APIError) -> str | None:
     """Find the address that a redirect leads to."""
     headers: Mapping[str, str] = getattr(error.response, "headers", None) or {}
     return headers.get("location")
 
 
-def _wait(headers: Mapping[str, str], body: object) -> float | None:
-    """Seconds to wait, from the headers or from `RetryInfo` ("17.5s") in the details."""
-    seconds = retry_after(headers)
+def _retry_delay(headers: Mapping[str, str], body: object) -> float | None:
+    """Return the seconds to wait, from the headers or from `RetryInfo` ("17.5s") in the details."""
+    seconds = read_retry_delay(headers)
     if seconds is not None:
         return seconds
-    for detail in _details(body):
+    for detail in _error_details(body):
         if str(detail.get("@type", "")).endswith("RetryInfo"):
             with contextlib.suppress(ValueError):
                 return float(str(detail.get("retryDelay", "")).removesuffix("s"))
     return None
 
 
-def _usage(stated: object) -> Usage | None:
+def _read_usage(stated: object) -> Usage | None:
     """Read the usage; None for another form, since the reply is paid for all the same."""
     if not isinstance(stated, dict):
         return None

@@ -7,16 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import PermanentError, TransientError
-from genaipa.systems.base import UNDONE, BatchState, Finish, Reply, Usage, find_passages, unclear, without_bounds
+from genaipa.systems.base import (
+    UNDONE,
+    BatchState,
+    Finish,
+    Reply,
+    Usage,
+    find_passages,
+    flag_lost_submission,
+    strip_bounds,
+)
 from genaipa.systems.chat import (
-    BATCH_BYTES,
     BATCH_SECONDS,
-    MOST_LISTED,
+    MAX_BATCH_BYTES,
+    MAX_LISTED_BATCHES,
     ChatSystem,
     ModelList,
-    lines_in,
-    part,
-    prefix_ends,
+    find_prefix_ends,
+    inner_object,
+    split_lines,
 )
 from genaipa.systems.costs import tiktoken_counter
 from genaipa.systems.endpoint import as_count, error_text
@@ -56,10 +65,10 @@ class OpenAISystem(ChatSystem):
         key_needed="elsewhere",
         address="OPENAI_BASE_URL",
         default_address="https://api.openai.com/v1",
-        ends="/v1",
+        url_suffix="/v1",
         hosted=True,
-        betrayed_by=r"gpt|openai|davinci|codex|\bo[1-9]\b",
-        known_as="ChatGPT, Chat GPT, GPT, InstructGPT, OpenAI, Open AI",
+        model_pattern=r"gpt|openai|davinci|codex|\bo[1-9]\b",
+        self_names="ChatGPT, Chat GPT, GPT, InstructGPT, OpenAI, Open AI",
         counter=tiktoken_counter,
     )
     client = "AsyncOpenAI"
@@ -81,33 +90,33 @@ class OpenAISystem(ChatSystem):
 
     takes_batches = True
     most_lines = 50_000
-    most_bytes = BATCH_BYTES
+    most_bytes = MAX_BATCH_BYTES
 
     def __init__(self, *, name: str, model: str, accepts: frozenset[str], explicit_cache: bool = False) -> None:
         super().__init__(name=name, model=model, accepts=accepts)
         self.explicit_cache = explicit_cache
 
-    def _more_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:
+    def _extra_fields(self, messages: Sequence[Message], settings: Settings) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         if self.sends_cache_key and settings.cache_key is not None:
             fields["prompt_cache_key"] = settings.cache_key
         if self.explicit_cache:
-            ends, goes_on = prefix_ends(messages)
+            ends, goes_on = find_prefix_ends(messages)
             if ends and not goes_on:
                 # Nothing after the document is shared: the implicit breakpoint would pay for a write on every question.
                 fields["prompt_cache_options"] = {"mode": "explicit"}
         return fields
 
-    def _marked(self, messages: Sequence[Message]) -> Iterable[int]:
-        return prefix_ends(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
+    def _breakpoint_positions(self, messages: Sequence[Message]) -> Iterable[int]:
+        return find_prefix_ends(messages)[0][-_MOST_BREAKPOINTS:] if self.explicit_cache else ()
 
-    def _structured(self, schema: dict[str, Any]) -> dict[str, Any]:
+    def _schema_fields(self, schema: dict[str, Any]) -> dict[str, Any]:
         # A fine-tuned model takes no bounds.
-        kept = without_bounds(schema) if self.model.startswith(_TUNED) else schema
-        form = {"name": "reply", "schema": kept, "strict": True}
+        sent_schema = strip_bounds(schema) if self.model.startswith(_TUNED) else schema
+        form = {"name": "reply", "schema": sent_schema, "strict": True}
         return {"response_format": {"type": "json_schema", "json_schema": form}}
 
-    def _out_of_quota(self, error: Any) -> bool:
+    def _is_quota_error(self, error: Any) -> bool:
         return "insufficient_quota" in (error.code, error.type)
 
     def _read(self, answer: dict[str, Any], sent: dict[str, Any]) -> Reply:
@@ -116,7 +125,7 @@ class OpenAISystem(ChatSystem):
         if error := self._endpoint.find_error(choice, {}, structured=bool(sent.get("json_schema"))):
             raise error
         if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-            raise self._missing_reply(answer)
+            raise self._missing_reply_error(answer)
         finish_detail = str(choice.get("finish_reason") or "")
         finish = _FINISH.get(finish_detail, "stop")
         message = choice["message"]
@@ -131,13 +140,13 @@ class OpenAISystem(ChatSystem):
         if refusal := message.get("refusal"):
             text, finish = text or refusal, "refusal"
         if not isinstance(text, str):
-            raise self._endpoint.malformed("a reply that is not text", text)
+            raise self._endpoint.protocol_error("a reply that is not text", text)
         return Reply(
             text=text,
             thoughts=join_thoughts(*thoughts),
             remark=remark,
             finish=finish,
-            usage=_usage(answer.get("usage")),
+            usage=_read_usage(answer.get("usage")),
             model=answer.get("model"),
             sent=sent,
             finish_detail=finish_detail,
@@ -151,12 +160,12 @@ class OpenAISystem(ChatSystem):
             b'{"custom_id":"%s","method":"POST","url":"/v1%s","body":%s}\n' % (name.encode(), self.path.encode(), body)
             for name, body in lines
         )
-        with self._translated(BATCH_SECONDS):
+        with self._translate_errors(BATCH_SECONDS):
             file = await self._client.files.create(
                 file=(f"{mark}.jsonl", content, "application/jsonl"), purpose="batch", timeout=BATCH_SECONDS
             )
             file_id = str(file.id)
-        with unclear(), self._translated(BATCH_SECONDS):
+        with flag_lost_submission(), self._translate_errors(BATCH_SECONDS):
             batch = await self._client.batches.create(
                 input_file_id=file_id,
                 endpoint="/v1/chat/completions",
@@ -168,54 +177,54 @@ class OpenAISystem(ChatSystem):
 
     async def status(self, batch: str) -> BatchState:
         """Look how far a batch is."""
-        with self._translated(BATCH_SECONDS):
-            return self._state(await self._client.batches.retrieve(batch, timeout=BATCH_SECONDS))
+        with self._translate_errors(BATCH_SECONDS):
+            return self._read_batch_state(await self._client.batches.retrieve(batch, timeout=BATCH_SECONDS))
 
     async def list_since(self, since: float) -> list[BatchState]:
         """List the account's batches, newest first at the provider, back to then."""
-        found: list[BatchState] = []
-        with self._translated(BATCH_SECONDS):
+        batches: list[BatchState] = []
+        with self._translate_errors(BATCH_SECONDS):
             async with asyncio.timeout(BATCH_SECONDS):
                 async for batch in self._client.batches.list(limit=100, timeout=BATCH_SECONDS):
-                    if batch.created_at < since or len(found) >= MOST_LISTED:
+                    if batch.created_at < since or len(batches) >= MAX_LISTED_BATCHES:
                         break
-                    found.append(self._state(batch))
-        return found
+                    batches.append(self._read_batch_state(batch))
+        return batches
 
     async def results(self, state: BatchState) -> AsyncGenerator[bytes]:
         """Download the lines that came and the lines that failed; either file may be missing."""
         for name in state.results:
-            with self._translated(BATCH_SECONDS):
+            with self._translate_errors(BATCH_SECONDS):
                 streaming = self._client.files.with_streaming_response
                 async with streaming.content(name, timeout=BATCH_SECONDS) as file:
-                    async for line in lines_in(file.iter_bytes()):
+                    async for line in split_lines(file.iter_bytes()):
                         yield line
 
     def read_line(self, line: dict[str, Any], sent: dict[str, Any]) -> Reply:
         """Read one line as `reply` reads an answer."""
-        response, error = part(line, "response"), part(line, "error")
+        response, error = inner_object(line, "response"), inner_object(line, "error")
         status, body = response.get("status_code"), response.get("body")
         if not error and type(status) is int and 200 <= status < 300:  # noqa: PLR2004 - success
             return self._read_answer(body, sent)
         if error.get("code") in _UNDONE or type(status) is not int or status < 100:  # noqa: PLR2004 - no HTTP status
-            said = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
-            raise TransientError(self._endpoint.one_line(said), kind=UNDONE)
-        if "insufficient_quota" in (part(body, "error").get("code"), part(body, "error").get("type")):
-            raise self._endpoint.out_of_quota(status, body)
-        raise self._endpoint.refused(status, body or error, structured=bool(sent.get("json_schema")))
+            message = f"{self.name}: a batch ended without this answer: {error_text(error or body)}"
+            raise TransientError(self._endpoint.one_line(message), kind=UNDONE)
+        if "insufficient_quota" in (inner_object(body, "error").get("code"), inner_object(body, "error").get("type")):
+            raise self._endpoint.quota_error(status, body)
+        raise self._endpoint.status_error(status, body or error, structured=bool(sent.get("json_schema")))
 
     async def cancel(self, batch: str) -> None:
         """Call a batch off; what was done is kept."""
-        with self._translated(BATCH_SECONDS):
+        with self._translate_errors(BATCH_SECONDS):
             await self._client.batches.cancel(batch, timeout=BATCH_SECONDS)
 
     async def delete(self, state: BatchState) -> None:
         """Delete the batch's files at the provider."""
         for name in state.files:
-            with self._translated(BATCH_SECONDS):
+            with self._translate_errors(BATCH_SECONDS):
                 await self._client.files.delete(name, timeout=BATCH_SECONDS)
 
-    def _state(self, batch: Any) -> BatchState:
+    def _read_batch_state(self, batch: Any) -> BatchState:
         results = tuple(name for name in (batch.output_file_id, batch.error_file_id) if name)
         counts = batch.request_counts
         return BatchState(
@@ -227,37 +236,37 @@ class OpenAISystem(ChatSystem):
             mark=str((batch.metadata or {}).get("genaipa", "")),
             files=(*((batch.input_file_id,) if batch.input_file_id else ()), *results),
             results=results,
-            failure=self._whole_failure(batch) if batch.status == "failed" else None,
+            failure=self._batch_failure(batch) if batch.status == "failed" else None,
         )
 
-    def _whole_failure(self, batch: Any) -> NoReplyError:
-        """Why a batch failed before any of it was done; too many tokens in the queue shows only now."""
+    def _batch_failure(self, batch: Any) -> NoReplyError:
+        """Return why a batch failed before any of it was done; too many tokens in the queue shows only now."""
         errors = (batch.errors and batch.errors.data) or []
-        said = "; ".join(f"{error.code}: {error.message}" for error in errors[:3]) or "no reason given"
-        message = self._endpoint.one_line(f"{self.name}: a batch failed: {said}")
+        reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3]) or "no reason given"
+        message = self._endpoint.one_line(f"{self.name}: a batch failed: {reason}")
         codes = {error.code for error in errors}
         if "token_limit_exceeded" in codes:
             return TransientError(message, kind="rate-limit", overload=True)
-        if "insufficient_quota" in codes or "billing" in said:
+        if "insufficient_quota" in codes or "billing" in reason:
             return PermanentError(message, kind="quota", fatal=True)
         return PermanentError(message, kind="bad-request", fatal=True)
 
     async def count_tokens(self, text: str) -> int | None:  # noqa: ARG002 - the protocol's
-        """None: `provider.counter` counts without a call."""
+        """Return None: `provider.counter` counts without a call."""
         return None
 
 
-def _usage(stated: object) -> Usage | None:
+def _read_usage(stated: object) -> Usage | None:
     """Read the usage; None for another form, since the reply is paid for all the same."""
     if not isinstance(stated, dict):
         return None
-    prompt = part(stated, "prompt_tokens_details")
+    prompt = inner_object(stated, "prompt_tokens_details")
     return Usage(
         input=as_count(stated.get("prompt_tokens")),
         cached=as_count(prompt.get("cached_tokens")),
         cache_write=as_count(prompt.get("cache_write_tokens")),
         output=as_count(stated.get("completion_tokens")),
-        reasoning=as_count(part(stated, "completion_tokens_details").get("reasoning_tokens")),
+        reasoning=as_count(inner_object(stated, "completion_tokens_details").get("reasoning_tokens")),
     )
 
 
@@ -277,7 +286,7 @@ class CompatibleSystem(OpenAISystem):
         keys=("{SERVER}_API_KEY",),
         key_needed="elsewhere",
         address="{SERVER}_BASE_URL",
-        ends="/v1",
+        url_suffix="/v1",
     )
     # The older name, understood by all of them.
     fields: ClassVar[dict[str, str]] = OpenAISystem.fields | {"max_tokens": "max_tokens"}
@@ -293,10 +302,10 @@ class CompatibleSystem(OpenAISystem):
         reply = super()._read(answer, sent)
         if not self.passages:
             return reply
-        found, remark = find_passages(answer, self.passages)
-        return replace(reply, passages=found, remark=remark or reply.remark)
+        passages, remark = find_passages(answer, self.passages)
+        return replace(reply, passages=passages, remark=remark or reply.remark)
 
-    def _headers(self, settings: Settings) -> dict[str, str]:
+    def _request_headers(self, settings: Settings) -> dict[str, str]:
         """Name the document: routers in front of several servers send equal sessions to one, whose cache has it."""
         session = {} if settings.cache_key is None else {"X-Session-ID": settings.cache_key}
-        return super()._headers(settings) | session
+        return super()._request_headers(settings) | session

@@ -18,68 +18,70 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def looking_here() -> Iterator[None]:
+def search_working_folder() -> Iterator[None]:
     """Let modules of the working folder be found meanwhile, where nothing that is installed has their name.
 
     A folder that somebody sent may hold a file that is called like a library: it must never be imported in its place.
     """
-    here = str(Path.cwd())
-    if here in sys.path:
+    folder = str(Path.cwd())
+    if folder in sys.path:
         yield
         return
-    sys.path.append(here)
+    sys.path.append(folder)
     try:
         yield
     finally:
-        sys.path.remove(here)
+        sys.path.remove(folder)
 
 
-def source_file(target: str) -> Path | None:
-    """The file that a user's own class is read from; None if there is none to be found."""
+def find_source_file(target: str) -> Path | None:
+    """Return the file that a user's own class is read from; None if there is none to be found."""
     try:
-        with looking_here():
-            found = importlib.util.find_spec(target.partition(":")[0])
+        with search_working_folder():
+            spec = importlib.util.find_spec(target.partition(":")[0])
     except (ImportError, ValueError):
         return None
-    return Path(found.origin) if found is not None and found.origin else None
+    return Path(spec.origin) if spec is not None and spec.origin else None
 
 
-def make(target: str, *arguments: object) -> Any:
-    """An instance of a user's own class; a UsageError if it can't be had, whatever it raises."""
-    with _telling(target, arguments):
+def make_instance(target: str, *arguments: object) -> Any:
+    """Make an instance of a user's own class; a UsageError if it can't be had, whatever it raises."""
+    with _translate_load_errors(target, arguments):
         return load(target)(*arguments)
 
 
-def find(target: str) -> Any:
-    """A user's own class; the errors of `make`."""
-    with _telling(target):
+def load_class(target: str) -> Any:
+    """Load a user's own class; raises the errors of `make_instance`."""
+    with _translate_load_errors(target):
         return load(target)
 
 
 @contextlib.contextmanager
-def _telling(target: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
+def _translate_load_errors(target: str, arguments: tuple[object, ...] = ()) -> Iterator[None]:
     try:
-        with looking_here():
+        with search_working_folder():
             yield
     except GenaipaError:
         raise
     except ModuleNotFoundError as error:
-        raise UsageError(f"{target}: {_missing(target, error)}") from None
+        raise UsageError(f"{target}: {_missing_module_message(target, error)}") from None
     except AttributeError as error:
         if error.name != target.partition(":")[2]:
-            raise _unmade(target, error) from error
+            raise _load_error(target, error) from error
         raise UsageError(f"{target}: the module has no '{error.name}'.") from None
     except TypeError as error:
-        given = "those arguments" if arguments else "arguments"
-        raise UsageError(f"{target}: it can't be made with{'' if arguments else 'out'} {given} ({error}).") from None
+        arguments_text = "those arguments" if arguments else "arguments"
+        raise UsageError(
+            f"{target}: it can't be instantiated with{'' if arguments else 'out'} {arguments_text} ({error})."
+        ) from None
     except Exception as error:
-        raise _unmade(target, error) from error
+        raise _load_error(target, error) from error
 
 
-def _missing(target: str, error: ModuleNotFoundError) -> str:
+def _missing_module_message(target: str, error: ModuleNotFoundError) -> str:
     """Say which module is missing: that of the target, or one that a file of it imports."""
-    own = target.partition(":")[0]
-    if error.name and not f"{own}.".startswith(f"{error.name}."):
+    module = target.partition(":")[0]
+    if error.name and not f"{module}.".startswith(f"{error.name}."):
         files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
         importing = [Path(file).name for file in files if not file.startswith("<")]
         if importing:
@@ -87,5 +89,5 @@ def _missing(target: str, error: ModuleNotFoundError) -> str:
     return f"there is no module '{error.name}' here or installed."
 
 
-def _unmade(target: str, error: Exception) -> UsageError:
-    return UsageError(redact(f"{target}: it can't be made ({type(error).__name__}: {error})."))
+def _load_error(target: str, error: Exception) -> UsageError:
+    return UsageError(redact(f"{target}: it can't be instantiated ({type(error).__name__}: {error})."))

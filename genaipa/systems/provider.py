@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UsageError, clip
 from genaipa.files.names import folder_words
 from genaipa.plugins import load, plugins
 
@@ -48,7 +48,7 @@ class Meanings(NamedTuple):
     `title` is above a list of their names, in which models of a kind in `marked` have a *.
     """
 
-    of: Mapping[str, Sequence[tuple[str, str, str]]]
+    by_task: Mapping[str, Sequence[tuple[str, str, str]]]
     title: str
     legend: str
     marked: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class Provider:
     address: str = ""
     """Environment variable of the address."""
     default_address: str = ""
-    ends: str = ""
+    url_suffix: str = ""
     """The end of an address of this protocol, such as `/v1`."""
 
     hosted: bool = False
@@ -96,9 +96,9 @@ class Provider:
     """The questions that its systems answer, where these are not everybody's, and the way to ask them."""
     words: Words = "own"
     """Origin of its systems' replies."""
-    betrayed_by: str = ""
+    model_pattern: str = ""
     """Regular expression for its models in any system's name, for blinding."""
-    known_as: str = ""
+    self_names: str = ""
     """Names by which its models call themselves, separated by `, `."""
 
     counter: Callable[..., TokenCounter | None] | None = None
@@ -109,7 +109,7 @@ class Provider:
     """Whether a server that is started here takes further flags."""
     program: Callable[[], str | None] | None = None
     """Finds the program that starts a server here; None if not installed; may raise a UsageError."""
-    lacks: Callable[[str], list[str]] | None = None
+    missing_setup: Callable[[str], list[str]] | None = None
     """Steps needed beyond SDK, key and server, by a system's full name."""
 
     @property
@@ -117,73 +117,73 @@ class Provider:
         """Whether its systems are models that are asked by a key or at an address."""
         return bool(self.keys or self.address)
 
-    def at(self, system: str) -> Provider:
+    def fill_server(self, system: str) -> Provider:
         """Fill in the variables of this system's server."""
         server = system.partition("/")[2].partition("/")[0].upper().replace("-", "_")
         keys = tuple(key.replace("{SERVER}", server) for key in self.keys)
         return replace(self, keys=keys, address=self.address.replace("{SERVER}", server))
 
-    def family(self, system: str) -> str:
-        """Prefix of the names that share this system's key and address: `openai/`, `openai-api/lab/`."""
+    def name_prefix(self, system: str) -> str:
+        """Return the prefix of the names that share this system's key and address: `openai/`, `openai-api/lab/`."""
         return "/".join([*system.split("/")[: self.form.count("/")], ""])
 
 
 @cache
-def adapter(provider: str) -> Any:
+def load_adapter(provider: str) -> Any:
     """Import the adapter class of a provider, from the table or of a package; an ImportError if that is gone."""
     return load(ADAPTERS.get(provider) or plugins(ENTRY_POINTS)[provider])
 
 
-def adapters() -> dict[str, Any]:
-    """Name → adapter of every provider, those of packages that can't be imported left out."""
-    found = {name: adapter(name) for name in ADAPTERS}
+def load_adapters() -> dict[str, Any]:
+    """Return name → adapter of every provider, those of packages that can't be imported left out."""
+    classes = {name: load_adapter(name) for name in ADAPTERS}
     for name in plugins(ENTRY_POINTS):
         with contextlib.suppress(ImportError):
-            found[name] = adapter(name)
-    return found
+            classes[name] = load_adapter(name)
+    return classes
 
 
 def find_provider(system: str) -> Provider | None:
-    """Provider of a system's full name, or by its own name; None for others' classes."""
+    """Return the provider of a system's full name, or by its own name; None for others' classes."""
     name = system.partition("/")[0]
-    found: Provider | None = None
+    provider: Provider | None = None
     if name in ADAPTERS:
-        found = adapter(name).provider
+        provider = load_adapter(name).provider
     elif name in plugins(ENTRY_POINTS):
         with contextlib.suppress(ImportError):
-            found = adapter(name).provider
-    return found
+            provider = load_adapter(name).provider
+    return provider
 
 
-def asked_by(system: str) -> str:
-    """The system that a system with a full name asks in its turn (`rag/…`), or it itself."""
+def unwrap_system(system: str) -> str:
+    """Return the system that a wrapper (`rag/SYSTEM`) asks; any other system itself."""
     record = find_provider(system)
-    return system.removeprefix(record.family(system)) if record is not None and record.wraps else system
+    return system.removeprefix(record.name_prefix(system)) if record is not None and record.wraps else system
 
 
-def providers() -> tuple[Provider, ...]:
-    """All providers, in the table's order."""
-    return tuple(one.provider for one in adapters().values())
+def list_providers() -> tuple[Provider, ...]:
+    """List all providers, in the table's order."""
+    return tuple(adapter.provider for adapter in load_adapters().values())
 
 
-def builtin_systems() -> tuple[str, ...]:
-    """Full names of the systems that come with genaipa or its data."""
-    return tuple(name for provider in providers() if provider.builtin for name in provider.builtin())
+def list_builtin_systems() -> tuple[str, ...]:
+    """List the full names of the systems that come with genaipa or its data."""
+    return tuple(name for provider in list_providers() if provider.builtin for name in provider.builtin())
 
 
-def short_names(systems: Iterable[str]) -> dict[str, str]:
-    """System → its name as it is shown among these: `reader-1` for `openai-api/lab/reader-1`, where one ends so.
+def shorten_names(systems: Iterable[str]) -> dict[str, str]:
+    """Return system → its name as it is shown among these: `reader-1` for `openai-api/lab/reader-1`, where one ends so.
 
     Only names of models are shortened; a file, a recording or a class is called as it is.
     """
     names = list(dict.fromkeys(systems))
-    ends = {name: _ends(name) for name in names}
+    ends = {name: _name_endings(name) for name in names}
     often = Counter(end for name in names for end in ends[name])
     return {name: next((end for end in ends[name] if often[end] == 1), name) for name in names}
 
 
 def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collection[str]] | None = None) -> str:
-    """Return the one of these systems that a name means: its full name, or an end of it as `short_names` shows it.
+    """Return the one of these systems that a name means: its full name, or an end of it as `shorten_names` shows it.
 
     Else it is the name of the model behind one of them, by `models` (system → names), which runs print beside it.
 
@@ -193,13 +193,13 @@ def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collecti
     if name in full_names:
         return name
     # A figure shows the last part of any name; `m` is yet a model's name before it is the end of `rag/openai/m`.
-    alike = [full_name for full_name in full_names if name in _ends(full_name)] or [
+    alike = [full_name for full_name in full_names if name in _name_endings(full_name)] or [
         full_name for full_name in full_names if name and full_name.endswith(f"/{name}")
     ]
     alike = alike or [system for system, names in (models or {}).items() if system in full_names and name in names]
     if len(alike) > 1:
         full = ", ".join(sorted(alike))
-        raise UsageError(f"'{clipped(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")
+        raise UsageError(f"'{clip(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")
     return alike[0] if alike else ""
 
 
@@ -208,12 +208,12 @@ _LONGEST_TITLE = 40
 _LONGEST_SUBJECT = 16
 
 
-def run_title(systems: Iterable[str], *subjects: str) -> str:
+def make_run_title(systems: Iterable[str], *subjects: str) -> str:
     """Return the name of a run that nobody named: its systems, shortened, and what it is about.
 
     What it is about stays in a long one, and systems after the first are counted.
     """
-    names = list(short_names(systems).values())
+    names = list(shorten_names(systems).values())
     about = folder_words("-".join(subjects), longest=1000)
     whole = folder_words("-".join((*names, about)), longest=1000) or "run"
     if len(whole) <= _LONGEST_TITLE:
@@ -224,15 +224,15 @@ def run_title(systems: Iterable[str], *subjects: str) -> str:
     return f"{_clip_words(folder_words(names[0], longest=1000), room)}{count}-{about}".strip("-")
 
 
-def _clip_words(words: str, most: int) -> str:
-    return words[:most].rstrip("-._")
+def _clip_words(words: str, length: int) -> str:
+    return words[:length].rstrip("-._")
 
 
-def _ends(name: str) -> list[str]:
-    """The ends of a model's name, the shortest first; the name alone of any other system."""
+def _name_endings(name: str) -> list[str]:
+    """Return the ends of a model's name, the shortest first; the name alone of any other system."""
     record = find_provider(name)
-    if (asked := asked_by(name)) != name:
-        return [name.removesuffix(asked) + end for end in _ends(asked)]
+    if (reader := unwrap_system(name)) != name:
+        return [name.removesuffix(reader) + end for end in _name_endings(reader)]
     if record is None or not record.is_remote:
         return [name]
     parts = name.split("/")
@@ -265,29 +265,29 @@ def redact(text: str, secret: str | None = None) -> str:
         text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", HIDDEN, text)
     elif secret:
         text = text.replace(secret, HIDDEN)
-        text = re.sub(r"[^\s'\"(),:]+", lambda word: _unless_masked(word[0], secret), text)
+        text = re.sub(r"[^\s'\"(),:]+", lambda word: _hide_if_masked(word[0], secret), text)
     text = _ANNOUNCED.sub(HIDDEN, _USER_IN_ADDRESS.sub("", text))
-    return _WORD.sub(lambda word: _unless_key(word[0]), text)
+    return _WORD.sub(lambda word: _hide_if_key(word[0]), text)
 
 
-def known_keys() -> tuple[str, ...]:
-    """Keys in the environment, longest first: variables named `…_API_KEY` or by a provider's record.
+def environment_keys() -> tuple[str, ...]:
+    """Return the keys in the environment, longest first: variables named `…_API_KEY` or by a provider's record.
 
     Shorter values than a key's are left out, as they may be ordinary words.
     """
-    named = {key for provider in providers() for key in provider.keys}
+    named = {key for provider in list_providers() for key in provider.keys}
     values = {v.strip() for name, v in os.environ.items() if name.upper().endswith("_API_KEY") or name in named}
     return tuple(sorted((value for value in values if len(value) >= _SHORTEST_KEY), key=len, reverse=True))
 
 
-def mask(text: str, keys: tuple[str, ...]) -> str:
+def mask_keys(text: str, keys: tuple[str, ...]) -> str:
     """Hide these keys in a text."""
     for key in keys:
         text = text.replace(key, HIDDEN)
     return text
 
 
-def _unless_masked(word: str, secret: str) -> str:
+def _hide_if_masked(word: str, secret: str) -> str:
     """Hide a masked form of the key, such as `abcd...wxyz`."""
     if not any(mask in word.lower() for mask in _MASKS):
         return word
@@ -295,19 +295,19 @@ def _unless_masked(word: str, secret: str) -> str:
     return HIDDEN if shows else word
 
 
-def _unless_key(word: str) -> str:
+def _hide_if_key(word: str) -> str:
     """Hide a run of letters, digits and `_ . * -` with the shape of a key."""
     if "***" in word:  # masked
         return HIDDEN
-    found = _PREFIX.search(word)
-    if found is not None:
-        rest = word[found.end() :]
-        if len(rest) >= _AFTER_PREFIX and any(c.isdigit() or c == "*" for c in rest):
-            return word[: found.start()] + HIDDEN
-    return _LONG.sub(lambda run: _unless_mixed(run[0]), _GOOGLE.sub(HIDDEN, word))
+    prefix = _PREFIX.search(word)
+    if prefix is not None:
+        secret = word[prefix.end() :]
+        if len(secret) >= _AFTER_PREFIX and any(c.isdigit() or c == "*" for c in secret):
+            return word[: prefix.start()] + HIDDEN
+    return _LONG.sub(lambda run: _hide_if_mixed(run[0]), _GOOGLE.sub(HIDDEN, word))
 
 
-def _unless_mixed(run: str) -> str:
+def _hide_if_mixed(run: str) -> str:
     """Hide a long run without a hyphen that mixes letters and digits, as no word does."""
     return HIDDEN if any(c.isdigit() for c in run) and any(c.isascii() and c.isalpha() for c in run) else run
 

@@ -16,7 +16,7 @@ import msgspec
 from genaipa.errors import NOT_RECORDED, NotReadyError, PermanentError
 from genaipa.systems.base import BuiltinSystem, Readiness, Reply
 from genaipa.systems.provider import Provider
-from genaipa.workspace import pulled
+from genaipa.workspace import pulled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,40 +49,40 @@ class Recording(msgspec.Struct, frozen=True):
     answers: tuple[RecordedAnswer, ...]
 
 
-def _replayed() -> dict[str, Any]:
+def _load_studies() -> dict[str, Any]:
     # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
-    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").recorded_systems()
+    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").map_recorded_systems()
     return studies
 
 
-def recorded_in() -> dict[str, str]:
-    """System → name of the data set whose pull brings its recording."""
-    return {system: dataset.name for system, dataset in _replayed().items()}
+def find_datasets() -> dict[str, str]:
+    """Return system → name of the data set whose pull brings its recording."""
+    return {system: dataset.name for system, dataset in _load_studies().items()}
 
 
-def recorded_questions(system: str) -> tuple[str, ...]:
+def find_question_sets(system: str) -> tuple[str, ...]:
     """Return the question sets of the study that recorded a system's answers."""
-    sets: tuple[str, ...] = _replayed()[system].question_sets
+    sets: tuple[str, ...] = _load_studies()[system].question_sets
     return sets
 
 
 def pull_command(system: str) -> str:
-    """The command that brings the recording of a system."""
-    return f"genaipa get {recorded_in().get(system, 'NAME')}"
+    """Return the command that brings the recording of a system."""
+    return f"genaipa get {find_datasets().get(system, 'NAME')}"
 
 
 def recording_path(system: str) -> Path:
-    """The path of a system's recording."""
-    return pulled() / f"{system}.json"
+    """Return the path of a system's recording."""
+    return pulled_folder() / f"{system}.json"
 
 
 def is_recorded(system: str) -> bool:
-    """Whether this is a system of a study, and its recording is here."""
+    """Tell whether this is a system of a study, and its recording is here."""
     return system.startswith("published/") and recording_path(system).is_file()
 
 
 def read_recording(system: str) -> Recording:
-    """The recording of this system; a NotReadyError if it isn't here or is damaged."""
+    """Read the recording of a system; a NotReadyError if it isn't here or is damaged."""
     path = recording_path(system)
     try:
         return msgspec.json.decode(path.read_bytes(), type=Recording)
@@ -98,7 +98,7 @@ def read_recording(system: str) -> Recording:
 
 
 def text_digest(text: str) -> str:
-    """The same for texts that differ in white space only, which is what cutting a document into parts changes."""
+    """Return a digest that ignores white space, which is what cutting a document into parts changes."""
     return hashlib.sha256("".join(text.split()).encode()).hexdigest()
 
 
@@ -109,11 +109,11 @@ class PublishedSystem(BuiltinSystem):
         name="published",
         form="published/NAME",
         about="repeats the replies of a published study; needs its data: genaipa get",
-        builtin=recorded_in,
+        builtin=find_datasets,
         free=True,
         words="recording",
         source=recording_path,
-        lacks=lambda system: [] if is_recorded(system) else [pull_command(system)],
+        missing_setup=lambda system: [] if is_recorded(system) else [pull_command(system)],
     )
     words: Words = provider.words
 
@@ -129,30 +129,30 @@ class PublishedSystem(BuiltinSystem):
         return Readiness(notes=(f"{self.name} repeats the replies recorded by {self._recording.source}.",))
 
     async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - it has none
-        """The recorded reply to the last message; a PermanentError if there is none."""
+        """Return the recorded reply to the last message; a PermanentError if there is none."""
         last = messages[-1]
         key = last.key.partition("|")[2]
-        document, _, rest = key.partition("|")
+        document, _, place_in_run = key.partition("|")
         self._check_document(messages, document)
-        if last.purpose == "summary-request" and rest.startswith("summary-of-document|"):
+        if last.purpose == "summary-request" and place_in_run.startswith("summary-of-document|"):
             return Reply(NO_SUMMARY, model=self.name)
         if last.purpose == "summary-request":
-            raise self._unrecorded("a summary of a document that was not shown")
+            raise self._missing_record_error("a summary of a document that was not shown")
         if last.purpose != "question":
-            raise self._unrecorded("how the system acknowledged an introduction")
+            raise self._missing_record_error("how the system acknowledged an introduction")
         answer = self._answers.get(key)
         if answer is None:
-            raise self._unrecorded(f"an answer to {key.replace('|', ', ')}")
+            raise self._missing_record_error(f"an answer to {key.replace('|', ', ')}")
         if answer.asked != last.carries:
-            raise self._unrecorded(f"an answer to {key.replace('|', ', ')} in these words")
+            raise self._missing_record_error(f"an answer to {key.replace('|', ', ')} in these words")
         return Reply(answer.reply, model=self.name)
 
     def _check_document(self, messages: Sequence[Message], document: str) -> None:
-        """A PermanentError where the messages show another text than the study did."""
-        shown = "".join(message.carries for message in messages if message.purpose == "part")
-        known = self._recording.documents.get(document) if self._recording else None
-        if shown and text_digest(shown) != known:
-            raise self._unrecorded(f"answers about this text of {document}")
+        """Raise a PermanentError where the messages show another text than the study did."""
+        text = "".join(message.carries for message in messages if message.purpose == "part")
+        recorded_digest = self._recording.documents.get(document) if self._recording else None
+        if text and text_digest(text) != recorded_digest:
+            raise self._missing_record_error(f"answers about this text of {document}")
 
-    def _unrecorded(self, what: str) -> PermanentError:
-        return PermanentError(f"the published study did not record {what}.", kind=NOT_RECORDED)
+    def _missing_record_error(self, request: str) -> PermanentError:
+        return PermanentError(f"the published study did not record {request}.", kind=NOT_RECORDED)

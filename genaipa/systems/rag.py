@@ -46,44 +46,46 @@ class RagSystem:
 
     @classmethod
     def search(cls, text: str, question: str) -> list[Passage]:
-        """The passages of a text for a question, the best first; its first ones where no word of the question is in it.
+        """Return the passages of a text that match a question, best first; its first ones where none has a word of it.
 
         A retriever of your own is a subclass with another one of these.
         """
-        passages, texts = _passages(text)
-        return [passages[place] for place in rank_texts(texts, question)[:PASSAGES]]
+        passages, texts = _split_passages(text)
+        return [passages[position] for position in rank_texts(texts, question)[:PASSAGES]]
 
     @classmethod
     def retrieve(cls, messages: Sequence[Message]) -> tuple[Sequence[Message], tuple[Passage, ...]]:
-        """The messages for the reader, and the passages that are in them in place of what carried the document.
+        """Return the messages for the reader, and the passages in them that take the document's place.
 
         Where nothing did, and where no question is asked (but a summary), they stay as they are. A PermanentError
         where a message does not carry the document word for word.
         """
         question = messages[-1]
         carrying = [
-            place
-            for place, one in enumerate(messages[:-1])
-            if one.purpose in ("introduction", "part") and one.carries.strip()
+            position
+            for position, message in enumerate(messages[:-1])
+            if message.purpose in ("introduction", "part") and message.carries.strip()
         ]
         if question.purpose != "question" or not carrying:
             return messages, ()
-        text = "".join(messages[place].carries for place in carrying)
-        found = tuple(cls.search(text, question.carries or question.content))
+        text = "".join(messages[position].carries for position in carrying)
+        passages = tuple(cls.search(text, question.carries or question.content))
         *left_out, last = carrying
         # Each part but the last goes, with the acknowledgement behind it.
-        sent = [one for place, one in enumerate(messages) if not {place, place - 1} & {*left_out}]
-        sent[sent.index(messages[last])] = _carry(messages[last], GAP.join(passage.text for passage in found))
-        return sent, found
+        sent = [message for position, message in enumerate(messages) if not {position, position - 1} & {*left_out}]
+        sent[sent.index(messages[last])] = _insert_passages(
+            messages[last], GAP.join(passage.text for passage in passages)
+        )
+        return sent, passages
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Ask the reader, about the passages alone."""
-        sent, found = self.retrieve(messages)
-        if not found:
+        sent, passages = self.retrieve(messages)
+        if not passages:
             return await self.reader.reply(sent, settings)
         # Every question has a beginning of its own, so that no provider's cache is of use.
         reply = await self.reader.reply(sent, replace(settings, cache_key=None))
-        return dataclasses.replace(reply, passages=found)
+        return dataclasses.replace(reply, passages=passages)
 
     async def start(self) -> Readiness:
         """Start the reader."""
@@ -98,13 +100,13 @@ class RagSystem:
         await self.reader.close()
 
     def __getattr__(self, name: str) -> Any:
-        """The reader's, for all that is not here, such as whose `words` its replies are."""
+        """Return the reader's attribute for all that is not here, such as whose `words` its replies are."""
         return getattr(self.reader, name)
 
 
 @lru_cache(maxsize=16)
-def _passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
-    """The passages of a text, and what each reads as."""
+def _split_passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
+    """Split a text into passages; also the plain words of each."""
     sections = find_sections(text)
     spans = split_pieces(text, (section.start for section in sections))
     passages = [
@@ -117,9 +119,9 @@ def _passages(text: str) -> tuple[list[Passage], tuple[str, ...]]:
     return passages, tuple(read(text).read_span(*span) for span in spans)
 
 
-def _carry(message: Message, passages: str) -> Message:
+def _insert_passages(message: Message, passages: str) -> Message:
     before, document, after = message.content.partition(message.carries.strip())
     if not document:
-        said = "the prompt changes the document's words, so that passages can't take its place; show `text` as it is."
-        raise PermanentError(said, fatal=True)
+        reason = "the prompt changes the document's words, so that passages can't take its place; show `text` as it is."
+        raise PermanentError(reason, fatal=True)
     return dataclasses.replace(message, content=before + passages + after, carries=passages, breakpoint=False)

@@ -81,8 +81,8 @@ class ReplyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str = MODEL
 
 
-def _path(system: str) -> Path | None:
-    """File of a system's replies, by its full name; None for the echo."""
+def _script_path(system: str) -> Path | None:
+    """Return the file of a system's replies, by its full name; None for the echo."""
     _, _, name = system.partition("/")
     shipped = {path.stem: path for path in _SHIPPED.glob("*.yaml")}
     return shipped.get(name, Path(name)) if name else None
@@ -97,22 +97,22 @@ class ScriptedSystem(BuiltinSystem):
         about="replies from a file, to try things out; needs nothing",
         builtin=lambda: ("scripted",),
         free=True,
-        source=_path,
+        source=_script_path,
     )
 
     def __init__(self, *, name: str = "scripted") -> None:
         super().__init__(name=name)
-        path = _path(name)
+        path = _script_path(name)
         self._script = _read_script(path) if path else ReplyFile()
         self._patterns = [re.compile(rule.match) for rule in self._script.rules]
         self._used = [0] * len(self._patterns)
 
     async def answer(self, messages: Sequence[Message], settings: Settings) -> Reply:
         """Follow the first unexhausted rule that matches the last message."""
-        asked = messages[-1].content
-        number = self._next_rule(asked)
+        question = messages[-1].content
+        number = self._next_rule(question)
         if number is None:
-            words = asked.split()
+            words = question.split()
             echo = f'You said: "{" ".join(words[:ECHOED])}{" …" if len(words) > ECHOED else ""}"'
             default = self._script.default
             return Reply(echo if default is None else default, model=self._script.model)
@@ -121,15 +121,15 @@ class ScriptedSystem(BuiltinSystem):
         if rule.delay > settings.timeout:
             raise TransientError(f"no reply within {settings.timeout:g} s (rules[{number}])", kind="timeout")
         if rule.reply is None:
-            raise _failure(rule, number, used)
+            raise _make_error(rule, number, used)
         counts = rule.usage
         usage = Usage(input=counts.input, cached=counts.cached, output=counts.output) if counts else None
         return Reply(rule.reply, rule.finish, usage, rule.model or self._script.model)
 
-    def _next_rule(self, asked: str) -> int | None:
+    def _next_rule(self, question: str) -> int | None:
         """Find the rule and count its use; None for the default."""
         for number, (rule, pattern) in enumerate(zip(self._script.rules, self._patterns, strict=True)):
-            if (rule.times is None or self._used[number] < rule.times) and pattern.search(asked):
+            if (rule.times is None or self._used[number] < rule.times) and pattern.search(question):
                 self._used[number] += 1
                 return number
         return None
@@ -150,10 +150,10 @@ def _read_script(path: Path) -> ReplyFile:
     return script
 
 
-def _failure(rule: Rule, number: int, used: int) -> NoReplyError:
-    said = f"the script fails here (rules[{number}]: {rule.fail})"
+def _make_error(rule: Rule, number: int, used: int) -> NoReplyError:
+    message = f"the script fails here (rules[{number}]: {rule.fail})"
     if rule.fail == "permanent":
-        return PermanentError(said, kind="scripted")
+        return PermanentError(message, kind="scripted")
     if rule.times:
-        said += f", {used} of {rule.times}"
-    return TransientError(said, kind="scripted", overload=rule.fail == "overload")
+        message += f", {used} of {rule.times}"
+    return TransientError(message, kind="scripted", overload=rule.fail == "overload")

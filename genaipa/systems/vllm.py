@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError
-from genaipa.systems.chat_template import reasoning_parser
+from genaipa.systems.chat_template import find_reasoning_parser
 from genaipa.systems.endpoint import (
     LOOK_UP_SECONDS,
     Endpoint,
     as_count,
     find_endpoint,
-    need_sdk,
     read_variable,
     read_words,
+    require_sdk,
 )
 from genaipa.systems.openai import CompatibleSystem
 from genaipa.systems.provider import Provider, redact
@@ -81,7 +81,7 @@ class VllmServer:
         finally:
             os.close(handle)
         # For a run that ends without close(), and for one that is killed: its pipe to the shell ends with it.
-        atexit.register(self._signal, signal.SIGKILL)
+        atexit.register(self._send_signal, signal.SIGKILL)
         self._guard = subprocess.Popen(  # noqa: S603 - a line of our own
             ["/bin/sh", "-c", 'read -r _ || kill -s KILL -- "-$0"', str(self._process.pid)],
             stdin=subprocess.PIPE,
@@ -95,7 +95,7 @@ class VllmServer:
         """Base URL."""
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def ended(self, wait: float = 0.0) -> bool:
+    def has_ended(self, wait: float = 0.0) -> bool:
         """Whether the process ends within `wait` seconds."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(wait)
@@ -119,32 +119,32 @@ class VllmServer:
         # It is of this machine, without TLS.
         async with Bounded(timeout=LOOK_UP_SECONDS, trust_env=False, verify=False) as client:
             while True:
-                if self.ended():
-                    how = f"ended before it was ready (exit code {self._process.returncode})"
-                    raise NotReadyError(f"vLLM {how}; {self.log_tail()}", kind="server-ended")
+                if self.has_ended():
+                    reason = f"ended before it was ready (exit code {self._process.returncode})"
+                    raise NotReadyError(f"vLLM {reason}; {self.log_tail()}", kind="server-ended")
                 with contextlib.suppress(httpx2.HTTPError):
                     health = await client.get(f"http://127.0.0.1:{self.port}/health")
                     if health.is_success:
                         return
                 if asyncio.get_running_loop().time() > deadline:
-                    how = f"was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT)"
-                    raise NotReadyError(f"vLLM {how}; {self.log_tail()}", kind="timeout")
+                    reason = f"was not ready within {seconds:g} s (GENAIPA_VLLM_START_TIMEOUT)"
+                    raise NotReadyError(f"vLLM {reason}; {self.log_tail()}", kind="timeout")
                 await asyncio.sleep(_POLL_SECONDS)
 
     async def stop(self, *, keep_log: bool) -> None:
         """Stop the process and its workers: SIGTERM, then SIGKILL."""
-        self._signal(signal.SIGTERM)
-        await asyncio.to_thread(self.ended, _STOP_SECONDS)
+        self._send_signal(signal.SIGTERM)
+        await asyncio.to_thread(self.has_ended, _STOP_SECONDS)
         # Also where it ended by itself: a worker may be left that holds the accelerator's memory.
-        self._signal(signal.SIGKILL)
+        self._send_signal(signal.SIGKILL)
         self._process.wait()
-        atexit.unregister(self._signal)
+        atexit.unregister(self._send_signal)
         with contextlib.suppress(OSError):
             self._guard.communicate(b"\n")
         if not keep_log:
             self.log.unlink(missing_ok=True)
 
-    def _signal(self, number: int) -> None:
+    def _send_signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, number)
 
@@ -169,7 +169,7 @@ class VllmSystem(CompatibleSystem):
         address="VLLM_BASE_URL",
         free=True,
         takes_flags=True,
-        program=lambda: _vllm()[0],
+        program=lambda: _find_program()[0],
     )
     listing = replace(CompatibleSystem.listing, complete=True)  # it serves what it was started with
 
@@ -179,16 +179,16 @@ class VllmSystem(CompatibleSystem):
         self._started, self._flags = False, flags
 
     def find_endpoint(self) -> Endpoint:
-        """The server's address, with or without /v1 in the variable."""
-        found = find_endpoint(self.provider, self.name, self._server.address if self._server is not None else None)
-        return replace(found, address=f"{found.address.removesuffix('/v1')}/v1", ends="")
+        """Return the server's address, with or without /v1 in the variable."""
+        endpoint = find_endpoint(self.provider, self.name, self._server.address if self._server is not None else None)
+        return replace(endpoint, address=f"{endpoint.address.removesuffix('/v1')}/v1", url_suffix="")
 
     async def start(self) -> Readiness:
         """Attach to the server, or start one and wait until it has loaded the model."""
         self._started, parser = False, ""
-        need_sdk(self.name, self.provider)
+        require_sdk(self.name, self.provider)
         if read_variable("VLLM_BASE_URL") is None:
-            program, words, flags = _vllm()
+            program, words, flags = _find_program()
             if program is None:
                 raise NotReadyError(
                     f"{self.name} needs a vLLM server: set VLLM_BASE_URL to one that runs, or install vLLM here "
@@ -196,8 +196,8 @@ class VllmSystem(CompatibleSystem):
                     kind="missing-server",
                 )
             _check_flags(self.name, self.model, flags)
-            limit = _start_limit()
-            if parser := reasoning_parser(self.model, flags):
+            limit = _read_start_limit()
+            if parser := find_reasoning_parser(self.model, flags):
                 flags = ["--reasoning-parser", parser, *flags]
             flags += self._flags
             self._server = VllmServer([program, *words[1:]], flags, self.model)
@@ -218,10 +218,10 @@ class VllmSystem(CompatibleSystem):
         except TransientError as error:
             # A dying server breaks its connections a moment before it is gone.
             moment = 1.0 if error.kind == "connection" else 0.0
-            if self._server is None or not await asyncio.to_thread(self._server.ended, moment):
+            if self._server is None or not await asyncio.to_thread(self._server.has_ended, moment):
                 raise
-            said = f"{self.name}: the vLLM server ended during the run; {self._server.log_tail()}"
-            raise PermanentError(said, kind="server-ended", fatal=True) from None
+            message = f"{self.name}: the vLLM server ended during the run; {self._server.log_tail()}"
+            raise PermanentError(message, kind="server-ended", fatal=True) from None
 
     async def count_tokens(self, text: str) -> int | None:
         """Count with the server's tokenizer, without a conversation's framing tokens."""
@@ -244,10 +244,10 @@ class VllmSystem(CompatibleSystem):
         await super().close()
         if self._server is not None:
             server, self._server = self._server, None
-            await server.stop(keep_log=not self._started or server.ended())
+            await server.stop(keep_log=not self._started or server.has_ended())
 
 
-def _vllm() -> tuple[str | None, list[str], list[str]]:
+def _find_program() -> tuple[str | None, list[str], list[str]]:
     """Program that starts a server here (None if not installed), words before `serve`, flags after it.
 
     A UsageError for a malformed variable.
@@ -258,18 +258,25 @@ def _vllm() -> tuple[str | None, list[str], list[str]]:
 
 def _check_flags(system: str, model: str, flags: Sequence[str]) -> None:
     """Raise a UsageError for a flag that is genaipa's to set, before minutes go by until the model is loaded."""
-    for place, flag in enumerate(flags):
+    for index, flag in enumerate(flags):
         name = flag.partition("=")[0].replace("_", "-")
         # A beginning of a flag stands for it.
-        own = next((one for one in _OWN_FLAGS if name == one or (len(name) >= _SHORTEST and one.startswith(name))), "")
-        values = {flag.partition("=")[2], *itertools.takewhile(lambda word: word[:1] != "-", flags[place + 1 :])}
-        if own and not (own == _SERVED_NAME and model in values):
-            raise UsageError(f"{system}: {_OWN_FLAGS[own]}; leave {own} out of GENAIPA_VLLM_ARGS.")
+        reserved = next(
+            (
+                candidate
+                for candidate in _OWN_FLAGS
+                if name == candidate or (len(name) >= _SHORTEST and candidate.startswith(name))
+            ),
+            "",
+        )
+        values = {flag.partition("=")[2], *itertools.takewhile(lambda word: word[:1] != "-", flags[index + 1 :])}
+        if reserved and not (reserved == _SERVED_NAME and model in values):
+            raise UsageError(f"{system}: {_OWN_FLAGS[reserved]}; leave {reserved} out of GENAIPA_VLLM_ARGS.")
 
 
-def _start_limit() -> float:
-    given = read_variable("GENAIPA_VLLM_START_TIMEOUT") or str(_START_SECONDS)
+def _read_start_limit() -> float:
+    value = read_variable("GENAIPA_VLLM_START_TIMEOUT") or str(_START_SECONDS)
     with contextlib.suppress(ValueError):
-        if (seconds := float(given)) > 0:
+        if (seconds := float(value)) > 0:
             return seconds
-    raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{given}'; give a number of seconds above 0.")
+    raise UsageError(f"GENAIPA_VLLM_START_TIMEOUT is '{value}'; give a number of seconds above 0.")

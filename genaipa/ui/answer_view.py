@@ -27,8 +27,8 @@ from genaipa.scoring.evidence.nearest import find_claims, load_index
 from genaipa.scoring.evidence.passages import load_passage_finder
 from genaipa.scoring.evidence.section_finder import find_outline
 from genaipa.scoring.rubric import format_value
-from genaipa.ui.panel import panels
-from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, numbers, table, texts
+from genaipa.ui.panel import load_panels
+from genaipa.ui.widgets import FOLD, ListRow, Text, format_time, number_columns, show_table, show_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -71,10 +71,10 @@ class TextSpan:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedAnswer:
     """One answer, ready to be shown; the same for every analyst."""
 
-    shown: dict[str, Any]
+    screen_data: dict[str, Any]
     document: dict[str, Any]
     """Its document's digest, name, text and paragraphs; the same for every answer about it."""
     reply: str
@@ -89,51 +89,51 @@ class Prepared:
     """The panels that have something to show of it."""
 
 
-def pieces(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
-    """The text, cut where a highlight begins or ends."""
+def cut_text(text: str, spans: Iterable[TextSpan]) -> list[Piece]:
+    """Cut the text wherever a highlight begins or ends."""
     inside = [span for span in spans if 0 <= span.start < span.end <= len(text)]
     borders = sorted({0, len(text), *(s.start for s in inside), *(s.end for s in inside)})
     begins: dict[int, list[TextSpan]] = {}
     for span in inside:
         begins.setdefault(span.start, []).append(span)
     cut: list[Piece] = []
-    here: list[TextSpan] = []
+    open_spans: list[TextSpan] = []
     for start, end in pairwise(borders):
-        here = [span for span in here if span.end > start] + begins.get(start, [])
-        styles = " ".join(dict.fromkeys(span.style for span in here))
-        marks = " ".join(dict.fromkeys(span.mark for span in here if span.mark))
-        cut.append([text[start:end], styles, marks] if here else [text[start:end]])
+        open_spans = [span for span in open_spans if span.end > start] + begins.get(start, [])
+        styles = " ".join(dict.fromkeys(span.style for span in open_spans))
+        marks = " ".join(dict.fromkeys(span.mark for span in open_spans if span.mark))
+        cut.append([text[start:end], styles, marks] if open_spans else [text[start:end]])
     return cut
 
 
-def units(text: str) -> int:
-    """The length of a text as JavaScript counts it."""
+def javascript_length(text: str) -> int:
+    """Return the length of a text as JavaScript counts it."""
     return len(text.encode("utf-16-le")) // 2
 
 
-def paragraphs(document: Document) -> list[int]:
+def find_paragraph_breaks(document: Document) -> list[int]:
     """Places (characters) at which its long lines are broken on screen: where a section begins, and between sentences.
 
     A published policy may be one line of eight thousand words, with an outline inside it.
     """
     text = document.text
     sections = [section.start for section in find_outline(document)]
-    found: list[int] = []
+    breaks: list[int] = []
     for line in _LINE.finditer(text):
         borders = sorted({line.start(), line.end(), *(at for at in sections if line.start() < at < line.end())})
         for start, end in pairwise(borders):
-            found.append(start)
+            breaks.append(start)
             for sentence in _SENTENCE_END.finditer(text, start, end) if end - start > _LONG else ():
                 at = sentence.end()
-                if at - found[-1] >= _PARAGRAPH and end - at >= _PARAGRAPH // 2:
-                    found.append(at)
-        found.remove(line.start())
-    return found
+                if at - breaks[-1] >= _PARAGRAPH and end - at >= _PARAGRAPH // 2:
+                    breaks.append(at)
+        breaks.remove(line.start())
+    return breaks
 
 
-def prepare(
+def prepare_answer(
     case: Case, rubric: Rubric, *, blind: bool, suggestions: bool, panels: Mapping[str, Panel] = NO_PANELS
-) -> Prepared:
+) -> PreparedAnswer:
     """Return the data of one answer that do not depend on the analyst, with those of the panels that are on."""
     document, annotated, trusted = case.document, case.annotated, case.reliable_annotation
     reply = case.mask_reply() if blind else case.reply
@@ -147,29 +147,35 @@ def prepare(
         question=case.question,
     )
     targets = find_annotated_targets(trusted, document, case.part_set) if trusted else ()
-    rests_on = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
-    placed = [load_passage_finder(document.text).place(passage).span for passage in case.passages]
-    retrieved = [TextSpan(*span, "shown") for span in placed if span]
-    on_panels = {name: data for name, panel in panels.items() if (data := panel.show(case, rubric)) is not None}
-    on_screen = tuple(panels[name] for name in on_panels)
-    places = _places(case, dict.fromkeys(label for panel in on_screen for label in panel.sections(case)))
-    settled = suggestions and evidence.suggestion is not None
-    every = dict.fromkeys(rubric.metrics_with_evidence("citations"), evidence.suggestion or 0.0) if settled else {}
-    withheld = {metric: value for metric, value in every.items() if is_withheld(case.answer.digest, metric)}
-    suggested = {metric: value for metric, value in every.items() if metric not in withheld}
-    marked = _marked(rests_on, evidence)
-    spans = [*_headings(document), *marked, *places.values(), *retrieved]
-    shown = {
+    annotated_sections = [(label, span, f"a{n}") for n, (label, span) in enumerate(targets)]
+    passage_spans = [load_passage_finder(document.text).place(passage).span for passage in case.passages]
+    retrieved = [TextSpan(*span, "shown") for span in passage_spans if span]
+    panel_data = {name: data for name, panel in panels.items() if (data := panel.make_data(case, rubric)) is not None}
+    active_panels = tuple(panels[name] for name in panel_data)
+    places = _find_panel_places(
+        case, dict.fromkeys(label for panel in active_panels for label in panel.list_sections(case))
+    )
+    has_suggestion = suggestions and evidence.suggestion is not None
+    suggestions_by_metric = (
+        dict.fromkeys(rubric.metrics_with_evidence("citations"), evidence.suggestion or 0.0) if has_suggestion else {}
+    )
+    withheld = {
+        metric: value for metric, value in suggestions_by_metric.items() if is_withheld(case.answer.digest, metric)
+    }
+    suggested = {metric: value for metric, value in suggestions_by_metric.items() if metric not in withheld}
+    highlights = _find_highlights(annotated_sections, evidence)
+    spans = [*_find_headings(document), *highlights, *places.values(), *retrieved]
+    screen_data = {
         "answer": case.answer.digest,
         "document": document.digest,
-        "pieces": [[units(text), *marks] for text, *marks in pieces(document.text, spans)],
-        "retrieved": f"{len(retrieved)} of {len(placed)}" if placed else "",
+        "pieces": [[javascript_length(text), *marks] for text, *marks in cut_text(document.text, spans)],
+        "retrieved": f"{len(retrieved)} of {len(passage_spans)}" if passage_spans else "",
         "question": case.asked,
         "original": case.original,
         "state": {"refused": "The system refused to answer.", "truncated": "The answer was cut off."}.get(
             case.answer.status, ""
         ),
-        "reply": pieces(reply, _in_reply(evidence)),
+        "reply": cut_text(reply, _find_reply_highlights(evidence)),
         "words": count_words(reply),
         "annotated": annotated
         and {
@@ -179,33 +185,33 @@ def prepare(
             "doubt": case.doubt,
             "text": annotated.answer,
             "note": annotated.note,
-            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in rests_on]
+            "sections": [{"label": label, "mark": mark if span else ""} for label, span, mark in annotated_sections]
             or [{"label": label, "mark": ""} for label in annotated.sections],
         },
-        "evidence": _lines(evidence, case, reply, rubric),
+        "evidence": _list_evidence_lines(evidence, case, reply, rubric),
         "sentences": _list_sentences(reply, document, evidence),
         "near": _find_question_places(case),
-        "first": marked[0].mark if marked else "",
+        "first": highlights[0].mark if highlights else "",
         "suggestion": {metric: rubric.key(value) for metric, value in suggested.items()},
         "reason": evidence.reason if suggested else "",
         "withheld": list(withheld),
-        "panels": on_panels,
+        "panels": panel_data,
         "places": {label: span.mark for label, span in places.items()},
     }
     name = document.about.title or document.company
-    text, at = document.text, paragraphs(document)
-    breaks = [*accumulate(units(text[start:end]) for start, end in pairwise([0, *at]))]
-    about = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
-    return Prepared(shown, about, reply, evidence, suggested, withheld, case, on_screen)
+    text, break_places = document.text, find_paragraph_breaks(document)
+    breaks = [*accumulate(javascript_length(text[start:end]) for start, end in pairwise([0, *break_places]))]
+    document_data = {"digest": document.digest, "name": name, "text": text, "breaks": breaks}
+    return PreparedAnswer(screen_data, document_data, reply, evidence, suggested, withheld, case, active_panels)
 
 
 def _list_sentences(reply: str, document: Document, evidence: Evidence) -> list[dict[str, Any]]:
     """List the sentences of the answer as `nearest.Claim` has them, with places and lengths as JavaScript counts."""
-    here = _make_counter(reply)
+    count_before = _make_counter(reply)
     return [
         {
-            "at": here(claim.start),
-            "length": here(claim.end) - here(claim.start),
+            "at": count_before(claim.start),
+            "length": count_before(claim.end) - count_before(claim.start),
             "near": _count_places(document, claim.near),
             "line": claim.line,
             "literal": claim.literal,
@@ -224,13 +230,13 @@ def _find_question_places(case: Case) -> list[tuple[int, int]]:
         return []
     matter = f"{case.asked}\n{trusted.answer}" if trusted and trusted.silent == "no" else case.asked
     near = load_index(case.document.text).find_nearest_to_question(matter)
-    return _count_places(case.document, [(one.start, one.end) for one in near])
+    return _count_places(case.document, [(sentence.start, sentence.end) for sentence in near])
 
 
 def _count_places(document: Document, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return these stretches of the document as place and length, as JavaScript counts them."""
-    there = _make_counter(document.text)
-    return [(there(start), there(end) - there(start)) for start, end in spans]
+    count_before = _make_counter(document.text)
+    return [(count_before(start), count_before(end) - count_before(start)) for start, end in spans]
 
 
 @lru_cache(maxsize=32)
@@ -240,20 +246,20 @@ def _make_counter(text: str) -> Callable[[int], int]:
     return lambda at: at + bisect_left(twice, at)
 
 
-def metric_in_words(rubric: Rubric, metric: str) -> dict[str, Any]:
-    """A metric: its id, its name, the question that it asks, and each of its values."""
+def describe_metric(rubric: Rubric, metric: str) -> dict[str, Any]:
+    """Describe a metric: its id, its name, the question that it asks, and each of its values."""
     return {
         "metric": metric,
         "name": rubric.names[metric],
         "question": rubric.metrics[metric].question,
         # Lines about citations are the longest.
         "wide": "citations" in rubric.metrics[metric].evidence,
-        "lines": [in_words(rubric, metric, value) for value in rubric.values],
+        "lines": [describe_value(rubric, metric, value) for value in rubric.values],
     }
 
 
-def in_words(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
-    """A value of a metric: the key that gives it, its tone, the value as people write it, and the rubric's words."""
+def describe_value(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
+    """Describe a value of a metric: its key, its tone, the value as people write it, and the rubric's words."""
     return {
         "key": rubric.key(value),
         "tone": {1.0: "good", -1.0: "bad"}.get(value, "unsure"),
@@ -262,20 +268,20 @@ def in_words(rubric: Rubric, metric: str, value: float) -> dict[str, str]:
     }
 
 
-def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric) -> dict[str, Any]:
-    """A calibration score beside the reference analyst's, metric by metric in the rubric's words."""
+def compare_with_reference(mine: Event, reference: Event, prepared: PreparedAnswer, rubric: Rubric) -> dict[str, Any]:
+    """Compare a calibration score with the reference analyst's, metric by metric in the rubric's words."""
     assert mine.values is not None
     assert reference.values is not None
     return {
-        "question": prepared.shown["question"],
+        "question": prepared.screen_data["question"],
         "reply": prepared.reply,
         "by": reference.analyst,
         "note": reference.note,
         "rows": [
             {
                 "metric": name,
-                "mine": _worded(rubric, metric, mine.values[metric]),
-                "theirs": _worded(rubric, metric, reference.values[metric]),
+                "mine": _format_value(rubric, metric, mine.values[metric]),
+                "theirs": _format_value(rubric, metric, reference.values[metric]),
                 "same": mine.values[metric] == reference.values[metric],
             }
             for metric, name in rubric.names.items()
@@ -283,13 +289,13 @@ def comparison(mine: Event, reference: Event, prepared: Prepared, rubric: Rubric
     }
 
 
-def _worded(rubric: Rubric, metric: str, value: float) -> str:
+def _format_value(rubric: Rubric, metric: str, value: float) -> str:
     return f"{format_value(value)} {rubric.meaning(metric, value)}"
 
 
-def _headings(document: Document) -> list[TextSpan]:
-    """The first line of each section; of one inside a line its number, with the title where that is known."""
-    found = []
+def _find_headings(document: Document) -> list[TextSpan]:
+    """Find the first line of each section; of one inside a line its number, with the title where that is known."""
+    spans = []
     for section in find_outline(document):
         end = document.text.find("\n", section.start, section.end)
         if not section.start < end <= section.start + _LONG:
@@ -297,38 +303,40 @@ def _headings(document: Document) -> list[TextSpan]:
             end = section.start + len(number)
             if section.title and title.startswith(section.title):
                 end += 1 + len(section.title)
-        found.append(TextSpan(section.start, end, "heading"))
-    return found
+        spans.append(TextSpan(section.start, end, "heading"))
+    return spans
 
 
-def _marked(rests_on: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence) -> list[TextSpan]:
+def _find_highlights(
+    annotated_sections: list[tuple[str, tuple[int, int] | None, str]], evidence: Evidence
+) -> list[TextSpan]:
     """Return the highlights of the document: what the annotated answer rests on, then what is cited and quoted."""
-    spans = [TextSpan(*span, "annotated", mark) for _, span, mark in rests_on if span]
+    spans = [TextSpan(*span, "annotated", mark) for _, span, mark in annotated_sections if span]
     spans += [TextSpan(*ref.target, "cited", f"r{n}") for n, ref in enumerate(evidence.references) if ref.target]
     spans += [TextSpan(*quote.target, "quoted", f"q{n}") for n, quote in enumerate(evidence.quotations) if quote.target]
     return spans
 
 
-def _places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
-    """Section that a panel leads to → its place in the document, without a style of its own."""
+def _find_panel_places(case: Case, sections: Iterable[str]) -> dict[str, TextSpan]:
+    """Find the places of the sections that panels lead to, which have no style of their own."""
     labels = tuple(sections)
     targets = enumerate(zip(labels, find_section_targets(labels, case.document, case.part_set), strict=True))
     return {label: TextSpan(*span, "point", f"p{n}") for n, (label, (_, span)) in targets if span}
 
 
-def _in_reply(evidence: Evidence) -> list[TextSpan]:
+def _find_reply_highlights(evidence: Evidence) -> list[TextSpan]:
     spans = [
-        TextSpan(ref.start, ref.end, f"reference {_tone_of_reference(ref)}", f"r{n}")
+        TextSpan(ref.start, ref.end, f"reference {_reference_tone(ref)}", f"r{n}")
         for n, ref in enumerate(evidence.references)
     ]
     spans += [
-        TextSpan(quote.start, quote.end, f"quotation {_tone_of_quotation(quote)}", f"q{n}")
+        TextSpan(quote.start, quote.end, f"quotation {_quotation_tone(quote)}", f"q{n}")
         for n, quote in enumerate(evidence.quotations)
     ]
     return spans + [TextSpan(start, end, "silence") for start, end in evidence.silence.phrases]
 
 
-def _tone_of_reference(reference: Reference) -> str:
+def _reference_tone(reference: Reference) -> str:
     if reference.outside:
         return "unsure" if reference.outside == "perhaps another text" else "plain"
     if reference.problem:
@@ -336,13 +344,15 @@ def _tone_of_reference(reference: Reference) -> str:
     return "good" if reference.expected else "plain"
 
 
-def _resolved(reference: Reference, evidence: Evidence) -> str:
-    """The section that a reference resolves to, in words; empty where that says nothing."""
+def _describe_section(reference: Reference, evidence: Evidence) -> str:
+    """Describe the section that a reference resolves to, in words; empty where that says nothing."""
     if reference.outside:
         if reference.split:
             return ""
-        other = reference.outside == "perhaps another text"
-        return "perhaps of another text than this document" if other else f"{reference.outside}, not this document"
+        is_other_text = reference.outside == "perhaps another text"
+        return (
+            "perhaps in another text, not this document" if is_other_text else f"{reference.outside}, not this document"
+        )
     if reference.target is None:
         return reference.problem
     named = reference.resolved
@@ -355,19 +365,20 @@ def _resolved(reference: Reference, evidence: Evidence) -> str:
     return f"{named}: {part} what is annotated{meant}" if evidence.targets else ""
 
 
-def _tone_of_quotation(quotation: Quotation) -> str:
+def _quotation_tone(quotation: Quotation) -> str:
     return {"exact": "good", "normalised": "good", "near": "unsure", "none": "bad"}[quotation.match]
 
 
-def _lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
-    of_kind = {
+def _list_evidence_lines(evidence: Evidence, case: Case, reply: str, rubric: Rubric) -> dict[str, list[EvidenceLine]]:
+    lines_by_kind = {
         "question": _list_question_lines(evidence, case, reply),
-        "quotations": [*_on_quotations(evidence), *_on_silence(evidence)],
-        "length": [_line("plain", f"{count_words(reply):,} words")],
-        "citations": _on_references(evidence),
+        "quotations": [*_list_quotation_lines(evidence), *_list_silence_lines(evidence)],
+        "length": [_make_line("plain", f"{count_words(reply):,} words")],
+        "citations": _list_reference_lines(evidence),
     }
     return {
-        name: [line for kind in metric.evidence for line in of_kind[kind]] for name, metric in rubric.metrics.items()
+        name: [line for kind in metric.evidence for line in lines_by_kind[kind]]
+        for name, metric in rubric.metrics.items()
     }
 
 
@@ -377,65 +388,67 @@ def _list_question_lines(evidence: Evidence, case: Case, reply: str) -> list[Evi
         reply, case.question, case.document
     ) is not False:
         return []
-    return [_line("plain", "no content word of the question is in the answer")]
+    return [_make_line("plain", "no content word of the question is in the answer")]
 
 
-def _on_quotations(evidence: Evidence) -> list[EvidenceLine]:
-    """Lines on quotations: how many are word for word, and each that is not."""
+def _list_quotation_lines(evidence: Evidence) -> list[EvidenceLine]:
+    """List the lines on quotations: how many are word for word, and each that is not."""
     quotations = evidence.quotations
     literal = [n for n, quote in enumerate(quotations) if quote.match in {"exact", "normalised"}]
     lines = []
     if literal:
         every = len(literal) == len(quotations)
-        many = f"{len(literal)} of {len(quotations)} longer quotations are"
-        count = "its one longer quotation is" if len(quotations) == 1 else many
-        lines.append(_line("good" if every else "plain", f"{count} in the document word for word", f"q{literal[0]}"))
+        share = f"{len(literal)} of {len(quotations)} longer quotations are"
+        count = "its one longer quotation is" if len(quotations) == 1 else share
+        lines.append(
+            _make_line("good" if every else "plain", f"{count} in the document word for word", f"q{literal[0]}")
+        )
     for n, quote in enumerate(quotations):
-        found = {
+        finding = {
             "near": f"close to the document's words ({quote.similarity:.0f} %)",
             "none": "these quoted words are not in the document",
         }.get(quote.match)
         elsewhere = evidence.summarised and quote.match == "none"
-        if found:
-            text = f"{found}{', perhaps in another text' if elsewhere else ''}: {_short(quote.text)}"
-            lines.append(_line("unsure" if elsewhere else _tone_of_quotation(quote), text, f"q{n}"))
+        if finding:
+            text = f"{finding}{', perhaps in another text' if elsewhere else ''}: {_shorten(quote.text)}"
+            lines.append(_make_line("unsure" if elsewhere else _quotation_tone(quote), text, f"q{n}"))
     return lines
 
 
-def _on_references(evidence: Evidence) -> list[EvidenceLine]:
-    """Lines on references: each with its section, and how many passages of the annotated answer they cover."""
+def _list_reference_lines(evidence: Evidence) -> list[EvidenceLine]:
+    """List the lines on references: each one's section, and how many annotated passages they cover."""
     inside = [ref for ref in evidence.references if not ref.outside]
     lines = []
     if evidence.targets > 1 and inside:
         text = f"cites {evidence.targets_cited} of {evidence.targets} annotated passages"
-        lines.append(_line("good" if evidence.targets_cited == evidence.targets else "plain", text))
+        lines.append(_make_line("good" if evidence.targets_cited == evidence.targets else "plain", text))
     if not evidence.language:
-        lines.append(_line("plain", "genaipa has no rules for how this language cites and denies"))
+        lines.append(_make_line("plain", "genaipa has no rules for how this language cites and denies"))
     if evidence.silence.annotated:
         if inside:
-            lines.append(_line("bad", "cites a section where the document is silent, which scores -1"))
+            lines.append(_make_line("bad", "cites a section where the document is silent, which scores -1"))
         elif not evidence.references and not evidence.points:
             # An answer that asserts something is not right for citing nothing.
-            said = _line("good", "cites no section, as is right where the document is silent")
+            right_line = _make_line("good", "cites no section, as is right where the document is silent")
             right = evidence.silence.alone and evidence.on_question
-            lines.append(said if right else _line("plain", "cites no section"))
+            lines.append(right_line if right else _make_line("plain", "cites no section"))
     elif not evidence.references and not evidence.points:
-        lines.append(_line("plain", "names no section"))
+        lines.append(_make_line("plain", "names no section"))
     for n, ref in enumerate(evidence.references):
-        resolved = _resolved(ref, evidence)
+        resolved = _describe_section(ref, evidence)
         if resolved:
             # "Part 6" is Part 6: said twice it says nothing more.
-            text = resolved if resolved.startswith(f"{ref.text}:") else f"{_short(ref.text)} → {resolved}"
-            lines.append(_line(_tone_of_reference(ref), text, f"r{n}"))
+            text = resolved if resolved.startswith(f"{ref.text}:") else f"{_shorten(ref.text)} → {resolved}"
+            lines.append(_make_line(_reference_tone(ref), text, f"r{n}"))
     # A section that is named three times is one line, which jumps to the first of them.
     return list({line["text"]: line for line in reversed(lines)}.values())[::-1]
 
 
-def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
-    """Whether the answer says that the document is silent, where the annotated answer settles that."""
+def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
+    """List the lines on whether the answer says that the document is silent, where the annotated answer settles it."""
     silence = evidence.silence
     if silence.mute:
-        return [_line("plain", "says nothing on the question: it is empty or refuses")]
+        return [_make_line("plain", "says nothing on the question: it is empty or refuses")]
     if silence.annotated is None or not (silence.annotated or silence.claimed):
         return []
     if silence.annotated:
@@ -447,66 +460,66 @@ def _on_silence(evidence: Evidence) -> list[EvidenceLine]:
         elif silence.claimed:
             tone, says = "plain", "begins by saying that the document is silent, and goes on"
         elif silence.phrases:
-            tone, says = "unsure", "answers, and says only of something in it that the document does not say it"
-        return [_line(tone, f"{says}; by the annotated answer it is silent")]
+            tone, says = "unsure", "answers, and says only of a detail that the document is silent on it"
+        return [_make_line(tone, f"{says}; by the annotated answer it is silent")]
     # An answer that names where the document speaks of it says more than that.
     if not silence.alone or any(ref.target for ref in evidence.references):
         return []
     if evidence.on_question is False:
         return []
-    return [_line("bad", "says that the document is silent; by the annotated answer it is not")]
+    return [_make_line("bad", "says that the document is silent; by the annotated answer it is not")]
 
 
-def _short(text: str, most: int = 90) -> str:
+def _shorten(text: str, length: int = 90) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+    return flat if len(flat) <= length else f"{flat[: length - 1]}…"
 
 
-def _line(tone: str, text: str, mark: str = "") -> EvidenceLine:
+def _make_line(tone: str, text: str, mark: str = "") -> EvidenceLine:
     return {"tone": tone, "text": text, "mark": mark}
 
 
-def case_of(desk: Desk, digest: str) -> Case:
-    """The case of an answer of the pool; one that can't be read is set aside, and the page drawn again without it."""
+def load_case(desk: Desk, digest: str) -> Case:
+    """Load the case of an answer of the pool; drop one that can't be read, and draw the page again without it."""
     try:
         return desk.pool.load_case(digest)
     except GenaipaError as error:
-        desk.set_aside(digest, error)
+        desk.remove_unreadable(digest, error)
         st.rerun()
 
 
-def asked_of(case: Case, digest: str) -> Text:
-    """The question, under the name of the document; it comes into view when it arrives."""
+def question_text(case: Case, digest: str) -> Text:
+    """Return the question, under the name of the document; it comes into view when it arrives."""
     return Text(case.asked, "Asked", case.document.about.title or case.document.company, "asked", arrives=digest)
 
 
-def annotated_of(case: Case) -> list[Text]:
-    """The annotated answer; empty without one."""
+def annotation_texts(case: Case) -> list[Text]:
+    """Return the annotated answer; empty without one."""
     if not case.annotated:
         return []
     doubt = [Text(case.doubt, tone="warning")] if case.doubt else []
     return [*doubt, Text(case.annotated.answer, "Annotated answer", case.annotated.remark, "good", fold=FOLD)]
 
 
-def scores_of(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
-    """Everyone's values side by side, and the notes; seeing others' is recorded as an exposure."""
-    given = list(desk.current.scores(answer.digest).values())
-    given += filter(None, [desk.current.adjudication(answer.digest)])
-    if any(event.analyst != user.name for event in given):
+def show_scores(desk: Desk, user: User, answer: PooledAnswer, *, key: str) -> None:
+    """Show everyone's values side by side, and the notes; record as an exposure that others' are seen."""
+    events = list(desk.current.scores(answer.digest).values())
+    events += filter(None, [desk.current.adjudication(answer.digest)])
+    if any(event.analyst != user.name for event in events):
         desk.queue.record_exposures(user.name, [answer.digest], scores=True)
-    if not given:
+    if not events:
         st.caption("Nobody has scored it yet.")
         return
-    heads = ["by", *numbers(*desk.rubric.names.values(), "M_all"), "note"]
-    table(key, "Scores of this answer", heads, [_score(desk, event) for event in given])
-    for panel in panels().values():
-        panel.compare_scores(case_of(desk, answer.digest), given, key)
-    if lines := thread(desk, answer.digest):
-        texts(f"{key} thread", [Text("\n".join(lines), "Sent back", tone="note")])
+    heads = ["by", *number_columns(*desk.rubric.names.values(), "M_all"), "note"]
+    show_table(key, "Scores of this answer", heads, [_score_row(desk, event) for event in events])
+    for panel in load_panels().values():
+        panel.compare_scores(load_case(desk, answer.digest), events, key)
+    if lines := list_discussion(desk, answer.digest):
+        show_texts(f"{key} thread", [Text("\n".join(lines), "Sent back", tone="note")])
 
 
-def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> list[str]:
-    """Return what was said of an answer since it was first sent back: the words, and what each analyst gave then.
+def list_discussion(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> list[str]:
+    """List the notes with which an answer was sent back, and the scores that each analyst gave after them.
 
     `names` are shown in the place of those of the analysts, and without times. Nothing where it was never sent back.
     """
@@ -521,7 +534,7 @@ def thread(desk: Desk, digest: str, names: Mapping[str, str] | None = None) -> l
     return lines
 
 
-def _score(desk: Desk, event: Event) -> ListRow:
+def _score_row(desk: Desk, event: Event) -> ListRow:
     assert event.values is not None, "scores and adjudications have values"
     values = map(format_value, event.values.values())
     # As everywhere that people read it, from 10 to 100.

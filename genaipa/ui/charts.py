@@ -14,7 +14,7 @@ from genaipa.reports import render
 from genaipa.reports.figures import style
 from genaipa.scoring.rubric import M_ALL_RANGE
 from genaipa.ui.results import DPI
-from genaipa.ui.widgets import ListColumn, ListRow, heading, long_table, noted, texts
+from genaipa.ui.widgets import ListColumn, ListRow, make_note, show_heading, show_long_table, show_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,36 +38,38 @@ _NUMBERS = ("minimum", "q1", "median", "q3", "maximum", "mean")
 """The ends of the axis of M_all, and the room behind it in which n is written."""
 
 
-def boxes(found: ResultsView, experiment: str) -> None:
-    """A box for each system and document of an experiment, and a point for each question."""
-    drawn, points = _of(found.boxes.data, experiment), _of(found.points.data, experiment)
-    drawn = drawn[drawn["questions"] == "all"]
-    if drawn.empty:
+def show_box_plots(results: ResultsView, experiment: str) -> None:
+    """Show a box for each system and document of an experiment, and a point for each question."""
+    box_rows, points = (
+        _select_experiment(results.boxes.data, experiment),
+        _select_experiment(results.points.data, experiment),
+    )
+    box_rows = box_rows[box_rows["questions"] == "all"]
+    if box_rows.empty:
         return
-    heading("By document")
+    show_heading("By document")
     # Described in the words of the grammar itself: with altair that takes longer than all else on the page.
     st.vega_lite_chart(
-        spec=_chart(drawn, points, found.bounds),
+        spec=_describe_box_plots(box_rows, points, results.bounds),
         key="results boxes",
         alt=f"Box plots of M_all by document: {experiment}",
     )
     st.caption(
-        "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a document, "
-        "and n how many. "
-        f"{style.describe_bands(found.bounds)}"
+        "Box: quartiles and median over questions; line: minimum to maximum; a point is a question about a "
+        f"document, and n how many. {style.describe_bands(results.bounds)}"
     )
 
 
-def _of(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
+def _select_experiment(data: pd.DataFrame, experiment: str) -> pd.DataFrame:
     return data[(data["experiment"] == experiment) & (data["document"] != "")]
 
 
-def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
-    marks = style.system_marks([str(name) for name in drawn["system"].unique()])
-    systems, documents = list(marks), [str(name) for name in drawn["document"].unique()]
-    about_box = _tooltip("system", "document", "n", *_NUMBERS)
+def _describe_box_plots(box_rows: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
+    marks = style.system_marks([str(name) for name in box_rows["system"].unique()])
+    systems, documents = list(marks), [str(name) for name in box_rows["document"].unique()]
+    about_box = _list_tooltip_fields("system", "document", "n", *_NUMBERS)
     colours = [mark["color"] for mark in marks.values()]
-    place: Spec = {
+    position: Spec = {
         "y": {"field": "document", "type": "nominal", "title": None, "sort": documents},
         "yOffset": {"field": "system", "type": "nominal", "sort": systems},
         "color": {
@@ -78,37 +80,36 @@ def _chart(drawn: pd.DataFrame, points: pd.DataFrame, bounds: Bounds) -> Spec:
         },
     }
     return {
-        "height": _BOX * (len(drawn) + len(documents)) + _AROUND,
+        "height": _BOX * (len(box_rows) + len(documents)) + _AROUND,
         "layer": [
-            _bands(bounds),
+            _describe_bands(bounds),
             {
-                "data": {"values": drawn[["system", "document", "n", *_NUMBERS]].to_dict("records")},
-                "encoding": {**place, "tooltip": about_box},
+                "data": {"values": box_rows[["system", "document", "n", *_NUMBERS]].to_dict("records")},
+                "encoding": {**position, "tooltip": about_box},
                 "layer": [
-                    {"mark": {"type": "rule"}, "encoding": {"x": _along("minimum"), "x2": {"field": "maximum"}}},
+                    {
+                        "mark": {"type": "rule"},
+                        "encoding": {"x": _encode_quality("minimum"), "x2": {"field": "maximum"}},
+                    },
                     {
                         "mark": {"type": "bar", "opacity": 0.4, "height": {"band": 0.7}},
-                        "encoding": {"x": _along("q1"), "x2": {"field": "q3"}},
+                        "encoding": {"x": _encode_quality("q1"), "x2": {"field": "q3"}},
                     },
-                    {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _along("median")}},
+                    {"mark": {"type": "tick", "thickness": 3}, "encoding": {"x": _encode_quality("median")}},
                     {
                         "mark": {"type": "text", "align": "left", "dx": 6},
-                        "encoding": {
-                            "x": {"datum": _HIGH},
-                            "text": {"field": "n"},
-                            "color": {"value": style.FAINT},
-                        },
+                        "encoding": {"x": {"datum": _HIGH}, "text": {"field": "n"}, "color": {"value": style.FAINT}},
                     },
                 ],
             },
-            _points(points, place),
+            _describe_points(points, position),
         ],
     }
 
 
-def _points(points: pd.DataFrame, place: Spec) -> Spec:
-    """The layer of the questions."""
-    about = _tooltip("system", "document", "question", "category", "source", "m_all", "answers", "scores")
+def _describe_points(points: pd.DataFrame, position: Spec) -> Spec:
+    """Describe the layer of the questions."""
+    about = _list_tooltip_fields("system", "document", "question", "category", "source", "m_all", "answers", "scores")
     shape: Spec = {
         "field": "source",
         "type": "nominal",
@@ -116,19 +117,19 @@ def _points(points: pd.DataFrame, place: Spec) -> Spec:
         "legend": {"title": "question from", "orient": "top", "symbolFillColor": style.FAINT},
     }
     return {
-        "data": {"values": points[[each["field"] for each in about]].to_dict("records")},
+        "data": {"values": points[[field["field"] for field in about]].to_dict("records")},
         "mark": {"type": "point", "filled": True, "size": 30, "opacity": 0.55},
-        "encoding": {**place, "x": _along("m_all"), "shape": shape, "tooltip": about},
+        "encoding": {**position, "x": _encode_quality("m_all"), "shape": shape, "tooltip": about},
     }
 
 
-def _along(field: str) -> Spec:
+def _encode_quality(field: str) -> Spec:
     scale = {"domain": [_LOW, _HIGH + _ROOM], "nice": False}
     axis = {"values": list(range(10, 101, 10)), "grid": False}
     return {"field": field, "type": "quantitative", "scale": scale, "axis": axis, "title": style.QUALITY}
 
 
-def _tooltip(*fields: str) -> list[Spec]:
+def _list_tooltip_fields(*fields: str) -> list[Spec]:
     tenths = {*_NUMBERS, "m_all"}
     return [
         {"field": field, "title": style.QUALITY if field == "m_all" else field}
@@ -137,8 +138,8 @@ def _tooltip(*fields: str) -> list[Spec]:
     ]
 
 
-def _bands(bounds: Bounds) -> Spec:
-    """The bands behind everything, in the tints of the report's figures."""
+def _describe_bands(bounds: Bounds) -> Spec:
+    """Describe the bands behind everything, in the tints of the report's figures."""
     at = bounds.overall
     edges = (_LOW, *(min(max(edge, _LOW), _HIGH) for edge in (at.red, at.green)), _HIGH)
     spans = zip(style.BANDS, edges, edges[1:], strict=False)
@@ -147,7 +148,7 @@ def _bands(bounds: Bounds) -> Spec:
         "data": {"values": values},
         "mark": {"type": "rect"},
         "encoding": {
-            "x": {**_along("from")},
+            "x": {**_encode_quality("from")},
             "x2": {"field": "to"},
             "color": {"field": "tint", "type": "nominal", "scale": None},
         },
@@ -158,29 +159,29 @@ _SCALE = 150 / DPI
 """Pixels on the page for one of a figure's PNG file: letters are then as large as the page's, whatever its width."""
 
 
-def readable(chapters: Iterable[Chapter], user: User) -> list[Chapter]:
-    """The chapters that a user may read: how good the judges are is for those who lead the study."""
+def select_readable_chapters(chapters: Iterable[Chapter], user: User) -> list[Chapter]:
+    """Select the chapters that a user may read: how good the judges are is for those who lead the study."""
     return [chapter for chapter in chapters if chapter.name != "judges" or user.adjudicates]
 
 
-def show_chapter(key: str, chapter: Chapter, found: ResultsView) -> None:
-    """The chapter's lead, what it lacks, its figures and its tables; `key` begins the keys of what is mounted."""
-    texts(f"{key} chapter lead", [noted("", sentence) for sentence in (chapter.lead, *chapter.absent)])
+def show_chapter(key: str, chapter: Chapter, results: ResultsView) -> None:
+    """Show a chapter's lead, what it lacks, its figures and tables; `key` begins the keys of what is mounted."""
+    show_texts(f"{key} chapter lead", [make_note("", sentence) for sentence in (chapter.lead, *chapter.absent)])
     for figure in chapter.figures:
-        texts(f"{key} figure {figure.name}", [noted(figure.title, figure.note)])
-        png = found.picture(figure)
+        show_texts(f"{key} figure {figure.name}", [make_note(figure.title, figure.note)])
+        png = results.draw_picture(figure)
         st.image(png, alt=figure.title, width=round(int.from_bytes(png[16:20]) * _SCALE))
-    for each in chapter.tables:
-        show_table(key, each)
+    for table in chapter.tables:
+        show_report_table(key, table)
 
 
-def show_table(key: str, each: Table) -> None:
-    """A table of a report with its title and note; one page of rows is on screen."""
-    texts(f"{key} title {each.name}", [noted(each.title, each.note)])
-    right = set(render.numeric_columns(each))
-    columns = [ListColumn(name, right=place in right) for place, name in enumerate(render.headings(each))]
+def show_report_table(key: str, table: Table) -> None:
+    """Show a table of a report with its title and note; one page of rows is on screen."""
+    show_texts(f"{key} title {table.name}", [make_note(table.title, table.note)])
+    right = set(render.numeric_columns(table))
+    columns = [ListColumn(name, right=index in right) for index, name in enumerate(render.headings(table))]
 
-    def row(place: int) -> ListRow:
-        return ListRow(replace(each, data=each.data.iloc[place : place + 1]).cells[0])
+    def row(row_number: int) -> ListRow:
+        return ListRow(replace(table, data=table.data.iloc[row_number : row_number + 1]).cells[0])
 
-    long_table(f"{key} table {each.name}", each.title, columns, range(len(each.data)), row)
+    show_long_table(f"{key} table {table.name}", table.title, columns, range(len(table.data)), row)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import days_of, run_folders, select
+from genaipa.runs.selection import map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
@@ -52,21 +52,25 @@ class Desk:
     guidelines: Guidelines | None = None
 
     @property
-    def part(self) -> str:
-        """The part of the answers that is asked for, in sentences; empty where all are."""
+    def sample_note(self) -> str:
+        """A note on the random part of the answers that is to be scored; empty where all are."""
         if not self.waves:
             return ""
-        found = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
-        late = sum(group.late for group in found)
-        said = f"Asked for is a random part: {describe_waves(found)}; --sample all for everything." if found else ""
-        return f"{said} {late:,} came later; the desk draws from them when it is opened again." if late else said
+        groups = measure_standings(self.waves, self.pool.answers.values(), self.current.find_scored_answers())
+        late = sum(group.late for group in groups)
+        sentence = (
+            f"Only a random part is to be scored: {describe_waves(groups)}; --sample all takes everything."
+            if groups
+            else ""
+        )
+        return f"{sentence} {late:,} came later; the desk samples them when it is opened again." if late else sentence
 
     @property
-    def wanted_in_words(self) -> str:
+    def progress_sentence(self) -> str:
         """The scores that are wanted and given, in a sentence: what all pages count."""
         progress = self.queue.progress("")
-        apart = sum(len(self.queue.history(name).scores) for name in self.people.reference)
-        reference = f" (beside {number(apart, 'score')} of reference analysts)" if apart else ""
+        reference_scores = sum(len(self.queue.history(name).scores) for name in self.people.reference)
+        reference = f" (plus {number(reference_scores, 'score')} by reference analysts)" if reference_scores else ""
         return (
             f"{number(progress.wanted, 'score')} {'is' if progress.wanted == 1 else 'are'} wanted, "
             f"{progress.given:,} {'is' if progress.given == 1 else 'are'} given{reference}."
@@ -77,11 +81,11 @@ class Desk:
         """The rubric that answers are scored by."""
         return self.store.rubric
 
-    def problems(self, user: User) -> list[str]:
-        """The pool's problems, in words that this user may read."""
+    def list_problems(self, user: User) -> list[str]:
+        """List the pool's problems, in words that this user may read."""
         return self.pool.blind_problems if user.scores and self.queue.plan.blind else self.pool.problems
 
-    def set_aside(self, digest: str, error: GenaipaError) -> None:
+    def remove_unreadable(self, digest: str, error: GenaipaError) -> None:
         """Take an unreadable answer out of the pool, and say so to everyone.
 
         The reason goes to the terminal: its path and key would tell on a page whose answer it is.
@@ -89,31 +93,35 @@ class Desk:
         sys.stderr.write(f"{error}\n")
         answer = self.pool.answers.get(digest)
         if answer is not None:
-            what = f"An answer to {answer.question} about {answer.document}"
-            self.pool.mark_unreadable(digest, f"{what} can't be read and is left out; the desk's terminal shows why.")
+            subject = f"An answer to {answer.question} about {answer.document}"
+            self.pool.mark_unreadable(
+                digest, f"{subject} can't be read and is left out; the desk's terminal shows why."
+            )
 
 
 def open_desk(settings: DeskSettings) -> Desk:
     """Open the store and the runs; the errors of both."""
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
-    narrow = bool(settings.runs or settings.only)
-    meant = select(workspace, settings.runs, settings.only) if narrow else []
-    folders = [source.folder for source in meant] if narrow else run_folders(workspace)
-    pool = Pool(workspace, folders, sources=meant, excluded=settings.excluded)
+    is_narrowed = bool(settings.runs or settings.only)
+    sources = select_sources(workspace, settings.runs, settings.only) if is_narrowed else []
+    folders = [source.folder for source in sources] if is_narrowed else run_folders(workspace)
+    pool = Pool(workspace, folders, sources=sources, excluded=settings.excluded)
     store = open_store(workspace)
-    current = CurrentScores(lambda seen: _counted(store, people, seen))
-    counted, drawn_from = pool, meant
+    current = CurrentScores(lambda seen: _read_counted_events(store, people, seen))
+    wave_pool, wave_sources = pool, sources
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
-        drawn_from = select(workspace, settings.runs) if settings.runs else []
-        runs = [source.folder for source in drawn_from] if settings.runs else run_folders(workspace)
-        counted = Pool(workspace, runs, sources=drawn_from, excluded=False)
-    waves, asked = _sampled(workspace, counted, current, settings, drawn_from)
+        wave_sources = select_sources(workspace, settings.runs) if settings.runs else []
+        runs = [source.folder for source in wave_sources] if settings.runs else run_folders(workspace)
+        wave_pool = Pool(workspace, runs, sources=wave_sources, excluded=False)
+    waves, wanted_answers = _draw_waves(workspace, wave_pool, current, settings, wave_sources)
     # Whoever wants answers that no wave is drawn from gets them beside it.
-    asked = asked and asked.union(map(short_digest, pool.answers.keys() - counted.answers.keys()))
+    wanted_answers = wanted_answers and wanted_answers.union(
+        map(short_digest, pool.answers.keys() - wave_pool.answers.keys())
+    )
     plan = msgspec.structs.replace(
-        settings.plan, reference=people.reference, wave=asked, assign=tuple(people.assign.items())
+        settings.plan, reference=people.reference, wave=wanted_answers, assign=tuple(people.assign.items())
     )
     queue = Queue(pool, store, current, plan)
     queue.prepare_orders()
@@ -124,21 +132,21 @@ def open_desk(settings: DeskSettings) -> Desk:
     return Desk(settings, workspace, people, pool, store, current, queue, waves, guidelines)
 
 
-def _counted(store: Store, people: People, seen: int) -> Iterator[tuple[int, Event]]:
-    """The log from a number on, without those whose scores are left out."""
+def _read_counted_events(store: Store, people: People, last_number: int) -> Iterator[tuple[int, Event]]:
+    """Read the events after a number, without those of analysts who are left out."""
     if not people.left_out:
-        return iter(store.events(seen))
-    return ((number, event) for number, event in store.events(seen) if [*people.keep_counted([event])])
+        return iter(store.events(last_number))
+    return ((number, event) for number, event in store.events(last_number) if [*people.keep_counted([event])])
 
 
-def _sampled(
-    workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings, meant: Sequence[Source]
+def _draw_waves(
+    workspace: Workspace, pool: Pool, current: CurrentScores, settings: DeskSettings, sources: Sequence[Source]
 ) -> tuple[Waves, frozenset[str] | None]:
-    """The workspace's waves, drawn or grown if the settings want that, and what is asked for (`ScoringPlan.wave`)."""
+    """Draw or grow the workspace's waves if the settings want that; return them and the answers wanted."""
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()
-    size, seed, days = settings.sample, settings.plan.seed, days_of(meant or select(workspace, []))
+    size, seed, days = settings.sample, settings.plan.seed, map_run_days(sources or select_sources(workspace, []))
     waves = draw_waves(workspace, answers, current.find_scored_answers(), size=size, seed=seed, days=days)
     return waves, waves.all_answers_in_wave if waves else None
 
@@ -148,21 +156,21 @@ _HOUR = 3600
 
 @dataclass(frozen=True)
 class Workload:
-    """An analyst's work: answers `scored` and `left`, and seconds: `spent`, median `each`, and `ahead` (None: unknown).
+    """An analyst's work: answers scored and left, and the seconds they took and will take (None: unknown).
 
     Whoever has no time of their own yet is expected to need the median of the others.
     """
 
     analyst: str
     scored: int
-    each: float | None
-    spent: float
-    left: int
-    ahead: float | None
+    median_seconds: float | None
+    seconds_spent: float
+    answers_left: int
+    seconds_left: float | None
 
 
-def left_for(desk: Desk, progress: ScoringProgress) -> int:
-    """The number of answers left for an analyst.
+def count_answers_left(desk: Desk, progress: ScoringProgress) -> int:
+    """Count the answers left for an analyst.
 
     The scores still wanted are shared by the analysts of desk.yaml, or else by those who have scored.
     """
@@ -172,42 +180,43 @@ def left_for(desk: Desk, progress: ScoringProgress) -> int:
     return min(progress.remaining, math.ceil((progress.wanted - progress.given) / len(team)))
 
 
-def workloads(desk: Desk) -> list[Workload]:
-    """The work of all who have scored or are listed in desk.yaml, by name; reference analysts have nothing left."""
+def list_workloads(desk: Desk) -> list[Workload]:
+    """List the work of all who have scored or are listed in desk.yaml; reference analysts have nothing left."""
     histories = desk.queue.histories()
-    each = {name: history.seconds for name, history in histories.items() if history.seconds is not None}
-    usual = median(each.values()) if each else None
-    found = []
+    medians = {name: history.seconds for name, history in histories.items() if history.seconds is not None}
+    usual_pace = median(medians.values()) if medians else None
+    result = []
     for name in sorted({*histories, *(desk.people.analysts or ())}):
-        known = histories.get(name)
-        left = 0 if name in desk.people.reference else left_for(desk, desk.queue.progress(name))
-        pace = each.get(name, usual)
-        ahead = None if pace is None else left * pace
-        scored = len(known.scores) if known else 0
-        seconds = sum(score.seconds or 0 for score in known.scores) if known else 0.0
-        found.append(Workload(name, scored, each.get(name), seconds, left, ahead))
-    return found
+        history = histories.get(name)
+        answers_left = 0 if name in desk.people.reference else count_answers_left(desk, desk.queue.progress(name))
+        pace = medians.get(name, usual_pace)
+        seconds_left = None if pace is None else answers_left * pace
+        scored = len(history.scores) if history else 0
+        seconds = sum(score.seconds or 0 for score in history.scores) if history else 0.0
+        result.append(Workload(name, scored, medians.get(name), seconds, answers_left, seconds_left))
+    return result
 
 
-def in_all(desk: Desk, works: Sequence[Workload]) -> str:
-    """A sentence on all analysts' time, so far and left, and on what it costs where desk.yaml gives a rate."""
+def describe_total_time(desk: Desk, works: Sequence[Workload]) -> str:
+    """Describe all analysts' time, so far and left, and what it costs where desk.yaml gives a rate."""
     settling = sum(event.seconds or 0 for event in desk.current.adjudications() if event.answer in desk.pool.answers)
-    spent = sum(work.spent for work in works) + settling
-    ahead = sum(work.ahead or 0 for work in works)
-    own = f", {lasting(settling)} of it adjudication" if settling else ""
-    left = f"about {lasting(ahead)} left" if ahead else "none left"
-    said = f"In all {lasting(spent)} of analysts' time so far{own}, and {left}."
+    spent = sum(work.seconds_spent for work in works) + settling
+    ahead = sum(work.seconds_left or 0 for work in works)
+    adjudication_note = f", {format_hours(settling)} of it adjudication" if settling else ""
+    left_note = f"about {format_hours(ahead)} left" if ahead else "none left"
+    sentence = f"In all {format_hours(spent)} of analysts' time so far{adjudication_note}, and {left_note}."
     if (rate := desk.people.rate) is None:
-        return said
-    return f"{said} At {rate:g} an hour that is {price(spent, rate)} so far, and {price(ahead, rate)} more."
+        return sentence
+    costs = f"{format_cost(spent, rate)} so far, and {format_cost(ahead, rate)} more"
+    return f"{sentence} At {rate:g} an hour that is {costs}."
 
 
-def price(seconds: float | None, rate: float) -> str:
-    """The price of this many seconds at so much an hour, in the currency of the rate; a dash for None."""
+def format_cost(seconds: float | None, rate: float) -> str:
+    """Format the cost of this many seconds at an hourly rate, in the currency of the rate; a dash for None."""
     return "-" if seconds is None else f"{seconds / _HOUR * rate:,.2f}"
 
 
-def lasting(seconds: float | None) -> str:
+def format_hours(seconds: float | None) -> str:
     """Seconds in words, to the minute: "3 h 20 min"; a dash for None."""
     if seconds is None:
         return "-"
@@ -219,49 +228,53 @@ _PACE = 10
 """Answers from which an analyst's own pace is shown."""
 
 
-def progress_line(desk: Desk, user: User, digest: str, *, correcting: bool, later: int = 0) -> list[str]:
+def list_progress_pieces(desk: Desk, user: User, digest: str, *, correcting: bool, later: int = 0) -> list[str]:
     """Return the pieces of the line while that answer is on screen, once this analyst has scored so many more."""
-    now = desk.queue.progress(user.name)
-    scored, left, given = now.scored + later, max(now.remaining - later, 1), now.given + later
-    progress = replace(now, scored=scored, remaining=left, given=given)
+    current = desk.queue.progress(user.name)
+    scored, answers_left, scores_given = (
+        current.scored + later,
+        max(current.remaining - later, 1),
+        current.given + later,
+    )
+    progress = replace(current, scored=scored, remaining=answers_left, given=scores_given)
     calibrating = desk.queue.is_calibration(digest, user.name)
     pieces = [
-        _which(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",
+        _describe_correction(desk, user, digest) if correcting else f"Answer {progress.scored + 1}",
         "calibration: compared with the reference once it is saved" if calibrating else "",
-        _left(desk, progress),
+        _describe_answers_left(desk, progress),
         f"study: {progress.given:,} of {progress.wanted:,} scores, {progress.wanted - progress.given:,} left",
         f"{progress.seconds // 60:.0f}:{int(progress.seconds % 60):02} an answer"
-        if progress.seconds is not None and _knows_pace(progress)
+        if progress.seconds is not None and _has_own_pace(progress)
         else "",
-        *([] if desk.queue.plan.blind else _systems(desk, digest)),
+        *([] if desk.queue.plan.blind else _list_systems(desk, digest)),
     ]
     return [piece for piece in pieces if piece]
 
 
-def _which(desk: Desk, user: User, digest: str) -> str:
-    """Why an answer is on screen that this analyst has scored; whoever sent it back is not named, only their word."""
+def _describe_correction(desk: Desk, user: User, digest: str) -> str:
+    """Explain why a scored answer is on screen again; whoever sent it back is not named, only their note."""
     returned = desk.queue.second_looks(user.name)
     word = desk.current.latest_return(digest) if digest in returned else None
     if word is None:
         return "Correcting a score of yours"
-    more = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
-    return f"Please look again: “{word.note}”{more}"
+    more_note = f" ({len(returned) - 1:,} more to look at again)" if len(returned) > 1 else ""
+    return f"Please look again: “{word.note}”{more_note}"
 
 
-def _systems(desk: Desk, digest: str) -> list[str]:
+def _list_systems(desk: Desk, digest: str) -> list[str]:
     answer = desk.pool.answers[digest]
     return [f"{where.system} · {where.initialization} · {where.run}" for where in answer.occurrences[:3]]
 
 
-def _left(desk: Desk, progress: ScoringProgress) -> str:
-    """A sentence on this analyst's remaining answers, and the time for them at the analyst's median."""
-    share = left_for(desk, progress)
+def _describe_answers_left(desk: Desk, progress: ScoringProgress) -> str:
+    """Describe this analyst's remaining answers, and the time for them at the analyst's median."""
+    share = count_answers_left(desk, progress)
     about = "" if share == progress.remaining else "about "
-    ahead = share * (progress.seconds or 0) if _knows_pace(progress) else 0
-    lasts = f", about {lasting(ahead)}" if ahead else ""
+    ahead = share * (progress.seconds or 0) if _has_own_pace(progress) else 0
+    lasts = f", about {format_hours(ahead)}" if ahead else ""
     return f"{about}{share:,} left for you{lasts}"
 
 
-def _knows_pace(progress: ScoringProgress) -> bool:
-    """Whether the median of this analyst's times says how long the rest takes: a beginner's first answers don't."""
+def _has_own_pace(progress: ScoringProgress) -> bool:
+    """Tell whether this analyst's median time says how long the rest takes: a beginner's first answers don't."""
     return progress.scored >= _PACE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from genaipa.scoring.tables import select_effective_scores, write_scores
-from genaipa.ui.widgets import session_cached
+from genaipa.ui.widgets import cache_in_session
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FILE = "scores.csv"
 
 
-def scores_button(desk: Desk, user: User) -> None:
+def show_scores_button(desk: Desk, user: User) -> None:
     """Offer the scores and adjudications in effect, as `genaipa scores export` writes them.
 
     They tell whose each answer is and how others scored it: whoever could still be asked to score one gets the command
@@ -26,20 +26,25 @@ def scores_button(desk: Desk, user: User) -> None:
     if not user.adjudicates or not desk.current.event_count:
         return
     if user.scores and desk.queue.answers_ahead(user.name):
-        st.caption("You can still be asked to score answers; the scores as a table: genaipa scores export")
+        st.caption("You can still be asked to score answers; in a terminal, export the scores: genaipa scores export")
         return
     stamp = (desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
-    content = session_cached("scores as a table", stamp, lambda: scores_table(desk))
+    content = cache_in_session("scores as a table", stamp, lambda: make_scores_table(desk))
 
-    def note() -> None:
+    def record_exposure() -> None:
         desk.queue.record_exposures(user.name, desk.current.find_scored_answers(), scores=True, system=True)
 
     st.download_button(
-        "Download the scores (CSV)", content, FILE, "text/csv", on_click=note if user.scores else "rerun", key="scores"
+        "Download the scores (CSV)",
+        content,
+        FILE,
+        "text/csv",
+        on_click=record_exposure if user.scores else "rerun",
+        key="scores",
     )
 
 
-def scores_table(desk: Desk) -> bytes:
+def make_scores_table(desk: Desk) -> bytes:
     """Return the table of the scores of people and of the adjudications in effect, as CSV."""
     file = io.BytesIO()
     events = select_effective_scores((event for _, event in desk.store.events()), machines=False)

@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from streamlit.web.server.starlette import starlette_app
 
 from genaipa.files.text import split_url
-from genaipa.ui.settings import cookie_of
+from genaipa.ui.settings import cookie_name
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -33,7 +33,7 @@ _OPEN = "/_stcore/health"
 _YEAR = 31_536_000
 
 
-def put_before_streamlit(address: str = "", key: str = "") -> None:
+def install_gate(address: str = "", key: str = "") -> None:
     """Have every request of a server started after this pass the gate.
 
     With a `key` only those pass that have it in their address or, from then on, in a cookie.
@@ -41,10 +41,10 @@ def put_before_streamlit(address: str = "", key: str = "") -> None:
     At an `address` that begins with https the server is behind a proxy: cookies are for https alone, and so are the
     pages that may open it. Elsewhere it is whatever address the browser asked for.
     """
-    streamlits = starlette_app.create_streamlit_middleware
-    before = Middleware(DeskGate, address=address, headers=_headers(), key=key)
+    make_streamlit_middleware = starlette_app.create_streamlit_middleware
+    gate = Middleware(DeskGate, address=address, headers=_build_headers(), key=key)
     # Only an application that one builds oneself has a parameter for it, and that is served in another way.
-    vars(starlette_app)["create_streamlit_middleware"] = lambda: [before, *streamlits()]
+    vars(starlette_app)["create_streamlit_middleware"] = lambda: [gate, *make_streamlit_middleware()]
 
 
 class DeskGate:
@@ -53,69 +53,77 @@ class DeskGate:
     def __init__(self, app: ASGIApp, address: str, headers: dict[str, str], key: str = "") -> None:
         self.app = app
         self.key = key
-        self.origin = _origin(address)
+        self.origin = _make_origin(address)
         self.behind_tls = address.startswith("https://")
         self.headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
-        if scope["type"] == "websocket" and not (self._is_ours(Headers(scope=scope)) and self._has_key(scope)):
+        if scope["type"] == "websocket" and not (self._is_own_page(Headers(scope=scope)) and self._has_key(scope)):
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
-            to = Response(status_code=404) if scope["path"].endswith(_CLOSED) else self._let_in(scope) or self.app
-            await to(scope, receive, self._with_headers(send))
+            target = (
+                Response(status_code=404)
+                if scope["path"].endswith(_CLOSED)
+                else self._refuse_or_redirect(scope) or self.app
+            )
+            await target(scope, receive, self._add_headers(send))
         else:
             await self.app(scope, receive, send)
 
     def _has_key(self, scope: Scope) -> bool:
         cookies = HTTPConnection(scope).cookies
-        return not self.key or secrets.compare_digest(cookies.get(cookie_of(self.key), "").encode(), self.key.encode())
+        return not self.key or secrets.compare_digest(
+            cookies.get(cookie_name(self.key), "").encode(), self.key.encode()
+        )
 
-    def _let_in(self, scope: Scope) -> Response | None:
-        """The response to a request without the key's cookie; None if it has it, or needs none."""
+    def _refuse_or_redirect(self, scope: Scope) -> Response | None:
+        """Refuse a request without the key, or move the key into a cookie; None if the request may pass."""
         if scope["path"] == _OPEN or self._has_key(scope):
             return None
-        given = HTTPConnection(scope).query_params.get("key", "")
-        if not secrets.compare_digest(given.encode(), self.key.encode()):
-            said = "This desk opens with the whole address that 'genaipa score' printed; it ends in ?key=…"
-            return PlainTextResponse(f"{said}\n", status_code=403)
+        sent_key = HTTPConnection(scope).query_params.get("key", "")
+        if not secrets.compare_digest(sent_key.encode(), self.key.encode()):
+            refusal = "Open the desk at the full address that 'genaipa score' printed; it ends in ?key=…"
+            return PlainTextResponse(f"{refusal}\n", status_code=403)
         # The same page without the key, which a screen or a history would show.
         # By its last part alone, since a proxy may have the desk under a path of its own, which is not in the scope's.
         response = RedirectResponse("./" + quote(scope["path"].rpartition("/")[2]), status_code=303)
-        response.set_cookie(cookie_of(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
+        response.set_cookie(cookie_name(self.key), self.key, max_age=_YEAR, httponly=True, samesite="lax")
         return response
 
-    def _is_ours(self, headers: Headers) -> bool:
-        """Whether a page of this server opens the websocket; programs that are no browsers name no origin."""
+    def _is_own_page(self, headers: Headers) -> bool:
+        """Tell whether a page of this server opens the websocket; programs that are no browsers name no origin."""
         origin = headers.get("origin")
         if origin is None or origin == self.origin:
             return True
         return not self.behind_tls and split_url(origin).netloc == headers.get("host")
 
-    def _with_headers(self, send: Send) -> Send:
-        async def sent(message: Message) -> None:
+    def _add_headers(self, send: Send) -> Send:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 MutableHeaders(scope=message).update(self.headers)
                 if self.behind_tls:
-                    message["headers"] = [_for_tls(name, value) for name, value in message["headers"]]
+                    message["headers"] = [_secure_cookie(name, value) for name, value in message["headers"]]
             await send(message)
 
-        return sent
+        return send_with_headers
 
 
-def _origin(address: str) -> str:
-    """The origin of an address as browsers name it: without a path, and without its scheme's own port."""
+def _make_origin(address: str) -> str:
+    """Make the origin of an address as browsers name it: without a path, and without its scheme's own port."""
     parts = urlsplit(address)
     return f"{parts.scheme}://{parts.netloc.removesuffix({'https': ':443', 'http': ':80'}.get(parts.scheme, ''))}"
 
 
-def _for_tls(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """A header, whose cookie no browser sends without TLS."""
-    plain = name.lower() == b"set-cookie" and b"secure" not in [one.strip().lower() for one in value.split(b";")]
+def _secure_cookie(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Return a header, whose cookie no browser sends without TLS."""
+    plain = name.lower() == b"set-cookie" and b"secure" not in [
+        attribute.strip().lower() for attribute in value.split(b";")
+    ]
     return name, value + b"; Secure" if plain else value
 
 
-def _headers() -> dict[str, str]:
+def _build_headers() -> dict[str, str]:
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     inline = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in inline)

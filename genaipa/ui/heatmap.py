@@ -65,7 +65,7 @@ def show_heatmap(results: ResultsView, experiment: str, rows: Rows) -> HeatmapCe
     systems = list(dict.fromkeys(system for system, _ in lines))
     columns = list_columns(results)
     names = [name for name in map(str, results.frame[rows].cat.categories) if any((s, name) in lines for s in systems)]
-    about = results.about(rows)
+    about = results.row_meanings(rows)
 
     def choose() -> None:
         """Set the boxes to the cell that was clicked."""
@@ -121,10 +121,10 @@ def close_answer() -> None:
 
 def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
     """Return a line's cells as the chart takes them, with how many documents or questions they are a mean over."""
-    place = {"system": str(line["system"]), "row": str(line[rows])}
+    coordinates = {"system": str(line["system"]), "row": str(line[rows])}
     # A study may have published nothing but the mean over its documents.
     cells = [
-        place
+        coordinates
         | {
             "column": _COUNT,
             "text": f"{line[name_unit(rows)]:,}" if line[name_unit(rows)] else "mean",
@@ -134,9 +134,10 @@ def _list_cells(line: Line, rows: Rows, results: ResultsView) -> list[Line]:
     for column, name in list_columns(results).items():
         if text := format_value(column, line[column]):
             tint = find_band(column, line[column], results.bounds)
-            heard = f"{place['row']}, {name}, {place['system']}: {text}, {tint}"
+            heard = f"{coordinates['row']}, {name}, {coordinates['system']}: {text}, {tint}"
             cells.append(
-                place | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint], "text": text, "heard": heard}
+                coordinates
+                | {"column": column, "band": tint, "tint": style.BAND_TINTS[tint], "text": text, "heard": heard}
             )
     return cells
 
@@ -149,7 +150,7 @@ def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str]
         {"ticks": False, "domain": False, "title": None, "labelFlush": False},
     )
     above = plain | {"orient": "top", "labelAngle": 0, "labelLimit": _WIDE, "labelExpr": f"{heads} : datum.value"}
-    place: Spec = {
+    position: Spec = {
         "x": {"field": "column", "type": "nominal", "sort": list(columns), "scale": gap, "axis": above},
         "y": {"field": "row", "type": "nominal", "sort": names, "scale": gap, "axis": plain},
     }
@@ -186,7 +187,7 @@ def _describe_chart(cells: list[Line], names: list[str], columns: dict[str, str]
         "spec": {
             "width": {"step": _WIDE},
             "height": {"step": _HIGH},
-            "encoding": place,
+            "encoding": position,
             "layer": [tiles, *(_mark_band(name, filled=filled) for name, filled in _CORNERS.items()), values, counts],
         },
         # As elements that a screen reader finds, and not as a picture.
@@ -227,14 +228,12 @@ def _select_table(results: ResultsView, rows: Rows) -> Table:
     return results.questions if rows == "question" else results.categories
 
 
-def find_line(results: ResultsView, place: HeatmapCell) -> Line | None:
+def find_line(results: ResultsView, cell: HeatmapCell) -> Line | None:
     """Return the line of the report's table with this cell; None if the filters leave nothing of it."""
-    data = _select_table(results, place.rows).data
-    chosen = (
-        (data["system"] == place.system) & (data["experiment"] == place.experiment) & (data[place.rows] == place.name)
-    )
+    data = _select_table(results, cell.rows).data
+    chosen = (data["system"] == cell.system) & (data["experiment"] == cell.experiment) & (data[cell.rows] == cell.name)
     lines: list[dict[Any, Any]] = data[chosen].to_dict("records")
-    return lines[0] if lines and place.column in list_columns(results) else None
+    return lines[0] if lines and cell.column in list_columns(results) else None
 
 
 def format_value(column: str, value: float) -> str:

@@ -44,8 +44,8 @@ def check_extra() -> None:
             raise MissingPackageError(f"the desk needs the package '{name}': pip install 'genaipa[desk]'")
 
 
-def why_no_results() -> str:
-    """Why the Results page is closed, with the extra to install; empty if it is open."""
+def explain_closed_results() -> str:
+    """Explain why the Results page is closed, with the extra to install; empty if it is open."""
     for name in FOR_RESULTS:
         if importlib.util.find_spec(name) is None:
             return f"The Results page needs the package '{name}': pip install 'genaipa[desk,reports]'"
@@ -53,8 +53,8 @@ def why_no_results() -> str:
 
 
 @cache
-def open_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
-    """The desk and its login, opened once for the command and every page of this process.
+def open_desk_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
+    """Open the desk and its login, once for the command and every page of this process.
 
     So a change of the secrets while the desk is open can't turn the login off.
     """
@@ -69,26 +69,33 @@ def open_once(settings: DeskSettings) -> tuple[Desk, Login | None]:
 
 def check_address(host: str, port: int) -> None:
     """Raise a UsageError if the server can't listen at this address; for a taken port it names a free one."""
-    refused = _refused(host, port)
-    if refused is None:
+    error = _try_address(host, port)
+    if error is None:
         return
-    if refused.errno == errno.EADDRINUSE:
-        free = next((other for other in range(port + 1, min(port + 100, 65536)) if _refused(host, other) is None), None)
+    if error.errno == errno.EADDRINUSE:
+        free = next(
+            (
+                candidate
+                for candidate in range(port + 1, min(port + 100, 65536))
+                if _try_address(host, candidate) is None
+            ),
+            None,
+        )
         another = f", for example --port {free}" if free else ""
         raise UsageError(f"port {port} is in use, perhaps by another desk; choose one with --port{another}.")
-    raise UsageError(f"the desk can't listen on port {port} of {host} ({refused.strerror}); see --host and --port.")
+    raise UsageError(f"the desk can't listen on port {port} of {host} ({error.strerror}); see --host and --port.")
 
 
-def address(host: str, port: int, login: Login | None, desk: Desk) -> str:
-    """The address at which people open the desk; without a login it has the desk's key in it."""
+def desk_address(host: str, port: int, login: Login | None, desk: Desk) -> str:
+    """Return the address at which people open the desk; without a login it has the desk's key in it."""
     if login is not None:
         return login.address(port)
-    shown = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/?key={desk_key(desk.workspace.home)}"
+    host_name = "localhost" if host in _EVERY_ADDRESS else f"[{host}]" if ":" in host else host
+    return f"http://{host_name}:{port}/?key={desk_key(desk.workspace.home)}"
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a server at this address is reached from this machine only."""
+    """Tell whether a server at this address is reached from this machine only."""
     return host in _THIS_MACHINE or is_loopback(f"//{host}")
 
 
@@ -103,31 +110,31 @@ def import_pages() -> None:
         import_module(name)
 
 
-def serve(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
+def serve_desk(desk: Desk, login: Login | None, *, host: str, port: int, browser: bool) -> None:
     """Serve the desk until Ctrl-C, SIGTERM, or the end of the terminal that it was started in."""
     # Streamlit says that it stops before it stops: it never would on a terminal that is gone.
-    sys.stdout, sys.stderr = map(_lasting, (sys.stdout, sys.stderr))
+    sys.stdout, sys.stderr = map(_wrap_stream, (sys.stdout, sys.stderr))
     import click
     from streamlit import cli_util, net_util
     from streamlit.web import cli
 
-    from genaipa.ui.gate import put_before_streamlit
+    from genaipa.ui.gate import install_gate
 
-    put_before_streamlit(login.address(port) if login else "", "" if login else desk_key(desk.workspace.home))
-    where, shown = address(host, port, login, desk), cli_util.open_browser
+    install_gate(login.address(port) if login else "", "" if login else desk_key(desk.workspace.home))
+    url, open_browser = desk_address(host, port, login, desk), cli_util.open_browser
     # Streamlit would open the address without the key.
-    vars(cli_util)["open_browser"] = lambda _: shown(where)
-    os.environ.update(desk.settings.handed_on())
+    vars(cli_util)["open_browser"] = lambda _: open_browser(url)
+    os.environ.update(desk.settings.to_environment())
     # Streamlit asks a server on the internet for this machine's address before it refuses a foreign origin.
     net_util._external_ip = "127.0.0.1"  # noqa: SLF001
-    flags = [f"--{name}={value}" for name, value in _flags(desk, login, host, port, browser=browser)]
+    flags = [f"--{name}={value}" for name, value in _list_flags(desk, login, host, port, browser=browser)]
     try:
         cli.main(["run", str(SCRIPT), *flags], prog_name="streamlit", standalone_mode=False)
     except click.Abort:  # Ctrl-C before the server listened for it
         raise KeyboardInterrupt from None
 
 
-class _Lasting(io.TextIOWrapper):
+class _ClosableStream(io.TextIOWrapper):
     """A stream to a terminal or a pipe that may close: later writes are dropped."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
@@ -139,29 +146,29 @@ class _Lasting(io.TextIOWrapper):
         try:
             return super().write(text)
         except OSError:
-            self._drop()
+            self._discard_output()
             return len(text)
 
     def flush(self) -> None:
         try:
             super().flush()
         except OSError:
-            self._drop()
+            self._discard_output()
 
-    def _drop(self) -> None:
+    def _discard_output(self) -> None:
         # The buffered text goes there too: it would fail once more when the process ends.
         with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), self.fileno())
 
 
-def _lasting(stream: TextIO) -> TextIO:
+def _wrap_stream(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):
         return stream
     stream.flush()
-    return cast("TextIO", _Lasting(stream))
+    return cast("TextIO", _ClosableStream(stream))
 
 
-def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bool) -> Iterator[tuple[str, str]]:
+def _list_flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bool) -> Iterator[tuple[str, str]]:
     yield from {
         "server.address": host,
         "server.port": str(port),
@@ -201,7 +208,7 @@ def _flags(desk: Desk, login: Login | None, host: str, port: int, *, browser: bo
             yield "server.allowedHosts", name
 
 
-def _refused(host: str, port: int) -> OSError | None:
+def _try_address(host: str, port: int) -> OSError | None:
     try:
         with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
             if os.name != "nt":

@@ -27,28 +27,28 @@ GROUP = "genaipa.panels"
 class Panel:
     """What a package shows at the desk. Every method may be left out.
 
-    Nothing of a panel may tell whose answer it is, or what others gave, where `given` is empty.
+    Nothing of a panel may tell whose answer it is, or what others gave, where `scores` is empty.
     """
 
     script: ClassVar[str] = ""
     """A JavaScript file beside the class's module; a style sheet of its name beside it comes along."""
 
-    def is_on(self, plan: ScoringPlan) -> bool:  # noqa: ARG002 - for panels that a plan turns on
+    def is_enabled(self, plan: ScoringPlan) -> bool:  # noqa: ARG002 - for panels that a plan turns on
         """Tell whether a study with this plan has the panel."""
         return True
 
-    def show(self, case: Case, rubric: Rubric, given: Sequence[Event] = ()) -> dict[str, Any] | None:  # noqa: ARG002
+    def make_data(self, case: Case, rubric: Rubric, scores: Sequence[Event] = ()) -> dict[str, Any] | None:  # noqa: ARG002
         """Return the data of an answer for the script; None where the panel has nothing to show.
 
-        At the adjudication the analysts' scores are `given`, in the order in which they stand side by side.
+        At the adjudication the analysts' `scores` are given, in the order in which they stand side by side.
         """
         return None
 
-    def sections(self, case: Case) -> Sequence[str]:  # noqa: ARG002
+    def list_sections(self, case: Case) -> Sequence[str]:  # noqa: ARG002
         """Name the sections that the script leads to, as annotated answers name them."""
         return ()
 
-    def keep(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:  # noqa: ARG002
+    def update_draft(self, case: Case, sent: Mapping[str, Any], draft: Draft) -> Draft:  # noqa: ARG002
         """Return the draft with what the script sent; a ValueError refuses that."""
         return draft
 
@@ -56,25 +56,25 @@ class Panel:
         """Return the values that the script suggested with this draft, by metric."""
         return {}
 
-    def compare_scores(self, case: Case, given: Sequence[Event], key: str) -> None:
+    def compare_scores(self, case: Case, scores: Sequence[Event], key: str) -> None:
         """Show beneath an answer's scores what these events say of it; `key` begins the keys of what is mounted."""
 
     def show_agreement(self, desk: Desk, user: User) -> None:
         """Show the panel's part of the page Agreement."""
 
 
-def panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
+def load_panels(plan: ScoringPlan | None = None) -> dict[str, Panel]:
     """Return the panels of the installed packages by name, with a plan those that are on."""
-    return {name: panel for name, panel in load_each(GROUP, Panel).items() if plan is None or panel.is_on(plan)}
+    return {name: panel for name, panel in load_each(GROUP, Panel).items() if plan is None or panel.is_enabled(plan)}
 
 
-def panel_scripts() -> tuple[str, str]:
+def read_panel_scripts() -> tuple[str, str]:
     """Return the scripts of all panels, each in a scope of its own, and their styles."""
-    scripts = [_read(panel, panel.script) for panel in panels().values()]
-    styles = [_read(panel, f"{panel.script.removesuffix('.js')}.css") for panel in panels().values()]
+    scripts = [_read_file(panel, panel.script) for panel in load_panels().values()]
+    styles = [_read_file(panel, f"{panel.script.removesuffix('.js')}.css") for panel in load_panels().values()]
     return "".join(f"{{\n{script}}}\n" for script in scripts if script), "".join(styles)
 
 
-def _read(panel: Panel, name: str) -> str:
+def _read_file(panel: Panel, name: str) -> str:
     file = files(type(panel).__module__.rpartition(".")[0] or type(panel).__module__) / name
     return file.read_text(encoding="utf-8") if panel.script and file.is_file() else ""

@@ -24,7 +24,7 @@ from genaipa.reports.figures.figure import Scope, as_png
 from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
 from genaipa.reports.part import note_thin_experiments
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Source, run_folders, select
+from genaipa.runs.selection import Source, run_folders, select_sources
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
@@ -92,36 +92,36 @@ class ResultsSnapshot:
         return self.study.table
 
     def is_stale(self, desk: Desk) -> bool:
-        """Whether answers or scores have come in since."""
-        if self.answers != _state(desk.pool):
+        """Tell whether answers or scores have come in since."""
+        if self.answers != _pool_state(desk.pool):
             return True
         desk.current.refresh()
         return any(event.changes_scores for event in desk.current.events(self.seen))
 
-    def names(self, column: str) -> list[str]:
-        """The values of a column that occur, in their order."""
-        there = set(self.frame[column].unique())
-        return [str(name) for name in self.frame[column].cat.categories if name and name in there]
+    def list_names(self, column: str) -> list[str]:
+        """List the values of a column that occur, in their order."""
+        present = set(self.frame[column].unique())
+        return [str(name) for name in self.frame[column].cat.categories if name and name in present]
 
     @cached_property
-    def analysts(self) -> list[ScoreFilter]:
+    def score_filters(self) -> list[ScoreFilter]:
         """The filters that can be chosen."""
-        given = self.frame[["role", "scorer", "analyst"]].drop_duplicates().astype(str)
-        found = {
+        combinations = self.frame[["role", "scorer", "analyst"]].drop_duplicates().astype(str)
+        filters = {
             ScoreFilter("machine" if scorer == "machine" else "human", str(analyst))
-            for role, scorer, analyst in given.itertuples(index=False)
+            for role, scorer, analyst in combinations.itertuples(index=False)
             if role == "score"
         }
-        special = [ScoreFilter(role) for role in ("adjudication", "published") if (given["role"] == role).any()]
-        return [ScoreFilter(), *special, *sorted(found, key=lambda chosen: (chosen.role, chosen.name))]
+        special = [ScoreFilter(role) for role in ("adjudication", "published") if (combinations["role"] == role).any()]
+        return [ScoreFilter(), *special, *sorted(filters, key=lambda chosen: (chosen.role, chosen.name))]
 
     @cached_property
-    def _digests(self) -> list[str]:
+    def _answer_digests(self) -> list[str]:
         return list(self.frame["answer"].cat.categories)
 
-    def hidden(self, ahead: AbstractSet[str]) -> bytes:
-        """The answers `ahead` of somebody, hidden from them: a byte for each category of the frame's answers."""
-        return bytes(digest in ahead for digest in self._digests)
+    def mask_answers(self, ahead: AbstractSet[str]) -> bytes:
+        """Mask the answers `ahead` of somebody, who may not see them: a byte for each category of answers."""
+        return bytes(digest in ahead for digest in self._answer_digests)
 
 
 class ResultsCache:
@@ -133,24 +133,24 @@ class ResultsCache:
         self._answers = (-1, -1)
         self._lock = threading.Lock()
 
-    def snapshot(self, desk: Desk, *, anew: bool = False) -> ResultsSnapshot | None:
-        """The last snapshot; a new one if there is none, or if it is stale and `anew`; None without a run."""
+    def snapshot(self, desk: Desk, *, renew: bool = False) -> ResultsSnapshot | None:
+        """Return the last snapshot; a new one if there is none, or if it is stale and `renew`; None without a run."""
         held = self._snapshot
-        if held is not None and not (anew and held.is_stale(desk)):
+        if held is not None and not (renew and held.is_stale(desk)):
             return held
         with self._lock:
             if self._snapshot is held:
-                self._snapshot = self._read(desk)
+                self._snapshot = self._read_snapshot(desk)
             return self._snapshot
 
     def refresh(self, desk: Desk) -> None:
         """Take a new snapshot if something came in since the last one."""
-        self.snapshot(desk, anew=True)
+        self.snapshot(desk, renew=True)
 
-    def _read(self, desk: Desk) -> ResultsSnapshot | None:
-        answers = _state(desk.pool)
+    def _read_snapshot(self, desk: Desk) -> ResultsSnapshot | None:
+        answers = _pool_state(desk.pool)
         if self._unscored is None or answers != self._answers:
-            sources = sources_of(desk)
+            sources = list_sources(desk)
             if not sources:
                 return None
             self._unscored = gather(desk.workspace, sources, None)
@@ -161,19 +161,19 @@ class ResultsCache:
 
 
 @lru_cache(maxsize=1)
-def cache_of(_pool: Pool) -> ResultsCache:
-    """The cache of the desk with this pool."""
+def results_cache(_pool: Pool) -> ResultsCache:
+    """Return the cache of the desk with this pool."""
     return ResultsCache()
 
 
-def _state(pool: Pool) -> tuple[int, int]:
+def _pool_state(pool: Pool) -> tuple[int, int]:
     return pool.generation, len(pool.arrivals)
 
 
-def sources_of(desk: Desk) -> list[Source]:
-    """The runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
+def list_sources(desk: Desk) -> list[Source]:
+    """List the runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
     if desk.settings.runs or desk.settings.only:
-        return select(desk.workspace, desk.settings.runs, desk.settings.only)
+        return select_sources(desk.workspace, desk.settings.runs, desk.settings.only)
     sources = []
     for folder in run_folders(desk.workspace):
         with contextlib.suppress(GenaipaError):
@@ -189,16 +189,16 @@ class ScoredAnswer:
     rows: list[dict[str, Any]]
 
     def __getitem__(self, column: str) -> Any:
-        """A value that is the same in all rows."""
+        """Return a value that is the same in all rows."""
         return self.rows[0][column]
 
     @property
-    def scores(self) -> list[dict[str, Any]]:
+    def score_rows(self) -> list[dict[str, Any]]:
         """The rows that have values."""
         return [row for row in self.rows if row["m_all"] == row["m_all"]]
 
     @property
-    def counted(self) -> list[dict[str, Any]]:
+    def counting_rows(self) -> list[dict[str, Any]]:
         """The rows that averages take."""
         return [row for row in self.rows if row["counted"]]
 
@@ -206,23 +206,23 @@ class ScoredAnswer:
 class ResultsView:
     """The filtered results: the report's tables, and the answers behind them.
 
-    `hidden` answers are never listed, and those with scores are in none of the tables (`left_out`), or
+    `hidden` answers are never listed, and those with scores are in none of the tables (`hidden_answers`), or
     without them: a wave, or a study without one, that a user does not see whole is not finished for them.
     """
 
     def __init__(self, snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> None:
-        frame, kept = snapshot.frame, np.frombuffer(hidden, bool)
+        frame, hidden_mask = snapshot.frame, np.frombuffer(hidden, bool)
         places = frame["answer"].cat.codes.to_numpy()
-        scored = np.zeros(len(kept), bool)
+        scored = np.zeros(len(hidden_mask), bool)
         scored[places[frame["m_all"].notna() & (frame["unit"] == "answer")]] = True
-        self.left_out = [str(answer) for answer in frame["answer"].cat.categories[kept & scored]]
-        chosen, out = _chosen(frame, choice), (kept & scored)[places]
-        waiting = _unscored(frame[chosen & out & _is_planned(frame)])
-        self.frame = pd.concat([frame[chosen & ~out], waiting])
+        self.hidden_answers = [str(answer) for answer in frame["answer"].cat.categories[hidden_mask & scored]]
+        chosen, is_hidden = _select_rows(frame, choice), (hidden_mask & scored)[places]
+        unscored_rows = _clear_scores(frame[chosen & is_hidden & _is_planned(frame)])
+        self.frame = pd.concat([frame[chosen & ~is_hidden], unscored_rows])
         # Averages of many give no verdict of one away: estimates need those on answers that nobody is asked to score.
-        self._beyond = frame[chosen & out & (frame["in_wave"] == "no")].assign(counted=False)
-        self._unlisted = np.append(kept[places][chosen & ~out], np.ones(len(waiting), bool))
-        self.frame["counted"] = _counted(self.frame, choice)
+        self._outside_wave = frame[chosen & is_hidden & (frame["in_wave"] == "no")].assign(counted=False)
+        self._unlisted = np.append(hidden_mask[places][chosen & ~is_hidden], np.ones(len(unscored_rows), bool))
+        self.frame["counted"] = _mark_counting_rows(self.frame, choice)
         self._snapshot = snapshot
         self._pictures: dict[str, bytes] = {}
         self._lines: dict[tuple[str, ...], list[ScoredAnswer]] = {}
@@ -238,7 +238,7 @@ class ResultsView:
         return overall.leaderboard_table(self.frame)
 
     @cached_property
-    def people(self) -> Table:
+    def people_board(self) -> Table:
         """The same by people's scores alone."""
         return overall.leaderboard_table(self.frame[self.frame["scorer"] != "machine"])
 
@@ -248,20 +248,20 @@ class ResultsView:
         return part.leaderboard_evidence(self.frame)
 
     @property
-    def no_board(self) -> str:
-        """Why there is no such table."""
+    def no_board_reason(self) -> str:
+        """The reason that there is no ranking."""
         return note_thin_experiments(self.frame) or "No score of a question about a policy is chosen."
 
     @cached_property
     def estimates(self) -> tuple[Table, list[str]]:
         """The estimates beside people alone, and what more scores would do; without a judge, nothing."""
-        frame = pd.concat([self.frame, self._beyond])
+        frame = pd.concat([self.frame, self._outside_wave])
         return people_and_judge_table(frame, self._snapshot.study.log.counted), describe_forecasts(frame)
 
     @property
-    def beyond(self) -> int:
+    def outside_wave_count(self) -> int:
         """The number of answers that only the estimates rest on, since this user can still be asked to score them."""
-        return int(self._beyond["answer"].nunique())
+        return int(self._outside_wave["answer"].nunique())
 
     @cached_property
     def questions(self) -> Table:
@@ -283,116 +283,121 @@ class ResultsView:
         """M_all by document in five numbers."""
         return documents.five_numbers_table(self.frame)
 
-    def about(self, rows: Rows) -> Mapping[str, str]:
-        """The names of a heat map's rows → their meaning."""
+    def row_meanings(self, rows: Rows) -> Mapping[str, str]:
+        """Return the names of a heat map's rows → their meaning."""
         return self._snapshot.study.questions.texts if rows == "question" else self._snapshot.study.questions.categories
 
     @cached_property
     def report(self) -> Report:
         """Everything that a report of this has."""
-        return Report.build(self._study)
+        return Report.build(self._visible_study)
 
     @cached_property
     def judges(self) -> Chapter:
         """The report's chapter on judges alone."""
         scope = Scope.from_frame(self.frame, self._snapshot.study.questions.categories, self.bounds)
-        return judges.JudgesChapter().make(self._study, scope)
+        return judges.JudgesChapter().make(self._visible_study, scope)
 
     @cached_property
-    def _study(self) -> Study:
+    def _visible_study(self) -> Study:
         """The snapshot's data, of the answers in this view, without what is known of those that are left out."""
-        shown = {*self.frame["answer"].unique()}.difference(self.left_out)
-        events = [event for event in self._snapshot.study.log.counted if event.answer in shown]
+        visible = {*self.frame["answer"].unique()}.difference(self.hidden_answers)
+        events = [event for event in self._snapshot.study.log.counted if event.answer in visible]
         study = self._snapshot.study.replace_table(self.frame)
         return replace(study, log=study.log._replace(counted=events))
 
-    def picture(self, figure: Figure) -> bytes:
-        """A figure of the report as a PNG file, drawn once."""
+    def draw_picture(self, figure: Figure) -> bytes:
+        """Draw a figure of the report as a PNG file, once."""
         if figure.name not in self._pictures:
             self._pictures[figure.name] = as_png(figure, DPI)
         return self._pictures[figure.name]
 
-    def behind(self, system: str, experiment: str, rows: Rows, name: str) -> list[ScoredAnswer]:
-        """The answers of a line of a heat map, counting ones first, then in the order of their documents."""
+    def list_line_answers(self, system: str, experiment: str, rows: Rows, name: str) -> list[ScoredAnswer]:
+        """List the answers of a line of a heat map, counting ones first, then in the order of their documents."""
         line = (system, experiment, rows, name)
         if line not in self._lines:
             frame = self.frame
-            here = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[rows] == name)
-            self._lines[line] = _behind(frame[here & ~self._unlisted])
+            in_line = (frame["system"] == system) & (frame["experiment"] == experiment) & (frame[rows] == name)
+            self._lines[line] = _group_by_answer(frame[in_line & ~self._unlisted])
         return self._lines[line]
 
-    def exposing(self, experiment: str = ANY) -> list[str]:
-        """The answers whose scores the numbers give away: each one of few behind a number."""
+    def list_exposed_answers(self, experiment: str = ANY) -> list[str]:
+        """List the answers whose scores the numbers give away: each one of few behind a number."""
         return (
-            self._exposing.get(experiment, [])
+            self._answers_exposed.get(experiment, [])
             if experiment != ANY
-            else [a for some in self._exposing.values() for a in some]
+            else [a for answers in self._answers_exposed.values() for a in answers]
         )
 
     @cached_property
-    def _exposing(self) -> dict[str, list[str]]:
+    def _answers_exposed(self) -> dict[str, list[str]]:
         counted = self.frame[self.frame["counted"] & (self.frame["unit"] == "answer")]
         single = counted.drop_duplicates(["run", "key"])[[*_CELL, "answer"]]
-        few = single[single.groupby(_CELL, observed=True)["answer"].transform("size") < FEW]
+        few_answers = single[single.groupby(_CELL, observed=True)["answer"].transform("size") < FEW]
         return {
-            str(name): list(rows) for name, rows in few.groupby("experiment", observed=True)["answer"].unique().items()
+            str(name): list(rows)
+            for name, rows in few_answers.groupby("experiment", observed=True)["answer"].unique().items()
         }
 
 
 @lru_cache(maxsize=8)
-def view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> ResultsView:
-    """The view of a choice; the last few are kept, and shared by all who see the same."""
+def make_view(snapshot: ResultsSnapshot, choice: ResultsChoice, hidden: bytes) -> ResultsView:
+    """Make the view of a choice; the last few are kept, and shared by all who see the same."""
     return ResultsView(snapshot, choice, hidden)
 
 
-def view_without_ahead(desk: Desk, user: User) -> ResultsView | None:
-    """The view of all answers, except any that this user can still be asked to score; None without a run."""
-    snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
+def make_view_of_finished_answers(desk: Desk, user: User) -> ResultsView | None:
+    """Make the view of all answers, except any that this user can still be asked to score; None without a run."""
+    snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
     ahead = desk.queue.answers_ahead(user.name) if user.scores else frozenset[str]()
-    return view(snapshot, ResultsChoice(), snapshot.hidden(ahead)) if snapshot else None
+    return make_view(snapshot, ResultsChoice(), snapshot.mask_answers(ahead)) if snapshot else None
 
 
 def _is_planned(frame: pd.DataFrame) -> pd.Series[bool]:
     """Tell whether people are to score a row's answer: by a wave or, where none was drawn of its group, in any case."""
     planned = frame["planned"]
-    drawn = (planned != "").groupby([frame["system"], frame["experiment"]], observed=True).transform("any")
-    return planned.isin(["first", "later"]) | ~drawn
+    has_wave = (planned != "").groupby([frame["system"], frame["experiment"]], observed=True).transform("any")
+    return planned.isin(["first", "later"]) | ~has_wave
 
 
-def _unscored(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row for each of the answers, as if nobody had scored it."""
+def _clear_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each of the answers, as if nobody had scored it."""
     values = [*list_metrics(rows), "m_all", "m_all_positive", "m_all_negative"]
     return rows.drop_duplicates(["run", "key"]).assign(**dict.fromkeys(values, np.nan), averaged=0, counted=False)
 
 
-def _behind(rows: pd.DataFrame) -> list[ScoredAnswer]:
-    """The rows, one answer's together."""
-    found: dict[tuple[Any, ...], ScoredAnswer] = {}
+def _group_by_answer(rows: pd.DataFrame) -> list[ScoredAnswer]:
+    """Group the rows by answer."""
+    answers: dict[tuple[Any, ...], ScoredAnswer] = {}
     for row in rows[[*_SHOWN, *list_metrics(rows)]].sort_values(_ORDER, kind="stable").to_dict("records"):
-        place = (row["run"], row["key"]) if row["unit"] == "answer" else (len(found),)
-        found.setdefault(place, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
-    return sorted(found.values(), key=lambda behind: not behind.counted)
+        identity = (row["run"], row["key"]) if row["unit"] == "answer" else (len(answers),)
+        answers.setdefault(identity, ScoredAnswer([])).rows.append({str(name): value for name, value in row.items()})
+    return sorted(answers.values(), key=lambda behind: not behind.counting_rows)
 
 
-def _chosen(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
-    """The rows of the system, the experiment, the document and the questions that are chosen."""
-    let = np.ones(len(frame), bool)
+def _select_rows(frame: pd.DataFrame, choice: ResultsChoice) -> Any:
+    """Select the rows of the system, the experiment, the document and the questions that are chosen."""
+    mask = np.ones(len(frame), bool)
     for column in ("system", "experiment", "document"):
         wanted = getattr(choice, column)
         if wanted != ANY:
-            let &= (frame[column] == wanted).to_numpy()
+            mask &= (frame[column] == wanted).to_numpy()
     if choice.questions != ANY:
         column = "source" if choice.questions in ("faq", "user") else "category"
-        let &= (frame[column] == choice.questions).to_numpy()
-    return let
+        mask &= (frame[column] == choice.questions).to_numpy()
+    return mask
 
 
-def _counted(frame: pd.DataFrame, choice: ResultsChoice) -> pd.Series[bool]:
-    """True for the rows that the averages take. `frame` counts excluded answers."""
-    given = choice.scores
-    if given.role in ("human", "machine"):
-        counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == given.name)
-        counted &= (frame["scorer"] == "machine") == (given.role == "machine")
+def _mark_counting_rows(frame: pd.DataFrame, choice: ResultsChoice) -> pd.Series[bool]:
+    """Mark the rows that the averages take; `frame` counts excluded answers."""
+    score_filter = choice.scores
+    if score_filter.role in ("human", "machine"):
+        counted = frame["m_all"].notna() & (frame["role"] == "score") & (frame["analyst"] == score_filter.name)
+        counted &= (frame["scorer"] == "machine") == (score_filter.role == "machine")
     else:
-        counted = frame["counted"] if given.role == "report" else frame["counted"] & (frame["role"] == given.role)
+        counted = (
+            frame["counted"]
+            if score_filter.role == "report"
+            else frame["counted"] & (frame["role"] == score_filter.role)
+        )
     return counted if choice.excluded else counted & (frame["excluded"] == "")

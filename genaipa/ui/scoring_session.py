@@ -21,8 +21,8 @@ from genaipa.scoring.events import Draft, Objection, Pin, ScreenContents, new_id
 from genaipa.scoring.evidence.nearest import load_index
 from genaipa.scoring.objections import collect_objections, find_own_objection, make_correction
 from genaipa.scoring.rubric import format_value
-from genaipa.ui.answer_view import Prepared, prepare, units
-from genaipa.ui.panel import panels
+from genaipa.ui.answer_view import PreparedAnswer, javascript_length, prepare_answer
+from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import desk_message
 
 if TYPE_CHECKING:
@@ -84,25 +84,25 @@ class ScoringSession:
 
 
 def current_session() -> ScoringSession:
-    """This browser session's state, made when it is first asked for."""
+    """Return this browser session's state, made when it is first asked for."""
     session: ScoringSession = st.session_state.setdefault("scoring session", ScoringSession())
     return session
 
 
-def prepared(desk: Desk, digest: str) -> Prepared:
-    """An answer ready to be shown; a GenaipaError if it can't be read."""
-    return _prepared(desk, digest, desk.rubric.digest)
+def load_prepared_answer(desk: Desk, digest: str) -> PreparedAnswer:
+    """Load an answer ready to be shown; a GenaipaError if it can't be read."""
+    return _prepare_cached(desk, digest, desk.rubric.digest)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def _prepared(_desk: Desk, digest: str, rubric: str) -> Prepared:  # noqa: ARG001 - part of the key
+def _prepare_cached(_desk: Desk, digest: str, rubric: str) -> PreparedAnswer:  # noqa: ARG001 - part of the key
     # The desk is one for the whole server. Its digest tells answers apart; the rubric is for tests with two of them.
-    return prepare(
+    return prepare_answer(
         _desk.pool.load_case(digest),
         _desk.rubric,
         blind=_desk.queue.plan.blind,
         suggestions=_desk.settings.suggestions,
-        panels=panels(_desk.queue.plan),
+        panels=load_panels(_desk.queue.plan),
     )
 
 
@@ -131,7 +131,7 @@ def _as_draft(desk: Desk, score: Event | None) -> Draft | None:
     )
 
 
-def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> ScreenContents | None:
+def read_shown(ready: PreparedAnswer, sent: Mapping[str, Any]) -> ScreenContents | None:
     """Read what the browser says that it showed of an answer.
 
     None where it says nothing, and a ValueError where it says anything else.
@@ -139,86 +139,92 @@ def read_shown(ready: Prepared, sent: Mapping[str, Any]) -> ScreenContents | Non
     if "shown" not in sent:
         return None
     try:
-        said = msgspec.convert(sent["shown"], ScreenContents)
+        report = msgspec.convert(sent["shown"], ScreenContents)
     except msgspec.ValidationError as error:
         raise ValueError(f"what was shown can't be read ({error})") from None
     return ScreenContents(
-        nearest=said.nearest,
-        grey=said.grey,
-        evidence=tuple(metric for metric in ready.shown["evidence"] if metric in said.evidence),
-        suggestion=tuple(metric for metric in ready.suggested if metric in said.suggestion),
-        withheld={metric: value for metric, value in ready.withheld.items() if metric in said.suggestion},
+        nearest=report.nearest,
+        grey=report.grey,
+        evidence=tuple(metric for metric in ready.screen_data["evidence"] if metric in report.evidence),
+        suggestion=tuple(metric for metric in ready.suggested if metric in report.suggestion),
+        withheld={metric: value for metric, value in ready.withheld.items() if metric in report.suggestion},
     )
 
 
-def pin_on_screen(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
-    """The place of the pinned passage as JavaScript counts characters, if there is one; none while one calibrates."""
+def find_pin(desk: Desk, user: User, case: Case) -> dict[str, int] | None:
+    """Find the place of the pinned passage as JavaScript counts characters; None without, and while calibrating."""
     if desk.queue.is_calibration(case.answer.digest, user.name):
         return None
-    event = desk.current.pin(_no_pin(case).about)
+    event = desk.current.pin(_make_empty_pin(case).about)
     text, pin = case.document.text, event and event.annotation
     if not isinstance(pin, Pin) or pin.at is None or digest(text[slice(*pin.at)]) != pin.sha256:
         return None
-    return {"at": units(text[: pin.at[0]]), "length": units(text[slice(*pin.at)])}
+    return {"at": javascript_length(text[: pin.at[0]]), "length": javascript_length(text[slice(*pin.at)])}
 
 
-def take_pin(desk: Desk, user: User, case: Case, said: Mapping[str, Any]) -> None:
+def save_pin(desk: Desk, user: User, case: Case, request: Mapping[str, Any]) -> None:
     """Pin a passage in the place of an earlier one, or take it away; a UsageError where this user may not."""
     if desk.queue.is_calibration(case.answer.digest, user.name):
         raise UsageError("no passage is pinned while your scores are compared with the reference analyst's.")
-    text, none = case.document.text, _no_pin(case)
-    start, end = (_characters(text, int(said["at"]) + more) for more in (0, int(said["length"])))
+    text, no_pin = case.document.text, _make_empty_pin(case)
+    start, end = (
+        _convert_javascript_offset(text, int(request["at"]) + offset) for offset in (0, int(request["length"]))
+    )
     if not text[start:end].strip():
         raise UsageError("the document has no such passage.")
-    if said["word"]:
+    if request["word"]:
         # What is searched for is a word or two: pinned is the sentence that has it.
-        around = ((one.start, one.end) for one in load_index(text).sentences if one.start <= start and end <= one.end)
+        around = (
+            (sentence.start, sentence.end)
+            for sentence in load_index(text).sentences
+            if sentence.start <= start and end <= sentence.end
+        )
         start, end = next(around, (start, end))
-    pin = Pin(none.document, *none.about, (start, end), digest(text[start:end]))
-    before = desk.current.pin(none.about)
-    same = before is not None and before.annotation == pin
-    if before is not None and same and said["remove"]:
+    pin = Pin(no_pin.document, *no_pin.about, (start, end), digest(text[start:end]))
+    before = desk.current.pin(no_pin.about)
+    is_same_pin = before is not None and before.annotation == pin
+    if before is not None and is_same_pin and request["remove"]:
         if user.name != before.analyst and not user.adjudicates:
             raise UsageError("whoever pinned it, or an adjudicator, can take it away; you can pin another passage.")
-        desk.queue.pin_passage(user.name, case.answer.digest, none)
-    elif not same and not said["remove"]:
+        desk.queue.pin_passage(user.name, case.answer.digest, no_pin)
+    elif not is_same_pin and not request["remove"]:
         desk.queue.pin_passage(user.name, case.answer.digest, pin)
 
 
-def _no_pin(case: Case) -> Pin:
-    """A pin of nothing for a case's question."""
+def _make_empty_pin(case: Case) -> Pin:
+    """Make a pin of no passage for a case's question."""
     return Pin(case.document.name, case.document.digest, case.questions, case.answer.question)
 
 
-def _characters(text: str, counted: int) -> int:
-    """An offset that JavaScript counted, in characters."""
-    return len(text.encode("utf-16-le")[: 2 * max(counted, 0)].decode("utf-16-le", "ignore"))
+def _convert_javascript_offset(text: str, offset: int) -> int:
+    """Convert an offset that JavaScript counted to characters."""
+    return len(text.encode("utf-16-le")[: 2 * max(offset, 0)].decode("utf-16-le", "ignore"))
 
 
-def objection_on_screen(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
-    """The analyst's objection to the annotated answer, if any, for the pad; None if there is no annotated answer."""
+def describe_objection(desk: Desk, analyst: str, case: Case, trouble: str) -> dict[str, Any] | None:
+    """Describe the analyst's objection, if any, for the pad; None if there is no annotated answer."""
     if case.annotated is None:
         return None
-    mine = _mine(desk, analyst, case)
-    right = mine.objection.correction if mine else None
+    mine = _find_own_objection(desk, analyst, case)
+    correction = mine.objection.correction if mine else None
     return {
-        "mine": right
+        "mine": correction
         and {
-            "passage": right.find_proof(case.document.text),
-            "silent": right.silent or case.annotated.silent,
-            "answer": right.answer,
-            "why": right.why,
+            "passage": correction.find_proof(case.document.text),
+            "silent": correction.silent or case.annotated.silent,
+            "answer": correction.answer,
+            "why": correction.why,
         },
         "trouble": trouble,
     }
 
 
-def take_objection(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any] | None) -> str:
+def save_objection(desk: Desk, analyst: str, case: Case, request: Mapping[str, Any] | None) -> str:
     """Keep an objection, or withdraw it (None); the sentence that says why it is not kept, empty if it is."""
-    mine = _mine(desk, analyst, case)
+    mine = _find_own_objection(desk, analyst, case)
     try:
-        if said is not None:
-            _keep(desk, analyst, case, said, mine)
+        if request is not None:
+            _file_objection(desk, analyst, case, request, mine)
         elif mine is not None:
             desk.queue.withdraw(mine.event)
     except GenaipaError as error:
@@ -226,19 +232,21 @@ def take_objection(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any]
     return ""
 
 
-def _keep(desk: Desk, analyst: str, case: Case, said: Mapping[str, Any], mine: FiledObjection | None) -> None:
-    chosen = next((value for value in SAID if value == said["silent"]), None)
+def _file_objection(
+    desk: Desk, analyst: str, case: Case, request: Mapping[str, Any], mine: FiledObjection | None
+) -> None:
+    chosen = next((value for value in SAID if value == request["silent"]), None)
     changed = case.annotated is not None and chosen != case.annotated.silent
-    passage, answer, why = (str(said[name]) for name in ("passage", "answer", "why"))
+    passage, answer, why = (str(request[name]) for name in ("passage", "answer", "why"))
     before = case.annotated.silent if case.annotated else None
     silent = chosen if changed else None
-    right = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
-    if mine is None or mine.objection.correction != right:
+    correction = make_correction(case.document, passage, silent=silent, answer=answer, why=why, annotated=before)
+    if mine is None or mine.objection.correction != correction:
         about = (case.document.name, case.document.digest, case.questions, case.answer.question)
-        desk.queue.file_objection(analyst, case.answer.digest, Objection(*about, right))
+        desk.queue.file_objection(analyst, case.answer.digest, Objection(*about, correction))
 
 
-def _mine(desk: Desk, analyst: str, case: Case) -> FiledObjection | None:
+def _find_own_objection(desk: Desk, analyst: str, case: Case) -> FiledObjection | None:
     about = (case.document.digest, case.questions, case.answer.question)
     return find_own_objection(collect_objections(desk.current.objections()), analyst, about)
 
@@ -254,19 +262,19 @@ _LONGEST = 200
 """Characters of a note that is worth repeating."""
 
 
-def recalled(desk: Desk, analyst: str) -> dict[str, Any]:
-    """This analyst's last answers and different notes, the last first, for the pad; nothing of anybody else's."""
+def list_recent_scores(desk: Desk, analyst: str) -> dict[str, Any]:
+    """List this analyst's last answers and notes, the latest first, for the pad; nothing of anybody else's."""
     scores = desk.queue.history(analyst).scores
     notes = dict.fromkeys(" ".join(score.note.split()) for score in reversed(scores[-_AMONG:]))
     return {
-        "answers": [_row(desk, score) for score in reversed(scores[-_LAST:])],
+        "answers": [_describe_score(desk, score) for score in reversed(scores[-_LAST:])],
         "notes": [note for note in notes if 0 < len(note) <= _LONGEST][:_NOTES],
     }
 
 
-def _row(desk: Desk, score: Event) -> dict[str, Any]:
+def _describe_score(desk: Desk, score: Event) -> dict[str, Any]:
     assert score.values is not None, "a score has values"
-    question, begins = words_of(desk, score.answer)
+    question, begins = read_question_and_beginning(desk, score.answer)
     return {
         "answer": score.answer,
         "question": question,
@@ -279,8 +287,8 @@ def _row(desk: Desk, score: Event) -> dict[str, Any]:
 
 
 @st.cache_data(max_entries=2048, show_spinner=False)
-def words_of(_desk: Desk, digest: str) -> tuple[str, str]:
-    """The question of an answer, and how the answer on screen begins; the question's id where it can't be read."""
+def read_question_and_beginning(_desk: Desk, digest: str) -> tuple[str, str]:
+    """Read an answer's question, and how the answer on screen begins; the question's id where unreadable."""
     try:
         case = _desk.pool.load_case(digest)
     except GenaipaError:

@@ -65,7 +65,9 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     plan: ScoringPlan = ScoringPlan()
 
     @classmethod
-    def make(cls, workspace: Path, plan: StudyPlan, *, runs: tuple[str, ...] = (), only: Filters = EVERYTHING) -> Self:
+    def from_plan(
+        cls, workspace: Path, plan: StudyPlan, *, runs: tuple[str, ...] = (), only: Filters = EVERYTHING
+    ) -> Self:
         """Return the settings of a study's plan."""
         return cls(
             workspace=workspace,
@@ -84,16 +86,16 @@ class DeskSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             ),
         )
 
-    def handed_on(self) -> dict[str, str]:
-        """The environment variable by which the desk's server gets these settings."""
+    def to_environment(self) -> dict[str, str]:
+        """Return the environment variable by which the desk's server gets these settings."""
         return {VARIABLE: msgspec.json.encode(self, enc_hook=str).decode()}
 
 
-def handed_settings() -> DeskSettings:
-    """The settings that `genaipa score` handed on; a UsageError where the pages were started in another way."""
+def read_settings() -> DeskSettings:
+    """Read the settings that `genaipa score` handed on; a UsageError where the pages were started in another way."""
     text = os.environ.get(VARIABLE)
     if text is None:
-        raise UsageError("the desk's pages are opened with: genaipa score")
+        raise UsageError("open the desk with: genaipa score")
     return msgspec.json.decode(text, type=DeskSettings, dec_hook=lambda kind, value: kind(value))
 
 
@@ -101,33 +103,33 @@ _KEY = re.compile(r"[\w-]{22}")
 
 
 def desk_key(workspace: Path) -> str:
-    """The key of a workspace's desk, made where there is none; one of this process where none can be kept."""
+    """Return the key of a workspace's desk, made where there is none; one of this process where none can be kept."""
     import platformdirs
 
     name = hashlib.sha256(str(workspace.resolve()).encode()).hexdigest()[:16]
     path = platformdirs.user_state_path("genaipa") / "desks" / name
-    made = _new_key()
+    new_key = _new_key()
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError), open(path, "x", opener=_for_owner) as file:
-            file.write(made)
-        kept = path.read_text(encoding="ascii", errors="replace")
-        return kept if _KEY.fullmatch(kept) else made
-    return made
+        with contextlib.suppress(FileExistsError), open(path, "x", opener=_open_for_owner) as file:
+            file.write(new_key)
+        stored_key = path.read_text(encoding="ascii", errors="replace")
+        return stored_key if _KEY.fullmatch(stored_key) else new_key
+    return new_key
 
 
 @cache
 def _new_key() -> str:
-    """One for each process: the address that is printed has the key that the gate asks for."""
+    """Make one key for each process: the printed address has the key that the gate asks for."""
     return secrets.token_urlsafe(16)
 
 
-def cookie_of(key: str) -> str:
-    """The name of the cookie that keeps a key: cookies are for all ports of a machine, where other desks may be."""
+def cookie_name(key: str) -> str:
+    """Name the cookie that keeps a key: cookies are for all ports of a machine, where other desks may be."""
     return f"genaipa_key_{hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
 
-def _for_owner(path: str, flags: int) -> int:
+def _open_for_owner(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
@@ -144,71 +146,73 @@ class Login:
     redirect: str
 
     def address(self, port: int) -> str:
-        """The address at which people open a desk on this port."""
-        return _filled(self.redirect, port).removesuffix(_CALLBACK)
+        """Return the address at which people open a desk on this port."""
+        return _fill_port(self.redirect, port).removesuffix(_CALLBACK)
 
 
 def secrets_files(workspace: Workspace) -> list[Path]:
-    """The files of secrets; a section of a later one replaces an earlier one's."""
+    """Return the files of secrets; a section of a later one replaces an earlier one's."""
     return [folder / ".streamlit" / "secrets.toml" for folder in (Path.home(), workspace.home)]
 
 
-def open_to_others(workspace: Workspace) -> list[Path]:
-    """The secrets files that other users of this machine can read."""
-    others = stat.S_IRGRP | stat.S_IROTH
-    return [path for path in secrets_files(workspace) if path.is_file() and path.stat().st_mode & others]
+def find_exposed_secrets(workspace: Workspace) -> list[Path]:
+    """Find the secrets files that other users of this machine can read."""
+    other_users = stat.S_IRGRP | stat.S_IROTH
+    return [path for path in secrets_files(workspace) if path.is_file() and path.stat().st_mode & other_users]
 
 
 def read_login(workspace: Workspace) -> Login | None:
-    """The login of a workspace's desk; None without one. A DataError, which quotes no secret, if it can't be used."""
-    found = None
+    """Read the login of a workspace's desk; None without one. A DataError, which quotes no secret, if unusable."""
+    login_section = None
     for path in secrets_files(workspace):
-        if path.is_file() and "auth" in (sections := _sections(path)):
-            found = path, sections["auth"]
-    if found is None:
+        if path.is_file() and "auth" in (sections := _read_sections(path)):
+            login_section = path, sections["auth"]
+    if login_section is None:
         return None
-    path, auth = found
+    path, auth = login_section
     if not isinstance(auth, dict):
         raise DataError(path, "is not a section; write [auth].", "auth")
-    _check(path, auth, _OF_DESK, "auth")
-    named = {name: section for name, section in auth.items() if isinstance(section, dict) and name != "client_kwargs"}
-    for name, section in named.items():
-        _check(path, section, _OF_PROVIDER, f"auth.{name}")
-    providers = list(named)
-    if not named or any(key in auth for key in _OF_PROVIDER):
-        _check(path, auth, _OF_PROVIDER, "auth")
+    _check_keys(path, auth, _OF_DESK, "auth")
+    provider_sections = {
+        name: section for name, section in auth.items() if isinstance(section, dict) and name != "client_kwargs"
+    }
+    for name, section in provider_sections.items():
+        _check_keys(path, section, _OF_PROVIDER, f"auth.{name}")
+    providers = list(provider_sections)
+    if not provider_sections or any(key in auth for key in _OF_PROVIDER):
+        _check_keys(path, auth, _OF_PROVIDER, "auth")
         providers.insert(0, "")
     redirect = auth["redirect_uri"]
-    parts = split_url(_filled(redirect, 1))
+    parts = split_url(_fill_port(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
-        wrong = "is not an address of the desk, which needs a host of its own for a login, not a path of one"
-        raise DataError(path, f"{wrong}; write https://HOST{_CALLBACK}.", "redirect_uri")
+        problem = "is not an address of the desk, which needs a host of its own for a login, not a path of one"
+        raise DataError(path, f"{problem}; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
 
 
-def email_of(claims: Mapping[str, object]) -> str:
-    """The e-mail address that a login vouches for; a UsageError if there is none."""
+def read_email(claims: Mapping[str, object]) -> str:
+    """Read the e-mail address that a login vouches for; a UsageError if there is none."""
     email = claims.get("email")
     if not isinstance(email, str) or not email.strip():
-        raise UsageError("the login gave no e-mail address, and the desk knows people by theirs.")
+        raise UsageError("the login gave no e-mail address, by which the desk knows people.")
     # Some providers send it as a text.
     if str(claims.get("email_verified")).strip().casefold() == "false":
         raise UsageError(f"the login says that {email} is not verified, so that it could be anybody's.")
     return email
 
 
-def _filled(redirect: str, port: int) -> str:
+def _fill_port(redirect: str, port: int) -> str:
     return redirect.replace("{port}", str(port))
 
 
-def _sections(path: Path) -> dict[str, Any]:
+def _read_sections(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(path, f"is not TOML ({error}).") from None
 
 
-def _check(path: Path, section: dict[str, Any], keys: tuple[str, ...], entry: str) -> None:
+def _check_keys(path: Path, section: dict[str, Any], keys: tuple[str, ...], entry: str) -> None:
     for key in keys:
         if not isinstance(section.get(key), str) or not section[key].strip():
             raise DataError(path, f"the key '{key}' is missing; people could not log in.", f"[{entry}]")

@@ -10,9 +10,9 @@ import streamlit as st
 
 from genaipa.errors import UsageError
 from genaipa.scoring.people import LONGEST_NAME
-from genaipa.ui.desk import lasting, left_for
-from genaipa.ui.settings import email_of
-from genaipa.ui.widgets import component, page_header
+from genaipa.ui.desk import count_answers_left, format_hours
+from genaipa.ui.settings import read_email
+from genaipa.ui.widgets import load_component, show_page_header
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,51 +37,51 @@ _IN_THE_CORNER = f"""<style>
 
 
 def identify(desk: Desk, login: Login | None) -> User | None:
-    """The user of this session; None, with a form on screen, until they have signed in."""
-    return _by_name(desk) if login is None else _by_login(desk, login)
+    """Identify the user of this session; None, with a form on screen, until they have signed in."""
+    return _identify_by_name(desk) if login is None else _identify_by_login(desk, login)
 
 
-def _by_name(desk: Desk) -> User | None:
+def _identify_by_name(desk: Desk) -> User | None:
     if _NAME not in st.session_state:
         st.session_state[_NAME] = unquote(st.context.cookies.get(COOKIE, ""))
     user, refusal = None, ""
-    given = st.session_state[_NAME]
-    if given:
+    name = st.session_state[_NAME]
+    if name:
         try:
-            user = desk.people.admit(given, desk.current.analysts(), login=False)
+            user = desk.people.admit(name, desk.current.analysts(), login=False)
         except UsageError as error:
             refusal = str(error)
-    component("remember")(key="remember", data={"cookie": COOKIE, "name": user.name if user else ""})
+    load_component("remember")(key="remember", data={"cookie": COOKIE, "name": user.name if user else ""})
     if user is None:
         _ask_name(desk, refusal)
     else:
-        _show(user.name, "not you?", _leave)
+        _show_user(user.name, "not you?", _sign_out)
     return user
 
 
-def _leave() -> None:
+def _sign_out() -> None:
     """Forget everything that this session holds of one person, before another signs in."""
     st.session_state.clear()
     st.session_state[_NAME] = ""
 
 
 def _ask_name(desk: Desk, refusal: str) -> None:
-    page_header("Who are you?")
-    for sentence in (_asked(desk), lasts(desk), _RECORDED):
+    show_page_header("Who are you?")
+    for sentence in (_describe_task(desk), describe_time_needed(desk), _RECORDED):
         st.text(sentence)
     with st.form("name", width=480):
-        given = st.text_input("Your name", max_chars=LONGEST_NAME)
+        name = st.text_input("Your name", max_chars=LONGEST_NAME)
         if st.form_submit_button("Go to the desk", type="primary"):
-            if given.strip():
-                st.session_state[_NAME] = given
+            if name.strip():
+                st.session_state[_NAME] = name
                 st.rerun()
             refusal = "Please give a name."
     if refusal:
         st.text(refusal)
 
 
-def _asked(desk: Desk) -> str:
-    """The task of the study's analysts, in a sentence that names no system and no run."""
+def _describe_task(desk: Desk) -> str:
+    """Describe the task of the study's analysts, in a sentence that names no system and no run."""
     answers = desk.pool.answers.values()
     if not answers:
         return "This study has no answers to score yet."
@@ -90,26 +90,30 @@ def _asked(desk: Desk) -> str:
     questions = len({answer.question for answer in answers})
     return (
         f"This study asks people to score {len(answers):,} answers to {questions:,} questions about {about}, "
-        f"each by {len(desk.rubric.metrics)} metrics. {desk.wanted_in_words}"
+        f"each by {len(desk.rubric.metrics)} metrics. {desk.progress_sentence}"
     )
 
 
-def lasts(desk: Desk) -> str:
-    """The time that it takes an analyst, by the times of those who have scored."""
-    each = [known.seconds for known in desk.queue.histories().values() if known.seconds is not None]
-    if not each:
-        scored = any(known.scores for known in desk.queue.histories().values())
-        why = "the scores that are here came without times" if scored else "nobody has scored one"
+def describe_time_needed(desk: Desk) -> str:
+    """Estimate the time that it takes an analyst, by the times of those who have scored."""
+    medians = [history.seconds for history in desk.queue.histories().values() if history.seconds is not None]
+    if not medians:
+        scored = any(history.scores for history in desk.queue.histories().values())
+        why = "the scores so far have no times" if scored else "nobody has scored one"
         return f"How long an answer takes is not known yet: {why}."
-    left = left_for(desk, desk.queue.progress(""))
-    time = lasting(left * median(each))
-    return f"About {left:,} are left for each analyst: about {time}." if left else "All are scored."
+    answers_left = count_answers_left(desk, desk.queue.progress(""))
+    time = format_hours(answers_left * median(medians))
+    return (
+        f"About {answers_left:,} answers are left for each analyst: about {time}."
+        if answers_left
+        else "All answers are scored."
+    )
 
 
-def _by_login(desk: Desk, login: Login) -> User | None:
+def _identify_by_login(desk: Desk, login: Login) -> User | None:
     claims = st.user.to_dict()
     if not claims.get("is_logged_in"):
-        page_header("Please log in")
+        show_page_header("Please log in")
         st.text("This desk knows its analysts by their e-mail addresses.")
         st.text(_RECORDED)
         for provider in login.providers:
@@ -117,18 +121,18 @@ def _by_login(desk: Desk, login: Login) -> User | None:
             st.button(label, type="primary", on_click=st.login, args=(provider,) if provider else ())
         return None
     try:
-        user = desk.people.admit(email_of(claims), desk.current.analysts(), login=True)
+        user = desk.people.admit(read_email(claims), desk.current.analysts(), login=True)
     except UsageError as error:
-        st.subheader("This desk is closed to you")
+        st.subheader("You have no access to this desk")
         st.text(str(error))
         st.button("Log out", on_click=st.logout)
         return None
-    _show(user.name, "log out", st.logout)
+    _show_user(user.name, "log out", st.logout)
     return user
 
 
-def _show(name: str, label: str, leave: Callable[[], None]) -> None:
-    """The user's name, as text, and how to be somebody else: in the corner, where it takes no room."""
+def _show_user(name: str, label: str, leave: Callable[[], None]) -> None:
+    """Show the user's name, as text, and how to be somebody else: in the corner, where it takes no room."""
     st.html(_IN_THE_CORNER)
     with st.container(key=_WHO, horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.text(f"{name} ·", width="content")

@@ -21,7 +21,7 @@ import msgspec
 import streamlit as st
 
 from genaipa.errors import DataError, GenaipaError, StoreError
-from genaipa.ui.panel import panel_scripts
+from genaipa.ui.panel import read_panel_scripts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -43,8 +43,8 @@ COMPONENTS = {
 
 
 @cache
-def component(name: str) -> ComponentRenderer:
-    """The component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
+def load_component(name: str) -> ComponentRenderer:
+    """Load the component of that name, ready to be mounted: `component("pad")(key=…, data=…)`."""
     from streamlit.components import v2
 
     script, style = script_and_style(name)
@@ -55,7 +55,7 @@ def script_and_style(name: str) -> tuple[str, str]:
     """Return the component's script and its style as the browser gets them."""
     parts = COMPONENTS[name]
     scripts, styles = ("".join(_read_component(part, ending) for part in parts) for ending in ("js", "css"))
-    more_scripts, more_styles = panel_scripts() if "panel" in parts else ("", "")
+    more_scripts, more_styles = read_panel_scripts() if "panel" in parts else ("", "")
     return (
         f"{scripts}{more_scripts}{_read_component(name, 'js')}",
         f"{styles}{_read_component(name, 'css')}{more_styles}",
@@ -67,7 +67,7 @@ def _read_component(name: str, ending: str) -> str:
     return file.read_text(encoding="utf-8") if file.is_file() else ""
 
 
-PAGES_HERE = "pages of the desk"
+PAGES_KEY = "pages of the desk"
 """Key in the session's state of the pages that this user has, by their paths."""
 Tone = Literal["", "plain", "caption", "system", "asked", "good", "strong", "note", "warning", "bad", "done"]
 T = TypeVar("T")
@@ -120,8 +120,8 @@ class ListColumn(msgspec.Struct, frozen=True, omit_defaults=True):
     right: bool = False
 
 
-def numbers(*names: str) -> list[str | ListColumn]:
-    """The heads of columns of numbers."""
+def number_columns(*names: str) -> list[str | ListColumn]:
+    """Return the heads of columns of numbers."""
     return [ListColumn(name, right=True) for name in names]
 
 
@@ -133,7 +133,7 @@ class ListRow(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True)
-class Slice:
+class PageSlice:
     """The rows on screen: from the `first` to the `last` (counted from 1) of `all`."""
 
     first: int
@@ -141,8 +141,8 @@ class Slice:
     all: int
 
 
-def page_header(title: str, *, seen: bool = True) -> None:
-    """The page's title, nearer to the top than Streamlit puts it, and the size of all titles."""
+def show_page_header(title: str, *, visible: bool = True) -> None:
+    """Show the page's title, nearer to the top than Streamlit puts it, and the size of all titles."""
     st.html(
         "<style>.stMainBlockContainer{padding-top:3.6rem}"
         ".stHeading h1{font-size:1.75rem!important;padding:0.25rem 0 0.5rem!important}"
@@ -155,14 +155,14 @@ def page_header(title: str, *, seen: bool = True) -> None:
         # It would cut the label of a switch where the window is narrow.
         "[data-testid=stCheckbox] [data-testid=stMarkdownContainer] *{white-space:normal}</style>"
     )
-    if seen:
+    if visible:
         st.title(title, anchor=False)
     else:
-        unseen_header(title)
+        show_unseen_header(title)
 
 
-def unseen_header(title: str) -> None:
-    """The title of a page without room for one: it is read aloud."""
+def show_unseen_header(title: str) -> None:
+    """Show the title of a page without room for one: it is read aloud."""
     # The container of the title would take room too.
     st.html(
         "<style>[data-testid=stElementContainer]:has(h1.unseen){position:absolute;width:1px;height:1px;overflow:hidden;"
@@ -170,35 +170,35 @@ def unseen_header(title: str) -> None:
     )
 
 
-def heading(title: str) -> None:
-    """The title of a part of the page: the desk's own words, never a run's or a person's."""
+def show_heading(title: str) -> None:
+    """Show the title of a part of the page: the desk's own words, never a run's or a person's."""
     st.header(title, anchor=False)
 
 
-def texts(key: str, entries: Sequence[Text]) -> None:
-    """Texts one under another."""
-    component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
+def show_texts(key: str, entries: Sequence[Text]) -> None:
+    """Show texts one below the other."""
+    load_component("texts")(key=key, data={"texts": msgspec.to_builtins(entries)})
 
 
-def noted(title: str, note: str) -> Text:
-    """A table's or figure's title, and its note, whose first sentence is in sight."""
+def make_note(title: str, note: str) -> Text:
+    """Make a table's or figure's title, and its note, whose first sentence is in sight."""
     end = note.find(". ") + 1
     return Text(note, title, tone="caption", fold=end or None)
 
 
-def notice(key: str, text: str, tone: Tone = "note") -> None:
-    """A sentence in a box."""
-    texts(key, [Text(text, tone=tone)])
+def show_notice(key: str, text: str, tone: Tone = "note") -> None:
+    """Show a sentence in a box."""
+    show_texts(key, [Text(text, tone=tone)])
 
 
-def problems(key: str, sentences: Sequence[str]) -> None:
-    """Problems, one below the other; of very many the first ones."""
+def show_problems(key: str, sentences: Sequence[str]) -> None:
+    """Show problems, one below the other; of very many the first ones."""
     if sentences:
-        more = [f"… and {len(sentences) - PROBLEMS:,} more."] if len(sentences) > PROBLEMS else []
-        texts(key, [Text(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more]])
+        more_line = [f"… and {len(sentences) - PROBLEMS:,} more."] if len(sentences) > PROBLEMS else []
+        show_texts(key, [Text(sentence, tone="warning") for sentence in [*sentences[:PROBLEMS], *more_line]])
 
 
-def table(
+def show_table(
     key: str,
     label: str,
     columns: Sequence[str | ListColumn],
@@ -207,11 +207,11 @@ def table(
     chosen: str = "",
     choose: Callable[[str], None] | None = None,
 ) -> None:
-    """A table; `label` is its name for screen readers, and `choose` is called with the id of a chosen row."""
-    _mount(key, label, columns, rows, chosen, choose, None, None)
+    """Show a table; `label` is its name for screen readers, and `choose` is called with the id of a chosen row."""
+    _mount_table(key, label, columns, rows, chosen, choose, None, None)
 
 
-def long_table(
+def show_long_table(
     key: str,
     label: str,
     columns: Sequence[str | ListColumn],
@@ -222,54 +222,54 @@ def long_table(
     choose: Callable[[str], None] | None = None,
     before: Callable[[Sequence[T]], None] | None = None,
 ) -> None:
-    """A table with one page on screen; only that page's rows are made.
+    """Show a table with one page on screen; only that page's rows are made.
 
     `before` is called with the items of that page before it is shown.
     """
-    place = f"{key} page"
+    page_key = f"{key} page"
     pages = max(1, -(-len(items) // PAGE))
-    page = min(st.session_state.get(place, 0), pages - 1)
+    page = min(st.session_state.get(page_key, 0), pages - 1)
 
     def turn(step: int) -> None:
-        st.session_state[place] = min(max(page + step, 0), pages - 1)
+        st.session_state[page_key] = min(max(page + step, 0), pages - 1)
 
-    shown = items[page * PAGE : (page + 1) * PAGE]
+    page_items = items[page * PAGE : (page + 1) * PAGE]
     if before is not None:
-        before(shown)
-    there = Slice(page * PAGE + 1, page * PAGE + len(shown), len(items)) if pages > 1 else None
-    _mount(key, label, columns, [row(item) for item in shown], chosen, choose, there, turn)
+        before(page_items)
+    page_slice = PageSlice(page * PAGE + 1, page * PAGE + len(page_items), len(items)) if pages > 1 else None
+    _mount_table(key, label, columns, [row(item) for item in page_items], chosen, choose, page_slice, turn)
 
 
-def _mount(
+def _mount_table(
     key: str,
     label: str,
     columns: Sequence[str | ListColumn],
     rows: Sequence[ListRow],
     chosen: str,
     choose: Callable[[str], None] | None,
-    there: Slice | None,
+    page_slice: PageSlice | None,
     turn: Callable[[int], None] | None,
 ) -> None:
     heads = [ListColumn(column) if isinstance(column, str) else column for column in columns]
-    data = {"label": label, "columns": heads, "rows": rows, "chosen": chosen or None, "page": there}
+    data = {"label": label, "columns": heads, "rows": rows, "chosen": chosen or None, "page": page_slice}
 
-    def hand_on(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
-        def handed() -> None:
+    def make_callback(event: str, act: Callable[[Any], None] | None) -> Callable[[], None]:
+        def call_back() -> None:
             value = st.session_state[key].get(event)
             if act is not None and value is not None:
                 act(value)
 
-        return handed
+        return call_back
 
-    component("rows")(
+    load_component("rows")(
         key=key,
         data=msgspec.to_builtins(data),
-        on_chosen_change=hand_on("chosen", choose),
-        on_turned_change=hand_on("turned", turn),
+        on_chosen_change=make_callback("chosen", choose),
+        on_turned_change=make_callback("turned", turn),
     )
 
 
-def as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
+def run_page(page: Callable[[], None], desk: Desk | None = None) -> None:
     """Run a page; show an error as a sentence, and as text, since it may quote a model or a person."""
     try:
         page()
@@ -285,7 +285,7 @@ def as_sentence(page: Callable[[], None], desk: Desk | None = None) -> None:
 
 
 def desk_message(error: Exception) -> str:
-    """An error in words for whoever is at the desk, and no path or host of the server's; its terminal has the whole."""
+    """Describe an error for whoever is at the desk, without the server's paths and hosts; log all of it."""
     if isinstance(error, StoreError):
         words = error.for_analysts
     elif isinstance(error, DataError):
@@ -303,8 +303,8 @@ def _reaches_scores(desk: Desk) -> bool:
     return False
 
 
-def session_cached(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
-    """The result of `make`, kept in this session until the stamp changes."""
+def cache_in_session(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
+    """Return the result of `make`, kept in this session until the stamp changes."""
     held = st.session_state.get(name)
     if held is None or held[0] != stamp:
         held = st.session_state[name] = (stamp, make())
@@ -312,14 +312,14 @@ def session_cached(name: str, stamp: Hashable, make: Callable[[], T]) -> T:
     return value
 
 
-def duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """Seconds in words: "45 s", "6 min 20 s"; a dash for None."""
     if seconds is None:
         return "-"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    minutes, remainder = divmod(round(seconds), 60)
+    return f"{minutes} min {remainder} s" if minutes else f"{remainder} s"
 
 
 def format_time(time: str) -> str:
-    """An event's time to the minute: "2026-11-21 15:40"."""
+    """Format an event's time to the minute: "2026-11-21 15:40"."""
     return time[:16].replace("T", " ")

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, RunError, UsageError, clipped
+from genaipa.errors import DataError, RunError, UsageError, clip
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import DAMAGE, digest, read_text, why
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa_suites.data import FOLDER, data_folders
 from genaipa_suites.encoders.system import EncoderSystem
 from genaipa_suites.material import Material, Outcome
@@ -118,7 +118,7 @@ def _encoder_model(suite: Suite, system: str) -> str | None:
     if system not in suite.spec.systems:
         return None
     try:
-        resolved = resolve(system, suite.workspace)
+        resolved = resolve_system(system, suite.workspace)
     except UsageError:
         return None  # a report may be of a system that this workspace does not know
     return resolved.model if resolved.provider == EncoderSystem.provider.name else None
@@ -280,7 +280,7 @@ class Encoder:
             # Torch raises these: too little memory, a full disk, a driver.
             raise RunError(
                 f"{self.name}: fine-tuning with seed {session.seed} failed "
-                f"({clipped(' '.join(str(error).split()), 300)}); finished seeds are kept. Fix the cause and "
+                f"({clip(' '.join(str(error).split()), 300)}); finished seeds are kept. Fix the cause and "
                 "resume the run."
             ) from error
 

@@ -121,7 +121,7 @@ def test_a_folder_keeps_the_files_that_are_in_it(genaipa: Cli, run: str) -> None
         mine = Path(path.name)
         mine.mkdir()
         (mine / path.name).write_text("mine")
-        assert f"{mine / path.name} is there already" in refused(genaipa(*command[:-1], path.name + "/"))
+        assert f"{mine / path.name} already exists" in refused(genaipa(*command[:-1], path.name + "/"))
         assert [file.read_text() for file in mine.iterdir()] == ["mine"]
     done(genaipa(*command, "--force"))
 

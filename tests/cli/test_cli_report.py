@@ -81,7 +81,7 @@ def test_a_tidy_table_that_is_there_is_kept(genaipa: Cli, demo):
     mine = write("tidy.csv", "mine")
     refused = genaipa("report", "demo", "--frame", "tidy.csv", "--workspace", demo[0])
     assert (refused.code, mine.read_text()) == (2, "mine")
-    assert "tidy.csv is there already" in refused.err
+    assert "tidy.csv already exists" in refused.err
     assert "--force" in refused.err
 
 
@@ -143,7 +143,7 @@ def test_a_report_of_a_system_is_named_after_it(genaipa: Cli, unscored: Path):
     [
         (("latest", "--green", "0", "--red", "0.5"), "Red ends at 0.5, which must not be above 0, where Green begins"),
         (("latest", "--formats", "pgn"), "There is no format 'pgn': did you mean 'png'?"),
-        (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' ends in neither .csv nor .parquet"),
+        (("latest", "--frame", "tidy.xlsx"), "'tidy.xlsx' has to end in .csv or .parquet"),
         (("latest", "--frame", "genaipa.toml/tidy.csv"), "tidy.csv can't be written"),
         (("latest", "-o", "genaipa.toml"), "genaipa.toml is a file; name a folder for the report."),
         (("extractiv",), "no system or run here 'extractiv': did you mean 'extractive'?"),

@@ -268,9 +268,9 @@ def test_estimate(run: Run) -> None:
 
 def test_money_has_as_many_places_as_it_needs() -> None:
     """Cents, and less than one in full; nothing is no cent, and a price that nobody knows is none."""
-    from genaipa.cli.commands.run_summary import _money
+    from genaipa.cli.commands.run_summary import _format_cost
 
-    assert [_money(dollars) for dollars in (None, 0.0, 0.0012, 0.01, 12.345)] == [
+    assert [_format_cost(dollars) for dollars in (None, 0.0, 0.0012, 0.01, 12.345)] == [
         "?",
         "$0.00",
         "$0.0012",
@@ -313,7 +313,7 @@ def test_config_file(server: OpenAIServer, run: Run, monkeypatch: pytest.MonkeyP
     ("text", "said"),
     [
         ("systm: scripted", "study.yaml: unknown key 'systm': did you mean 'system'?"),
-        ("seed: {a: 1}", "study.yaml: seed: wants a value or a list of values."),
+        ("seed: {a: 1}", "study.yaml: seed: needs a value or a list of values."),
         ("seed: 1\nseed: 2", "the key 'seed' is given twice"),
         ("seed: many", "study.yaml: seed: can't be 'many' ("),
     ],

@@ -60,7 +60,7 @@ def test_nothing_of_a_call_is_left(genaipa: Cli, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("COLUMNS", "100")
     assert state() == before
     assert narrow != genaipa("policies").out
-    assert console.out.cache_info().currsize == 0
+    assert console.stdout_console.cache_info().currsize == 0
 
 
 def test_a_call_has_a_time_out(genaipa: Cli) -> None:

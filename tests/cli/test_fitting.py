@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.fitting import columns_of, unmarked, whole, wrapped
+from genaipa.cli.terminal.fitting import count_columns, mark_unbreakable, remove_marks, wrap_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 WIDTHS = (60, 80, 100, 120, 200)
 HEADERS = ("run", "status", "systems", "documents", "experiment", "answers", "cost at most", "remark")
-LONG = "asked no more: the server is 文書 tired "
+LONG = "not asked any more: the server is 文書 tired "
 ROWS = [
     ["20261122-073211-a", "complete", "extractive, gpt-4.1", "brindlecart, uber", "quality", "51/128", "$12.50", ""],
     ["20261122-073212-a-rather-long-name", "partial", "scripted/re.yaml, gpt-4.1", "uber", "", "9/128", "$12.50", LONG],
@@ -35,20 +35,20 @@ def printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     """Print a table at a width, and give its lines without the blank ones around it."""
 
     def print_table(headers: tuple[str, ...], rows: list[list[str] | str], width: int | None) -> list[str]:
-        console.out.cache_clear()
+        console.stdout_console.cache_clear()
         monkeypatch.setenv("COLUMNS", str(width or ""))
-        console.table(headers, rows, right=NUMBERS)
+        console.print_table(headers, rows, right=NUMBERS)
         return capsys.readouterr().out.strip("\n").split("\n")
 
     yield print_table
-    console.out.cache_clear()
+    console.stdout_console.cache_clear()
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_table_fits_and_keeps_every_word(width: int, printed: Callable[..., list[str]]) -> None:
     """No line is too long, each word and number of each cell is there in one piece, none is lost."""
     lines = printed(HEADERS, ["a heading of its own", *ROWS], width)
-    assert max(map(columns_of, lines)) <= width
+    assert max(map(count_columns, lines)) <= width
     assert not any(line.endswith(" ") for line in lines)
     words = " ".join(lines).replace(";", " ").replace(",", " ").split()
     for cell in (cell for row in ROWS for cell in row):
@@ -87,34 +87,35 @@ def test_sentences_break_between_words_and_commands_stay_whole() -> None:
     """Prose is broken at blanks; a command, with its quoted words, and a path with blanks stay in one piece."""
     command = "genaipa show 20261121-144903-demo --workspace '/tmp/my study'"
     for width in WIDTHS:
-        text = f"There are 32 answers in {whole('/tmp/my other study/runs')}, all kept. Read them with: {command}"
-        lines = list(map(unmarked, wrapped(text, width)))
-        assert [line for line in lines if columns_of(line) > width] == [line for line in lines if line == command][
-            : columns_of(command) > width
+        folder = mark_unbreakable("/tmp/my other study/runs")
+        text = f"There are 32 answers in {folder}, all kept. Read them with: {command}"
+        lines = list(map(remove_marks, wrap_text(text, width)))
+        assert [line for line in lines if count_columns(line) > width] == [line for line in lines if line == command][
+            : count_columns(command) > width
         ]
         assert sum(command in line for line in lines) == 1
         assert sum("/tmp/my other study/runs," in line for line in lines) == 1
-        assert " ".join(" ".join(lines).split()) == unmarked(text)
-    assert wrapped("- one two three four", 12) == ["- one two", "  three four"]
-    assert wrapped("More: 'genaipa get genaipabench': uber", 32) == ["More:", "'genaipa get genaipabench': uber"]
+        assert " ".join(" ".join(lines).split()) == remove_marks(text)
+    assert wrap_text("- one two three four", 12) == ["- one two", "  three four"]
+    assert wrap_text("More: 'genaipa get genaipabench': uber", 32) == ["More:", "'genaipa get genaipabench': uber"]
 
 
 def test_a_pipe_gets_whole_sentences_and_tables_as_columns_says(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the output is no terminal a sentence is one line, and COLUMNS alone narrows a table."""
-    console.out.cache_clear()
+    console.stdout_console.cache_clear()
     monkeypatch.setenv("COLUMNS", "60")
     console.show("word " * 40)
-    console.table(("a", "b"), [("word " * 10, "word " * 10)])
+    console.print_table(("a", "b"), [("word " * 10, "word " * 10)])
     shown = capsys.readouterr().out.splitlines()
     assert len(shown[0].split()) == 40
     assert len([line for line in shown[1:] if "word" in line]) == 2
     assert max(map(len, shown[1:])) <= 60
     monkeypatch.delenv("COLUMNS")
-    console.table(("a", "b"), [("word " * 30, "word " * 30)])
+    console.print_table(("a", "b"), [("word " * 30, "word " * 30)])
     assert sum("word" in line for line in capsys.readouterr().out.splitlines()) == 1
-    console.out.cache_clear()
+    console.stdout_console.cache_clear()
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", pytest.param("dumb", marks=pytest.mark.full)])

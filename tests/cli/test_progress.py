@@ -14,12 +14,12 @@ from running import make_workspace, spec
 
 from genaipa.cli.commands.run_summary import print_tally
 from genaipa.cli.terminal import console
-from genaipa.cli.terminal.progress import Lines, LiveProgress, clock, joined
+from genaipa.cli.terminal.progress import Lines, LiveProgress, format_time, join_facts
 from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
-from genaipa.tasks.procedure import Procedure, orders
+from genaipa.tasks.procedure import Procedure, list_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, 
     workspace = make_workspace(questions=each)
     plan = spec(systems=systems, initializations=initializations)
     tally = Tally()
-    tally.plan(plan, orders(plan, Procedure(plan, workspace).questions))
+    tally.set_planned(plan, list_orders(plan, Procedure(plan, workspace).questions))
     for system, initialization, status in itertools.product(systems, initializations, ("answered", "failed")):
         kept = status == "answered"
         tally.add(
@@ -78,13 +78,13 @@ def closing_table(
     """The closing table's lines at a width."""
 
     def printed(tally: Tally, width: int) -> list[str]:
-        console.out.cache_clear()
+        console.stdout_console.cache_clear()
         monkeypatch.setenv("COLUMNS", str(width))
         print_tally(tally)
         return capsys.readouterr().out.strip("\n").splitlines()
 
     yield printed
-    console.out.cache_clear()
+    console.stdout_console.cache_clear()
 
 
 def test_the_closing_table_fits_any_terminal(closing_table: Callable[..., list[str]]) -> None:
@@ -164,6 +164,6 @@ def test_batches_are_shown_with_what_is_out_and_done(capsys: pytest.CaptureFixtu
 
 def test_words_of_time_and_lines() -> None:
     """Minutes and seconds, with hours where there are some; a state is broken between its parts only."""
-    assert [clock(seconds) for seconds in (0, 59.6, 72, 3732)] == ["0:00", "1:00", "1:12", "1:02:12"]
-    assert joined(["12 of 640 done", "3 failed", "1:12"], 25) == ["12 of 640 done · 3 failed", "1:12"]
-    assert joined(["longer than the width"], 5) == ["longer than the width"]
+    assert [format_time(seconds) for seconds in (0, 59.6, 72, 3732)] == ["0:00", "1:00", "1:12", "1:02:12"]
+    assert join_facts(["12 of 640 done", "3 failed", "1:12"], 25) == ["12 of 640 done · 3 failed", "1:12"]
+    assert join_facts(["longer than the width"], 5) == ["longer than the width"]

@@ -12,7 +12,7 @@ from genaipa.policies.document import About, Document
 from genaipa.policies.search import HALF, count_words
 from genaipa.policies.statistics import Statistics, measure
 from genaipa.systems.base import Message, Settings
-from genaipa.systems.costs import usual_tokens
+from genaipa.systems.costs import estimate_tokens
 
 # Table 1: unique words, reading time in minutes, Flesch-Kincaid grade, connective words.
 TABLE_1 = {
@@ -108,5 +108,5 @@ def test_words_of_scripts_without_blanks() -> None:
 
 def test_a_token_is_some_bytes() -> None:
     """An estimate by length counts a character of Chinese nearly as a token, a letter of English as a quarter."""
-    assert [usual_tokens(text) for text in ("abcd" * 3, "данные", "我们收集")] == [3, 3, 3]
+    assert [estimate_tokens(text) for text in ("abcd" * 3, "данные", "我们收集")] == [3, 3, 3]
     assert at_most([Message("user", "我们收集")], Settings()).input == 4

@@ -199,16 +199,16 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield log_of(samples(2), "f.json", status="started"), "is of an evaluation that did not end (started)"
     yield log_of([], "g.json"), "holds no answer."
     write("h.json", Path("e.json").read_text().replace('"version": 2', '"version": 3'))
-    yield "h.json", "h.json: is no log of Inspect, or damaged (Unable to read version 3 of log format"
+    yield "h.json", "h.json: is not a log of Inspect, or is damaged (Unable to read version 3 of log format"
     write("i.json", Path("e.json").read_text()[:-900])
-    yield "i.json", "i.json: is no log of Inspect, or damaged ("
+    yield "i.json", "i.json: is not a log of Inspect, or is damaged ("
     write("j.eval", "PK, and nothing more")
-    yield "j.eval", "j.eval: is no log of Inspect, or damaged ("
+    yield "j.eval", "j.eval: is not a log of Inspect, or is damaged ("
     with zipfile.ZipFile("k.eval", "w") as bomb:
         bomb.writestr("header.json", "{}")
         bomb.filelist[0].file_size = 2**30 + 1
     yield "k.eval", "k.eval: unpacks to more than 128 MB; export fewer samples at a time."
-    yield "gone.eval", "gone.eval is not there."
+    yield "gone.eval", "There is no file or folder gone.eval."
 
 
 def test_what_can_not_be_taken_in_is_told(texts: str) -> None:

@@ -18,8 +18,8 @@ def bring(*files: str, reply: str = "Yes.", target: str = "yes", documents: str 
     for name in files:
         log = ForeignLog(Path(name), "m", "privacy", "Kx81", {}, incoming)
         log.add(ForeignSample("sample 1", {"document": documents}, "Does it sell data?", reply, target))
-        log.take()
-    taken = incoming.take()
+        log.add_to_incoming()
+    taken = incoming.write_all()
     return taken.answers, taken.known
 
 
@@ -32,7 +32,7 @@ def test_a_log_is_the_same_under_any_name() -> None:
     (questions,) = Path("runs").glob("*/questions/*.yaml")
     assert "one.eval" in questions.read_text()
     for other in ({"reply": "No."}, {"target": "no"}, {"documents": "brook"}):
-        with pytest.raises(UsageError, match=r"with other answers; take it away: genaipa runs rm privacy-m-Kx81$"):
+        with pytest.raises(UsageError, match=r"with other answers; remove it: genaipa runs rm privacy-m-Kx81$"):
             bring("one.eval", **other)
     questions.write_text("{")
     with pytest.raises(UsageError, match="with other answers"):

@@ -44,14 +44,14 @@ def test_recall_by_hand_is_complete_when_all_replies_are_in(genaipa):
     assert fill(replies) == 32
     collected = genaipa("collect", "latest")
     assert collected.code == 0, collected.err
-    assert "32 replies taken" in collected.out
+    assert "32 replies recorded" in collected.out
     records = answers(the_run())
     assert len(records) == len({r["key"] for r in records}) == 32
     assert all(r["reply"] == f"The reply to {r['coordinates']['question']}.\n\nSee Section 2." for r in records)
     assert json.loads((the_run() / "manifest.json").read_text())["status"] == "complete"
     again = genaipa("collect", "latest")
     assert again.code == 0
-    assert "0 replies taken; in already: 32" in again.out
+    assert "0 replies recorded; already recorded: 32" in again.out
     assert len(answers(the_run())) == 32
 
 

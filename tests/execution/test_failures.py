@@ -380,7 +380,7 @@ def test_own_assistant_that_raises(genaipa: Callable[..., Finished]) -> None:
         ("mine:Returns", 3, "it returned a str instead of a Reply"),
         ("mine:Unready", 1, "mine:Unready can't be started (OSError: the weights are not there)"),
         ("mine:Lacks", 2, "mine:Lacks: it has no 'start'"),
-        ("mine:Picky", 2, "mine:Picky: it can't be made without arguments"),
+        ("mine:Picky", 2, "mine:Picky: it can't be instantiated without arguments"),
         ("mine:Nobody", 2, "mine:Nobody: the module has no 'Nobody'"),
         ("yours:Good", 2, "yours:Good: there is no module 'yours' here or installed"),
     ],

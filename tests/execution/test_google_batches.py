@@ -14,7 +14,7 @@ from test_batches import GEMINI, batched, serving
 
 from genaipa.errors import PermanentError, TransientError
 from genaipa.systems.base import Message, Settings, Usage
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _with_system(server: GoogleBatchServer, work: Any) -> Any:
     """What becomes of `work` with a started system."""
 
     async def do() -> Any:
-        system: Any = resolve(GEMINI, find_workspace()).make()
+        system: Any = resolve_system(GEMINI, find_workspace()).make()
         await system.start()
         try:
             return await work(system)
@@ -64,7 +64,7 @@ def test_why_a_batch_failed_is_told() -> None:
     make_workspace(questions=1)
 
     async def fail(system: Any) -> Any:
-        body, _ = system.line([Message("user", "Why?")], Settings())
+        body, _ = system.encode_line([Message("user", "Why?")], Settings())
         batch = await system.submit([("a", body)], "m")
         return [(await system.status(batch)).failure, (await system.status(batch)).failure]
 
@@ -86,7 +86,7 @@ def test_a_long_file_goes_up_in_pieces_and_what_comes_back_is_found_by_its_long_
     make_workspace(questions=1)
 
     async def there_and_back(system: Any) -> Any:
-        body, sent = system.line([Message("user", "x" * 9_000_000)], Settings())
+        body, sent = system.encode_line([Message("user", "x" * 9_000_000)], Settings())
         batch = await system.submit([("a", body)], "m")
         await system.status(batch)
         state = await system.status(batch)
@@ -117,7 +117,7 @@ def test_what_comes_from_a_cache_costs_as_much_in_a_batch() -> None:
     """Google halves the rest alone; OpenAI's cached tokens are halved, too."""
     make_workspace(questions=1)
     usage = Usage(input=4000, cached=3000, output=100)
-    found = {name: resolve(name, find_workspace()) for name in (GEMINI, "openai/gpt-4o")}
+    found = {name: resolve_system(name, find_workspace()) for name in (GEMINI, "openai/gpt-4o")}
     whole = {name: one.tariff.cost(usage) for name, one in found.items() if one.tariff}
     cached = {name: one.tariff.cost(Usage(input=3000, cached=3000)) for name, one in found.items() if one.tariff}
     in_batch = {name: one.batch_tariff.cost(usage) for name, one in found.items() if one.batch_tariff}

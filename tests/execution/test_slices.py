@@ -22,13 +22,13 @@ from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
 from genaipa.execution.siblings import resume_slice
 from genaipa.files.html import short_repr
-from genaipa.policies.corpus import json_line, text_digest
+from genaipa.policies.corpus import encode_document, text_digest
 from genaipa.policies.corpus_index import INDICES
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.manifest import manifest_file
+from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_slices, occasions, select
+from genaipa.runs.selection import find_occasions, find_slices, select_sources
 from genaipa.runs.slices import parse_slice, place_documents
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
@@ -71,7 +71,7 @@ def _workspace() -> None:
 def write_corpus(documents: Iterable[Document], name: str = "shops.jsonl") -> Path:
     """Write a corpus."""
     path = Path(name)
-    path.write_bytes(b"".join(map(json_line, documents)))
+    path.write_bytes(b"".join(map(encode_document, documents)))
     return path
 
 
@@ -272,7 +272,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     assert manifest.slice is not None
     manifest.slice = replace_struct(manifest.slice, plan="another")
     for name in ("manifest.json", ".manifest.json"):
-        (other / name).write_bytes(manifest_file(manifest))
+        (other / name).write_bytes(encode_manifest(manifest))
     shutil.rmtree(study)
     lost = "shops lacks 1 of its 4 slices (3): a report of it speaks for the rest alone. Ask it with: "
     foreign = f"{other.name} says that it is a slice of shops, but was asked by another plan than the others"
@@ -290,7 +290,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     html = (page / "index.html").read_text()
     assert html.index("<h1>") < html.index(lost) < html.index("</header>")
     here = find_workspace()
-    assert len(select(here, ["shops"])) == len(select(here, ["extractive"])) == 3
+    assert len(select_sources(here, ["shops"])) == len(select_sources(here, ["extractive"])) == 3
 
 
 def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
@@ -300,7 +300,7 @@ def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
     for changes in ({"number": 10**9}, {"index": 0}, {"index": 5}, {"study": "//"}):
         whole.slice = replace_struct(whole.slice, **{"study": "shops", "index": 3, "number": 4, **changes})
         for name in ("manifest.json", ".manifest.json"):
-            (study / name).write_bytes(manifest_file(whole))
+            (study / name).write_bytes(encode_manifest(whole))
         done = genaipa("runs")
         assert (done.code, "is damaged (it is slice" in done.err) == (1, True), changes
         assert "shops lacks 1 of its 4 slices (3)" in done.err
@@ -342,7 +342,7 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
     Path("wandering.py").write_text(WANDERING)
     ask_slices(write_corpus([*documents[:11], closed]), 3, systems="wandering:Wandering", questions="policy")
     here = find_workspace()
-    sources = select(here, ["shops"])
+    sources = select_sources(here, ["shops"])
     assert sum(one.folder.answers.read_text().count(GERMAN) > 0 for one in sources) == 3
     for source in sources:
         files = dict(run_files(source, whole=False))
@@ -350,7 +350,7 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
         assert "withheld.json" in files
     outgoing = Outgoing(here, sources)
     assert not any(
-        GERMAN in passage.text for run in outgoing.runs for one in run.answers() for passage in one.record.passages
+        GERMAN in passage.text for run in outgoing.runs for one in run.list_answers() for passage in one.record.passages
     )
 
 
@@ -359,12 +359,12 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     ask_slices(Path("shops.jsonl"), 4, "again")
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
-    sources = select(find_workspace(), [])
-    (days,) = occasions(sources).values()
+    sources = select_sources(find_workspace(), [])
+    (days,) = find_occasions(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert occasions(select(find_workspace(), [])) == {}
+    assert find_occasions(select_sources(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:

@@ -33,7 +33,7 @@ ADAPTER = '''"""Acme's models."""
 from typing import ClassVar
 
 from genaipa.systems.base import Readiness, Reply
-from genaipa.systems.endpoint import find_endpoint, need_sdk, sent_settings
+from genaipa.systems.endpoint import find_endpoint, require_sdk, select_settings
 from genaipa.systems.provider import Provider
 
 
@@ -50,15 +50,15 @@ class AcmeSystem:
         keys=("ACME_TOKEN",),
         address="ACME_BASE_URL",
         default_address="https://api.acme.example",
-        betrayed_by="acme",
-        known_as="Acme, Roadrunner",
+        model_pattern="acme",
+        self_names="Acme, Roadrunner",
     )
 
     def __init__(self, *, name, model, accepts):
         self.name, self.model, self.accepts = name, model, accepts
 
     async def start(self):
-        need_sdk(self.name, self.provider)
+        require_sdk(self.name, self.provider)
         self.endpoint = find_endpoint(self.provider, self.name)
         return Readiness()
 
@@ -66,8 +66,8 @@ class AcmeSystem:
         import acme_sdk
 
         if self.model == "refused":
-            raise self.endpoint.refused(401, f"Invalid token {self.endpoint.key}")
-        sent = sent_settings(settings, self.accepts, {"temperature": "heat"})
+            raise self.endpoint.status_error(401, f"Invalid token {self.endpoint.key}")
+        sent = select_settings(settings, self.accepts, {"temperature": "heat"})
         return Reply(acme_sdk.reply(self.endpoint.key), sent=sent)
 
     async def count_tokens(self, text):

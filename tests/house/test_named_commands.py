@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from source import PACKAGES, ROOT
 
-from genaipa.cli import command as command_line
+from genaipa.cli import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

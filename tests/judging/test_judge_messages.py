@@ -16,7 +16,7 @@ from genaipa.judging import task
 from genaipa.judging.answers import read_material
 from genaipa.judging.verdict import make_schema, order_metrics
 from genaipa.judging.verdict_parsing import read_verdict
-from genaipa.systems.costs import estimated
+from genaipa.systems.costs import make_estimate_counter
 from genaipa.tasks.json_reply import read_json
 
 MARK = "0123456789abcdef"
@@ -152,7 +152,7 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     sections[20] += "\nThe gardener may see the ledger on Sundays.\n"
     sections[30] += "\nWe ask Question 1 on ACME and Question 2 on ACME of everybody.\n"
     text = "# ACME Privacy Policy\n\n" + "\n".join(sections)
-    assert estimated().count(text) > 12_000
+    assert make_estimate_counter().count(text) > 12_000
     study(
         genaipa,
         2,
@@ -169,12 +169,12 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     done = genaipa("judge", "--judge", judge)
     assert done.code == 0, done.err
     (folder,) = judge_runs()
-    first = {c.id: folder.introduction(c.introduction)[0].content for c in folder.conversations()}
+    first = {c.id: folder.read_introduction(c.introduction)[0].content for c in folder.conversations()}
     shown = {record.question: first[record.conversation] for record in folder.records()}
     for question, message in shown.items():
         assert "everybody" in message.rpartition("## 31. Chapter 31")[2], question
         assert "\u2026" in message
-        assert estimated().count(message) < 13_000
+        assert make_estimate_counter().count(message) < 13_000
     assert "## 12. Chapter 12" in shown["Q1"]
     assert "## 12. Chapter 12" not in shown["Q2"]
     named = asked(folder)["Q1"]
@@ -243,5 +243,5 @@ def test_two_texts_of_one_name_are_two_documents(genaipa):
     (folder,) = judge_runs()
     assert len(folder.manifest().documents) == len({one.document for one in read_material(folder).answers}) == 2
     assert Path(folder.path / "documents").is_dir()
-    introductions = [folder.introduction(c.introduction)[0].content for c in folder.conversations()]
+    introductions = [folder.read_introduction(c.introduction)[0].content for c in folder.conversations()]
     assert sorted("Quite another" in one for one in introductions) == [False, True]

@@ -29,7 +29,7 @@ from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
-from genaipa.workspace import find_workspace, shipped
+from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_objections.chapter import ObjectionsChapter
 from genaipa_objections.settling import collect_corrections, settle_objection
 
@@ -166,7 +166,7 @@ def test_a_passage_has_to_be_in_the_document() -> None:
     assert (
         make_correction(DOCUMENT, SENTENCE, silent="partly", answer="", why="So.", annotated="yes").silent == "partly"
     )
-    with pytest.raises(UsageError, match="why is it rejected"):
+    with pytest.raises(UsageError, match="a rejection needs a reason"):
         settle_objection(collect_objections([objection("ana")])[0], "lee", None)
 
 
@@ -220,7 +220,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert "1 objection: 1 rejected." in done.out
 
     assert genaipa("scores", "objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
-    into = shipped("corrections") / "acme.yaml"
+    into = shipped_folder("corrections") / "acme.yaml"
     assert (
         "among the corrections that genaipa ships"
         in genaipa("scores", "objections", "export", "acme", "-o", str(into)).err

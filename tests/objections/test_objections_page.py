@@ -57,10 +57,10 @@ def test_objections_are_settled_by_whoever_adjudicates(desk):
     assert [row[2] for row in page.rows("objections")] == ["grace"]
     assert "is accepted. Into a file of corrections: genaipa scores objections export acme -o" in page.text()
     press(page, "Reject")
-    assert "why is it rejected?" in page.test.text[-1].value
+    assert "a rejection needs a reason" in page.test.text[-1].value
     page.test.text_input[0].input("It says so.")
     press(page, "Reject")
-    assert "There is none of these." in page.text()
+    assert "There are no such objections." in page.text()
     found = {one.event.id: one for one in collect_objections(desk.current.objections())}
     assert (found[ada].status, found[ada].correction.answer, found[ada].ruling.analyst) == (
         "accepted",

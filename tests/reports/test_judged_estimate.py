@@ -17,7 +17,7 @@ from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
 from genaipa.reports.sides import Side
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.waves import Waves, draw_waves, short_digest
 from genaipa.workspace import find_workspace
@@ -249,7 +249,7 @@ def test_of_a_real_store(demo, tmp_path):
     """The demo's answers, some scored by a person at random, all by a judge, through files, store and gatherer."""
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     here = find_workspace(tmp_path)
-    answers = Pool(here, [source.folder for source in select(here, ["demo"])]).answers
+    answers = Pool(here, [source.folder for source in select_sources(here, ["demo"])]).answers
     waves = draw_waves(here, answers.values(), (), size=16, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
@@ -261,7 +261,7 @@ def test_of_a_real_store(demo, tmp_path):
     ]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append(events)
-        gathered = gather(here, select(here, ["demo"]), store)
+        gathered = gather(here, select_sources(here, ["demo"]), store)
     found = estimate_averages(gathered.table)
     assert found.judges == ("made-up",)
     assert set(found.usable_groups["system"]) == {"extractive", "careful", "breezy"}
@@ -280,6 +280,6 @@ def test_a_damaged_file_of_waves_is_said(demo, tmp_path):
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     (tmp_path / "waves.jsonl").write_text("{}\n")
     here = find_workspace(tmp_path)
-    gathered = gather(here, select(here, ["demo"]), None)
+    gathered = gather(here, select_sources(here, ["demo"]), None)
     assert not gathered.waves
     assert any("waves.jsonl" in problem for problem in gathered.problems)

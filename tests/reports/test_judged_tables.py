@@ -27,12 +27,12 @@ from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
 from genaipa.reports.matches import difference_rows, match_systems
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
 from genaipa.scoring.waves import draw_waves, short_digest
 from genaipa.stats.forecast import Forecast
-from genaipa.ui.results import ResultsChoice, cache_of, view
+from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import typed
 
@@ -187,7 +187,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     monkeypatch.chdir(tmp_path)
     here = find_workspace(tmp_path)
-    pool = Pool(here, [source.folder for source in select(here, ["demo"])])
+    pool = Pool(here, [source.folder for source in select_sources(here, ["demo"])])
     waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}
@@ -195,8 +195,8 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     machine = [score(str(JUDGE), digest, typed("1" + own[1:4] + "1"), scorer="machine") for digest, own in keys.items()]
     desk = desk_here()
     desk.store.append([*machine, *(score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[:-20])])
-    snapshot = cache_of(desk.pool).snapshot(desk)
-    before = view(snapshot, ResultsChoice(), snapshot.hidden(frozenset())).estimates[0].data
+    snapshot = results_cache(desk.pool).snapshot(desk)
+    before = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(frozenset())).estimates[0].data
     assert before["why"].str.contains("lack a score: above 5%").any()
     desk.store.append([score("ada", digest, typed(keys[digest]), seconds=300.0) for digest in wave[-20:]])
     page = Shown("results", desk, User("ruth", scores=False, adjudicates=True))
@@ -206,10 +206,16 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     assert re.fullmatch(r"[0-9.]+ \[[0-9.]+, [0-9.]+\]", known[4])
     assert float(known[5]) > 0
     assert "±3: " in page.text()
-    snapshot = cache_of(desk.pool).snapshot(desk, anew=True)
+    snapshot = results_cache(desk.pool).snapshot(desk, renew=True)
     for hidden in (desk.queue.answers_ahead("edsger"), frozenset(wave[::4])):
-        assert not view(snapshot, ResultsChoice(), snapshot.hidden(hidden)).estimates[0].data["mean"].notna().any()
+        assert (
+            not make_view(snapshot, ResultsChoice(), snapshot.mask_answers(hidden))
+            .estimates[0]
+            .data["mean"]
+            .notna()
+            .any()
+        )
     # Whoever has scored the wave may be asked for a larger one: that hides no estimate, and those answers all the same.
-    beyond = view(snapshot, ResultsChoice(), snapshot.hidden(frozenset(keys) - frozenset(wave)))
+    beyond = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(frozenset(keys) - frozenset(wave)))
     assert beyond.estimates[0].data["mean"].notna().any()
     assert not set(beyond.frame["answer"]) - {*wave, ""}

@@ -32,12 +32,12 @@ from genaipa.reports.judged.quality import (
     answer_groups,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import compare_annotators
-from genaipa.ui.charts import readable
-from genaipa.ui.results import ResultsChoice, cache_of, view
+from genaipa.ui.charts import select_readable_chapters
+from genaipa.ui.results import ResultsChoice, make_view, results_cache
 from genaipa.workspace import find_workspace
 from rubrics import METRICS, PAPER, VALUES
 from tests.conftest import forget_personal_settings
@@ -58,7 +58,7 @@ ERRING = f"{GPT} @ba9876"
 def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored(here, select(here, ()))
+    return gather_scored(here, select_sources(here, ()))
 
 
 def chapter_of(found: Study) -> Chapter:
@@ -432,7 +432,7 @@ def test_the_chapter_is_written_alone(study, genaipa: Callable[..., Finished]):
     assert {"judges.csv", "judges-agreement.tex", "judges-alpha.svg", "judges-scatter.csv"} <= written
     refused = genaipa("judges", "-o", "alone", "--workspace", folder)
     assert refused.code == 2
-    assert "judges.csv is there already" in refused.err
+    assert "judges.csv already exists" in refused.err
 
 
 def test_no_judge_is_one_sentence(genaipa: Callable[..., Finished]):
@@ -453,7 +453,7 @@ def test_the_page_is_for_the_lead(study, monkeypatch: pytest.MonkeyPatch):
     assert [element.type for element in lead.elements()].count("image") == 3
     assert lead.rows("judges table judges-agreement")[0][:2] == ["M_all", "people"]
     dan = User("dan", scores=True, adjudicates=False)
-    assert readable([made], dan) == []
+    assert select_readable_chapters([made], dan) == []
     analyst = Shown("judges", desk, dan)
     assert analyst.components() == {}
     assert analyst.test.text[0].value.endswith("This page is for those who adjudicate.")
@@ -464,10 +464,10 @@ def test_a_lead_who_scores_sees_nothing_of_what_is_still_theirs_to_score(study, 
     folder, _, _ = study
     monkeypatch.chdir(folder)
     desk = desk_here(per_answer=3)
-    snapshot = cache_of(desk.pool).snapshot(desk)
+    snapshot = results_cache(desk.pool).snapshot(desk)
     assert snapshot is not None
-    ada = view(snapshot, ResultsChoice(), snapshot.hidden(desk.queue.answers_ahead("ada")))
+    ada = make_view(snapshot, ResultsChoice(), snapshot.mask_answers(desk.queue.answers_ahead("ada")))
     assert {row["judged"] for row in rows(ada.judges, "judges")} == {64}
     page = Shown("judges", desk, User("dan", scores=True, adjudicates=True))
     assert list(page.components()) == ["judges left out"]
-    assert "96 judged answers are in no number here" in page.text()
+    assert "96 judged answers are left out of all numbers" in page.text()

@@ -82,7 +82,7 @@ def test_ratings_of_a_package_are_compared(study: Study) -> None:
     assert row["agreement"] == pytest.approx(np.mean(np.equal(*coders)))
     assert (row["answers"], row["marks"]) == (ANSWERS - 1, (ANSWERS - 1) * len(METRICS))
     assert "(good, fair, bad, in this order)" in table.note
-    assert "The agreement stains is left out: it can't be made (KeyError: 'ink')." in chapter.absent
+    assert "The agreement stains is left out: it can't be instantiated (KeyError: 'ink')." in chapter.absent
     tables = {table.name: table for table in judges.JudgesChapter().make(study, Scope()).tables}
     (row,) = tables["judges-marks"].data.to_dict("records")
     assert (row["answers"], row["marks"]) == (ANSWERS, ANSWERS * len(METRICS))

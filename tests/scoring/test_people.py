@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from running import write
 
-from genaipa.cli.commands.score import for_this_start
+from genaipa.cli.commands.score import describe_override
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.scoring.people import People, User, load_people
 from genaipa.ui.settings import DeskSettings
@@ -107,12 +107,12 @@ def test_a_bad_file_says_what_to_mend(text, said):
 def test_a_plan_outlives_the_start_of_a_desk():
     """What the plan says is what the desk is opened with; an option replaces its word for one start, and it is said."""
     plan = people_of("plan: {per_answer: 2, points: true, sample: all, show_systems: true, due: 2026-12-18}\n").plan
-    settings = DeskSettings.make(Path.cwd(), plan)
+    settings = DeskSettings.from_plan(Path.cwd(), plan)
     assert (settings.plan.per_answer, settings.plan.points, settings.plan.blind) == (2, True, False)
     assert (settings.sample, str(plan.last_day)) == ("all", "2026-12-18")
-    assert for_this_start(plan, plan) == ""
+    assert describe_override(plan, plan) == ""
     other = plan.override({"per_answer": 1.5, "points": False})
-    assert for_this_start(plan, other) == (
+    assert describe_override(plan, other) == (
         "For this start alone: per_answer: 1.5, points: false; the plan has per_answer 2 and points true. "
         "To keep it, write into desk.yaml: plan: {per_answer: 1.5, points: false}"
     )

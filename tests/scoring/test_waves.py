@@ -26,7 +26,7 @@ from genaipa.scoring.answers import Occurrence, Pool, PooledAnswer
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.waves import Waves, compute_inclusion, encode_waves, load_waves, measure_standings, short_digest
 from genaipa.ui.desk import open_desk
-from genaipa.ui.settings import DeskSettings, handed_settings
+from genaipa.ui.settings import DeskSettings, read_settings
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -370,7 +370,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(journal.line(new))
+        file.write(journal.encode_line(new))
     done = genaipa("sample")
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
@@ -392,8 +392,9 @@ def test_the_desk_asks_for_the_wave():
     make_run("See section 2.", "See section 1.")
     desk = opened(sample=6, order="document", per_answer=2)
     queue, wave = desk.queue, desk.waves.all_answers_in_wave
-    assert desk.part == (
-        "Asked for is a random part: 6 of 12 answers of each system and experiment; --sample all for everything."
+    assert desk.sample_note == (
+        "Only a random part is to be scored: 6 of 12 answers of each system and experiment; --sample all "
+        "takes everything."
     )
     inside = {digest for digest in desk.pool.answers if short_digest(digest) in wave}
     assert len(inside) == 12
@@ -416,7 +417,7 @@ def test_the_desk_asks_for_the_wave():
     assert len(work(larger.queue, "Anna")) == 4
     larger.store.close()
     everything = opened(sample="all")
-    assert everything.part == ""
+    assert everything.sample_note == ""
     assert len(work(everything.queue, "Bo")) == 24 - 16
     assert load_waves(find_workspace()) == larger.waves
     everything.store.close()
@@ -452,7 +453,7 @@ def grow(run: RunFolder, number: int, only: str = "") -> None:
             for place in range(number):
                 reply, time = f"See section {place}, {number}.", 2 + place + number * 10
                 digest = answer_digest(documents[record.document], record.asked, reply)
-                file.write(journal.line(repeat_record(record, time, reply, digest)))
+                file.write(journal.encode_line(repeat_record(record, time, reply, digest)))
 
 
 def test_waves_are_the_default_for_what_is_larger(genaipa):
@@ -462,7 +463,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     assert done.code == 0, done.err
     assert "Nothing was drawn: no system has more than 64 answers in an experiment" in " ".join(done.out.split())
     small = opened()
-    assert (small.part, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
+    assert (small.sample_note, Path("waves.jsonl").exists(), len(small.queue.order("Anna"))) == ("", False, 12)
     [one, two] = work(small.queue, "Anna", 2)
     small.store.close()
     grow(run, 6)
@@ -477,7 +478,7 @@ def test_waves_are_the_default_for_what_is_larger(genaipa):
     grow(run, 2, only="acme")
     desk.pool.refresh()
     assert desk.queue.progress("Anna").wanted == 64
-    assert desk.part.endswith(" 8 came later; the desk draws from them when it is opened again.")
+    assert desk.sample_note.endswith(" 8 came later; the desk samples them when it is opened again.")
     desk.store.close()
     again = opened()
     assert again.waves.draws[0].questions == desk.waves.draws[0].questions
@@ -516,8 +517,8 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     make_run()
     only = Filters(documents=("acme",))
     settings = DeskSettings(Path.cwd(), only=only, sample=6, plan=ScoringPlan(per_answer=1))
-    monkeypatch.setenv(*next(iter(settings.handed_on().items())))
-    assert handed_settings() == settings
+    monkeypatch.setenv(*next(iter(settings.to_environment().items())))
+    assert read_settings() == settings
     desk = open_desk(settings)
     assert {answer.document for answer in desk.pool.answers.values()} == {"acme"}
     assert len(desk.waves.all_answers_in_wave) == 6

@@ -33,7 +33,7 @@ from commandline import heeding
 from forking import fork
 from size import FULL
 
-from genaipa.ui.settings import cookie_of, desk_key
+from genaipa.ui.settings import cookie_name, desk_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ class RunningDesk:
     def cookie(self) -> str:
         """What a browser sends from then on."""
         key = desk_key(self.log.parent)
-        return f"{cookie_of(key)}={key}"
+        return f"{cookie_name(key)}={key}"
 
     @property
     def printed(self) -> str:

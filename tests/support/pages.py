@@ -22,7 +22,7 @@ from genaipa.scoring.people import User
 from genaipa.ui import signin
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
-from genaipa.ui.widgets import PAGES_HERE
+from genaipa.ui.widgets import PAGES_KEY
 from rubrics import typed
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class OpenApp(NamedTuple):
 def open_app(name: str, path: str = "") -> OpenApp:
     """Open the desk of the working folder as somebody who signs in by name, at a page's address."""
     with pytest.MonkeyPatch.context() as patched:
-        for variable, value in DeskSettings(Path.cwd()).handed_on().items():
+        for variable, value in DeskSettings(Path.cwd()).to_environment().items():
             patched.setenv(variable, value)
         test = AppTest.from_file(Path(signin.__file__).parent / "script" / "app.py", default_timeout=60)
         test._bidi_component_manager = BidiComponentManager()
@@ -147,7 +147,7 @@ def open_app(name: str, path: str = "") -> OpenApp:
         with _ones_own_main():
             test.run()
     assert [error.value for error in test.exception] == []
-    return OpenApp([*test.session_state[PAGES_HERE]], "\n".join(caption.value for caption in test.caption))
+    return OpenApp([*test.session_state[PAGES_KEY]], "\n".join(caption.value for caption in test.caption))
 
 
 def _key(element: Any) -> str:

@@ -12,18 +12,18 @@ from running import make_workspace, write
 
 from genaipa.errors import DataError, UnknownNameError, UsageError
 from genaipa.systems.base import OPTIONS
-from genaipa.systems.catalog import load_catalog, resolve
+from genaipa.systems.catalog import load_catalog, resolve_system
 from genaipa.systems.openai import CompatibleSystem, OpenAISystem
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.catalog import ResolvedSystem
 
 
-def resolved(name: str) -> Resolved:
+def resolved(name: str) -> ResolvedSystem:
     """What a name stands for in the working folder."""
     write("genaipa.toml", "")
-    return resolve(name, find_workspace())
+    return resolve_system(name, find_workspace())
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def resolved(name: str) -> Resolved:
 def test_forms(name: str, full: str, provider: str, model: str) -> None:
     """Each form of a name leads to its provider and to the model as that provider calls it."""
     found = resolved(name)
-    assert (found.asked, found.name, found.provider, found.model) == (name, full, provider, model)
+    assert (found.requested_name, found.name, found.provider, found.model) == (name, full, provider, model)
     assert found.manual == (provider == "manual")
 
 
@@ -71,10 +71,10 @@ def test_a_file_of_short_names_outside_a_workspace_is_named(tmp_path: Path, monk
     """Whoever wrote systems.yaml into a folder that is no workspace is told why its names are unknown."""
     (tmp_path / "systems.yaml").write_text("systems: {lawbot-A: {system: openai/m}}\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UnknownNameError, match=r"systems\.yaml is here, .*genaipa init \."):
-        resolve("lawbot-A", find_workspace())
+    with pytest.raises(UnknownNameError, match=r"systems\.yaml in this folder is ignored, .*genaipa init \."):
+        resolve_system("lawbot-A", find_workspace())
     (tmp_path / "genaipa.toml").touch()
-    assert resolve("lawbot-A", find_workspace()).name == "openai/m"
+    assert resolve_system("lawbot-A", find_workspace()).name == "openai/m"
 
 
 def test_an_unknown_system_is_answered_by_models() -> None:
@@ -195,11 +195,11 @@ def test_plugin_of_an_installed_package(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("raise RuntimeError('no weights')", "it can't be made \\(RuntimeError: no weights\\)"),
-        ("def broken(:", "it can't be made \\(SyntaxError: "),
+        ("raise RuntimeError('no weights')", "it can't be instantiated \\(RuntimeError: no weights\\)"),
+        ("def broken(:", "it can't be instantiated \\(SyntaxError: "),
         ("import nowhere_at_all", r"own_\d+\.py imports nowhere_at_all, which is not installed\."),
         ("import nowhere_at_all.deep", r"own_\d+\.py imports nowhere_at_all, which is not installed\."),
-        ("import os\nos.nothing", "it can't be made \\(AttributeError: "),
+        ("import os\nos.nothing", "it can't be instantiated \\(AttributeError: "),
         ("x = 1", "the module has no 'Assistant'"),
     ],
 )

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import pytest
 
 from genaipa.errors import NotReadyError, PermanentError, TransientError
-from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, error_text, is_loopback, read_address, retry_after
+from genaipa.systems.endpoint import LONGEST_MESSAGE, Endpoint, error_text, is_loopback, read_address, read_retry_delay
 from genaipa.systems.provider import HIDDEN, redact
 
 ENDPOINT = Endpoint("openai/gpt-4o", "https://api.example/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY", "sesame-open-42")
@@ -66,12 +66,12 @@ def test_a_redirect_is_one_line_wherever_it_leads() -> None:
         "//",
         "a b",
     ):
-        refused = ENDPOINT.refused(302, "", location=location)
+        refused = ENDPOINT.status_error(302, "", location=location)
         assert isinstance(refused, PermanentError)
         assert (refused.kind, refused.fatal) == ("bad-request", True)
         assert " redirects to " in str(refused)
         assert str(refused).isprintable()
-        before = ENDPOINT.redirected(302, location)
+        before = ENDPOINT.redirect_error(302, location)
         assert before is not None
         assert before.kind == "bad-request"
 
@@ -80,10 +80,10 @@ def test_words_of_a_server_steer_nothing() -> None:
     """Of a message, a list of models and a note, whatever is no sign to be shown is replaced."""
     steering = "bad \x1b[31m\x07 \x9b \u202e words"
     for said in (
-        ENDPOINT.refused(400, {"error": {"message": steering}}),
-        ENDPOINT.disconnected(steering),
-        ENDPOINT.unlisted(steering),
-        ENDPOINT.unlisted_model("m", [f"m{steering}"]),
+        ENDPOINT.status_error(400, {"error": {"message": steering}}),
+        ENDPOINT.connection_error(steering),
+        ENDPOINT.missing_list_note(steering),
+        ENDPOINT.missing_model_note("m", [f"m{steering}"]),
     ):
         assert str(said).isprintable()
 
@@ -97,14 +97,14 @@ def test_credentials_in_an_address_are_hidden() -> None:
 
 def test_a_message_is_one_short_line() -> None:
     """A long answer of several lines becomes one line that fits."""
-    line = str(ENDPOINT.refused(400, {"message": "too\nlong " * 200}))
+    line = str(ENDPOINT.status_error(400, {"message": "too\nlong " * 200}))
     assert "\n" not in line
     assert len(line) == LONGEST_MESSAGE
 
 
 def test_request_ids_do_not_tell_equal_failures_apart() -> None:
     """Two failures with the same cause have the same signature, though each names its own request."""
-    first, second = (ENDPOINT.refused(500, f"broken, see req_{number}abcdef") for number in (1, 2))
+    first, second = (ENDPOINT.status_error(500, f"broken, see req_{number}abcdef") for number in (1, 2))
     assert first.signature == second.signature
 
 
@@ -123,13 +123,13 @@ def test_request_ids_do_not_tell_equal_failures_apart() -> None:
 )
 def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     """The wait is read from seconds or milliseconds; a date that is over means at once; nonsense means nothing."""
-    assert retry_after(headers) == seconds
+    assert read_retry_delay(headers) == seconds
 
 
 def test_retry_after_a_date_to_come() -> None:
     """A date becomes the seconds until then."""
     date = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
-    seconds = retry_after({"retry-after": date})
+    seconds = read_retry_delay({"retry-after": date})
     assert seconds is not None
     assert 60 < seconds <= 100
 
@@ -226,14 +226,14 @@ NOT_TOO_LONG = (
 def test_servers_words_for_a_prompt_that_is_too_long() -> None:
     """In all of their wordings, or by their code alone; too long a reply, or another limit, is something else."""
     for said in TOO_LONG:
-        error = ENDPOINT.refused(400, {"error": {"message": said}})
+        error = ENDPOINT.status_error(400, {"error": {"message": said}})
         assert (error.kind, error.status) == ("context-length", 400), said
     for said in NOT_TOO_LONG:
-        assert ENDPOINT.refused(400, {"error": {"message": said}}).kind == "bad-request", said
+        assert ENDPOINT.status_error(400, {"error": {"message": said}}).kind == "bad-request", said
     by_code = {"error": {"message": "That won't do.", "code": "context_length_exceeded"}}
-    assert ENDPOINT.refused(400, by_code).kind == "context-length"
-    assert isinstance(ENDPOINT.refused(500, {"error": {"message": TOO_LONG[3]}}), PermanentError)
-    assert isinstance(ENDPOINT.refused(503, {"error": {"message": TOO_LONG[3]}}), TransientError)
+    assert ENDPOINT.status_error(400, by_code).kind == "context-length"
+    assert isinstance(ENDPOINT.status_error(500, {"error": {"message": TOO_LONG[3]}}), PermanentError)
+    assert isinstance(ENDPOINT.status_error(503, {"error": {"message": TOO_LONG[3]}}), TransientError)
 
 
 def test_a_body_of_no_use_is_shown() -> None:
@@ -245,8 +245,8 @@ def test_a_body_of_no_use_is_shown() -> None:
         "": "(empty)",
     }
     for body, words in shown.items():
-        assert str(ENDPOINT.malformed("an answer", body)) == f"openai/gpt-4o sent an answer {words}."
-    made = [ENDPOINT.malformed("an answer", {"id": number}) for number in (1, 2)]
+        assert str(ENDPOINT.protocol_error("an answer", body)) == f"openai/gpt-4o sent an answer {words}."
+    made = [ENDPOINT.protocol_error("an answer", {"id": number}) for number in (1, 2)]
     assert str(made[0]) == 'openai/gpt-4o sent an answer (a JSON object: {"id": 1}).'
     assert made[0].signature == made[1].signature
-    assert len(str(ENDPOINT.malformed("an answer", ["a" * 10_000]))) < 200
+    assert len(str(ENDPOINT.protocol_error("an answer", ["a" * 10_000]))) < 200

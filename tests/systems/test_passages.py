@@ -14,9 +14,9 @@ from servers import Behaviour, OpenAIServer
 from genaipa.answers.gather import gather
 from genaipa.errors import DataError
 from genaipa.runs.records import Record
-from genaipa.runs.selection import select
-from genaipa.systems.base import LONGEST, Passage, find_passages
-from genaipa.systems.catalog import resolve
+from genaipa.runs.selection import select_sources
+from genaipa.systems.base import MAX_PASSAGE_LENGTH, Passage, find_passages
+from genaipa.systems.catalog import resolve_system
 from genaipa.workspace import find_workspace
 from genaipa_retrieval.chapter import describe_elsewhere
 
@@ -118,7 +118,7 @@ def test_passages_of_another_document(monkeypatch: pytest.MonkeyPatch, genaipa: 
         done = genaipa("run", "-s", "bot", "-p", "acme,other", "-e", "quality", "--conversation", "independent")
         assert done.code == 0, done.err
     here = find_workspace()
-    study = gather(here, select(here, ("latest",)), None)
+    study = gather(here, select_sources(here, ("latest",)), None)
     frame = study.join_facts().set_index("document")
     columns = ["passages", "passages_elsewhere", "passages_other"]
     assert {name: frame.loc[name, columns].tolist() for name in ("acme", "other")} == {
@@ -199,7 +199,7 @@ def test_bad_paths(text: str, said: str) -> None:
     write("genaipa.toml", "")
     write("systems.yaml", f"systems: {{mine: {text}}}")
     with pytest.raises(DataError, match=said):
-        resolve("mine", find_workspace())
+        resolve_system("mine", find_workspace())
 
 
 def test_paths() -> None:
@@ -208,4 +208,4 @@ def test_paths() -> None:
     assert find_passages(response, "a.0.b") == ((Passage("one"), Passage("two", score=1.5)), "")
     for path in ("a", "a.1", "a.x.b", "a.0.b.0.c", "c"):
         assert find_passages(response, path)[0] == (), path
-    assert find_passages({"a": ["x" * LONGEST]}, "a")[1] == ""
+    assert find_passages({"a": ["x" * MAX_PASSAGE_LENGTH]}, "a")[1] == ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from genaipa.systems.base import Usage
-from genaipa.systems.catalog import Entry, Resolved
-from genaipa.systems.costs import FREE, Price, Tariff, find_tariff, known_context
+from genaipa.systems.catalog import Entry, ResolvedSystem
+from genaipa.systems.costs import FREE, Price, Tariff, find_context, find_tariff
 
 USAGE = Usage(input=1_000_000, cached=400_000, cache_write=100_000, output=500_000)
 
@@ -35,7 +35,7 @@ def test_price_tables() -> None:
 def test_own_price_wins() -> None:
     """The user's catalog is believed over the tables."""
     entry = Entry(system="openai/gpt-4o", price=Price(input=1.0, output=1.0, as_of="2026-01-02"))
-    tariff = Resolved("mine", "openai/gpt-4o", "openai", "gpt-4o", entry).tariff
+    tariff = ResolvedSystem("mine", "openai/gpt-4o", "openai", "gpt-4o", entry).tariff
     assert tariff is not None
     assert tariff.label == "catalog, 2026-01-02"
     assert tariff.cost(Usage(input=1_000_000)) == 1.0
@@ -45,12 +45,12 @@ def test_own_price_wins() -> None:
 def test_unknown_price(provider: str, model: str) -> None:
     """No price is made up."""
     assert find_tariff(provider, model) is None
-    assert known_context(provider, model) is None
+    assert find_context(provider, model) is None
 
 
 def test_known_context() -> None:
     """The tables know how much fits in a request."""
-    assert known_context("openai", "gpt-4o") == 128_000
+    assert find_context("openai", "gpt-4o") == 128_000
 
 
 def test_free() -> None:

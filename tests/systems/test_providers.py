@@ -34,8 +34,8 @@ from servers import (
 from genaipa.errors import NoReplyError, NotReadyError, PermanentError, TransientError
 from genaipa.runs.selection import find_run, run_folders
 from genaipa.systems.base import UNSUPPORTED_SCHEMA, Message, Readiness, Settings, System
-from genaipa.systems.catalog import resolve
-from genaipa.systems.provider import adapter, builtin_systems, providers
+from genaipa.systems.catalog import resolve_system
+from genaipa.systems.provider import list_builtin_systems, list_providers, load_adapter
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Vendor:
     def make(self, model: str = "") -> System:
         """The system under test, asked for another of its models if one is named."""
         name = self.system.removesuffix(self.model) + (model or self.model)
-        made: System = adapter(self.name)(name=name, model=model or self.model, accepts=ALL_SETTINGS)
+        made: System = load_adapter(self.name)(name=name, model=model or self.model, accepts=ALL_SETTINGS)
         return made
 
     @contextlib.contextmanager
@@ -119,7 +119,7 @@ def failures(system: System, calls: int, settings: Settings | None = None) -> li
 
 def test_every_provider_is_here() -> None:
     """A provider with a server that is added to the table is added to the contract too."""
-    asked = {provider.name for provider in providers() if provider.keys}
+    asked = {provider.name for provider in list_providers() if provider.keys}
     assert {vendor.name for vendor in VENDORS} == asked
 
 
@@ -251,7 +251,7 @@ def test_the_server_goes_away(vendor: Vendor) -> None:
 @every
 def test_what_is_missing(vendor: Vendor, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is sent, the extra to install, the variable of a key and that of an address are named."""
-    provider = adapter(vendor.name).provider
+    provider = load_adapter(vendor.name).provider
     if provider.key_needed != "optional":
         monkeypatch.setenv(vendor.address, "https://models.example/v1")
         with pytest.raises(NotReadyError, match=f"needs a key: set .*{vendor.variable}"):
@@ -417,8 +417,8 @@ def test_a_schema_that_is_refused(vendor: Vendor) -> None:
 def test_builtin_systems_refuse_a_schema() -> None:
     """What has no model behind it says that it has no structured output."""
     workspace = find_workspace()
-    for name in builtin_systems():
-        system = resolve(name, workspace).make()
+    for name in list_builtin_systems():
+        system = resolve_system(name, workspace).make()
         with pytest.raises(PermanentError, match=f"^{name} can't reply by a JSON schema: it has no struct") as caught:
             asyncio.run(system.reply([Message("user", "x")], Settings(json_schema=SCHEMA)))
         assert caught.value.kind == UNSUPPORTED_SCHEMA

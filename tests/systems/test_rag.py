@@ -14,8 +14,8 @@ from genaipa.errors import PermanentError, UsageError
 from genaipa.policies.document import load_document
 from genaipa.reports.report import report
 from genaipa.systems.base import Message, Passage
-from genaipa.systems.catalog import resolve
-from genaipa.systems.provider import short_names
+from genaipa.systems.catalog import resolve_system
+from genaipa.systems.provider import shorten_names
 from genaipa.systems.rag import GAP, PASSAGES, RagSystem
 from genaipa.workspace import find_workspace
 
@@ -93,13 +93,16 @@ def test_the_facts_are_the_readers(genaipa: Callable[..., Finished]) -> None:
     bot = "system: openai-api/loop/m, context: 6000, price: {input: 1, output: 1, as_of: '2026-01-01'}"
     write("systems.yaml", f"systems: {{bot: {{{bot}}}, ours: {{system: rag/bot, note: Ours.}}}}\n")
     here = find_workspace()
-    system, reader = resolve("rag/gpt-4.1", here), resolve("gpt-4.1", here)
+    system, reader = resolve_system("rag/gpt-4.1", here), resolve_system("gpt-4.1", here)
     facts = [(one.tariff, one.context, one.entry.retired, one.record) for one in (system, reader)]
     assert facts[0] == facts[1]
-    assert list(short_names(["rag/openai-api/loop/m", "openai-api/loop/m"]).values()) == ["rag/m", "m"]
-    assert (system.asked, system.name, system.takes_batches) == ("rag/gpt-4.1", "rag/openai/gpt-4.1", False)
-    assert resolve("rag/scripted/bot.yaml", here).identity == f"rag/{resolve('scripted/bot.yaml', here).identity}"
-    ours = resolve("ours", here)
+    assert list(shorten_names(["rag/openai-api/loop/m", "openai-api/loop/m"]).values()) == ["rag/m", "m"]
+    assert (system.requested_name, system.name, system.takes_batches) == ("rag/gpt-4.1", "rag/openai/gpt-4.1", False)
+    assert (
+        resolve_system("rag/scripted/bot.yaml", here).identity
+        == f"rag/{resolve_system('scripted/bot.yaml', here).identity}"
+    )
+    ours = resolve_system("ours", here)
     assert (ours.name, ours.entry.note, ours.context) == ("rag/openai-api/loop/m", "Ours.", 6000)
     assert genaipa("systems", "rag/gpt-4.1").out.count("rag/openai/gpt-4.1: set OPENAI_API_KEY") == 1
     options = ("run", "-p", "brindlecart", "-e", "quality", "--limit", "2", "--estimate", "--json", "-s")
@@ -123,7 +126,7 @@ def test_a_name_that_is_no_reader() -> None:
     }
     for name, sentence in expected.items():
         with pytest.raises(UsageError) as caught:
-            resolve(name, find_workspace())
+            resolve_system(name, find_workspace())
         assert sentence in str(caught.value), name
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from genaipa.systems.costs import estimated, measured, tiktoken_counter
+from genaipa.systems.costs import make_estimate_counter, make_measured_counter, tiktoken_counter
 
 ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 
@@ -19,20 +19,20 @@ ADDRESS = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 @given(st.text(), st.text())
 def test_estimate_grows_with_the_text(first: str, second: str) -> None:
     """No text counts more than its halves together, and none with something in it counts nothing."""
-    count = estimated().count
+    count = make_estimate_counter().count
     assert count(first + second) <= count(first) + count(second)
     assert (count(first) > 0) == bool(first)
 
 
 def test_estimate_says_that_it_is_one() -> None:
     """The label names the rate, for the user and the manifest."""
-    counter = estimated()
+    counter = make_estimate_counter()
     assert (counter.label, counter.guess, counter.count("x" * 41)) == ("estimate: 4 characters a token", True, 11)
 
 
 def test_measured_goes_by_the_systems_own_count() -> None:
     """On the text that was measured it gives the system's count; elsewhere it goes by that rate."""
-    counter = measured(100, 250, "vllm's own count")
+    counter = make_measured_counter(100, 250, "vllm's own count")
     assert counter.count("x" * 250) == 100
     assert counter.count("x" * 25) == 10
     assert counter.label == "vllm's own count, 2.50 characters a token on this document"

@@ -9,7 +9,7 @@ from running import write
 
 from genaipa.errors import DataError, UsageError
 from genaipa.scoring.people import People, User
-from genaipa.ui.settings import desk_key, email_of, read_login
+from genaipa.ui.settings import desk_key, read_email, read_login
 from genaipa.workspace import find_workspace
 
 STUDY = People(analysts=("anna@example.org", "Bo"), adjudicators=("anna@example.org", "cy@example.org"))
@@ -74,15 +74,15 @@ def test_no_name(given: str) -> None:
 
 def test_whom_a_login_vouches_for() -> None:
     """People are known by an e-mail address that the login stands for, and by nothing else that it says."""
-    assert email_of({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
-    assert email_of({"email": "anna@example.org"}) == "anna@example.org"
-    assert email_of({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
+    assert read_email({"email": "anna@example.org", "email_verified": True, "name": "Bo"}) == "anna@example.org"
+    assert read_email({"email": "anna@example.org"}) == "anna@example.org"
+    assert read_email({"email": "anna@example.org", "email_verified": "true"}) == "anna@example.org"
     for unverified in (False, "false", "False"):
         with pytest.raises(UsageError, match=r"anna@example\.org is not verified"):
-            email_of({"email": "anna@example.org", "email_verified": unverified})
+            read_email({"email": "anna@example.org", "email_verified": unverified})
     for claims in ({"name": "Bo"}, {"email": ""}, {"email": None}):
         with pytest.raises(UsageError, match="gave no e-mail address"):
-            email_of(claims)
+            read_email(claims)
 
 
 def test_why_not() -> None:

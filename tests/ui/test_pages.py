@@ -17,7 +17,7 @@ from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk, open_desk
 from genaipa.ui.settings import DeskSettings
-from genaipa.ui.widgets import PAGE, duration
+from genaipa.ui.widgets import PAGE, format_duration
 from rubrics import METRICS, PAPER, typed
 
 COMPONENTS = Path(ui.__file__).parent / "components"
@@ -221,7 +221,7 @@ def test_an_adjudication_is_a_third_record(disputed):
     assert (events[-1].note, events[-1].seconds) == ("Section 2 says so.", 12.5)
     assert set(disputed.current.scores(first)) == {"ada", "grace"}
     decide(page, "save", "11111")
-    assert "None of these is left" in page.text()
+    assert "None of these answers is left" in page.text()
 
 
 def test_an_adjudication_can_be_undone(disputed):
@@ -380,7 +380,7 @@ def test_replies_are_taken_until_all_are_in(waiting):
     assert "in this chat 1 of 2" in page.text()
     assert "Go on in the same chat" in page.text()
     give(page, "Two.")
-    assert "No run waits" in page.text()
+    assert "No run is waiting" in page.text()
     assert [record.reply for record in latest(folder).values()] == [f"One.\n\n{HOSTILE}", "Two."]
     assert folder.manifest().status == "complete"
 
@@ -450,4 +450,4 @@ def test_letters_have_five_sizes():
 @pytest.mark.parametrize(("seconds", "said"), [(None, "-"), (0, "0 s"), (59.6, "1 min 0 s"), (380, "6 min 20 s")])
 def test_durations_read_well(seconds, said):
     """Seconds are said in minutes from one minute up."""
-    assert duration(seconds) == said
+    assert format_duration(seconds) == said

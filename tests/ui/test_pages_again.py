@@ -11,7 +11,7 @@ from pages import EDSGER, Shown, digests, dispute, make_desk, score
 
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.download import scores_table
+from genaipa.ui.download import make_scores_table
 
 ADA, GRACE = (User(name, scores=True, adjudicates=False) for name in ("ada", "grace"))
 WORD = "Read section 2 once more."
@@ -114,7 +114,7 @@ def test_the_scores_can_be_downloaded_by_whoever_scores_no_more(disputed: Desk) 
     lead = User("lead", scores=False, adjudicates=True)
     for name in ("study", "overview", "agreement"):
         assert [one.proto.label for one in Shown(name, disputed, lead).test.get("download_button")] == [label]
-    table = scores_table(disputed).decode("utf-8-sig").splitlines()
+    table = make_scores_table(disputed).decode("utf-8-sig").splitlines()
     assert len(table) == 1 + 7
     assert table[0].startswith("digest,analyst,time,relevance")
     assert "extractive" in table[1]

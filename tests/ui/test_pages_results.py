@@ -16,10 +16,10 @@ from genaipa.answers.gather import gather
 from genaipa.reports.chapters import metrics, overall
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
-from genaipa.ui.launch import FOR_RESULTS, why_no_results
+from genaipa.ui.launch import FOR_RESULTS, explain_closed_results
 from genaipa.ui.results import ScoreFilter
 
 READER = User("ruth", scores=False, adjudicates=True)
@@ -106,7 +106,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).table
+    frame = gather(scored.workspace, select_sources(scored.workspace, ()), scored.store).table
     for line in metrics.metrics_by_question_table(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -126,7 +126,7 @@ def test_the_numbers_are_those_of_the_report(scored):
 
 def test_new_scores_change_the_same_table(scored):
     """Scores that are put to answers gathered before give the very table that gathering everything anew gives."""
-    sources = select(scored.workspace, ())
+    sources = select_sources(scored.workspace, ())
     before = gather(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
     scored.queue.undo("ada")
@@ -348,7 +348,7 @@ def test_what_one_can_be_asked_to_score_is_in_no_number(scored):
     wanting = desk_here(per_answer=3)
     page = Shown("results", wanting)
     assert "results map" not in page.charts()
-    assert "3 answers with scores, of people or a judge, are in no number" in page.text()
+    assert "3 answers with scores, of people or a judge, are left out of all numbers" in page.text()
     score(wanting, EDSGER.name, digests(wanting)[1], "11111")
     page = Shown("results", wanting)
     assert set(cells(page)) == {"Q2"}
@@ -370,7 +370,7 @@ def test_whoever_only_reads_can_see_all_of_it(scored):
     page.test.button(key="results show all").click()
     page.run()
     assert set(cells(page)) == {"Q1", "Q2", "Q3"}
-    assert "in no number" not in page.text()
+    assert "left out of all numbers" not in page.text()
     assert wanting.queue.next_answer(EDSGER.name) == digests(wanting)[3]
 
 
@@ -437,9 +437,12 @@ def test_a_damaged_answer_is_set_aside(scored):
 @pytest.mark.parametrize("package", FOR_RESULTS)
 def test_without_the_reports_the_page_says_what_to_install(monkeypatch, package):
     """The desk works without the packages for reports; the page names the extra."""
-    assert why_no_results() == ""
+    assert explain_closed_results() == ""
     monkeypatch.setitem(sys.modules, package, None)
-    assert why_no_results() == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    assert (
+        explain_closed_results()
+        == f"The Results page needs the package '{package}': pip install 'genaipa[desk,reports]'"
+    )
 
 
 def test_runs_that_the_desk_is_not_open_on_are_not_there(scored):

@@ -11,8 +11,8 @@ from running import carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, StoreError
 from genaipa.scoring.people import User
-from genaipa.ui.desk import Desk, progress_line
-from genaipa.ui.signin import lasts
+from genaipa.ui.desk import Desk, list_progress_pieces
+from genaipa.ui.signin import describe_time_needed
 from genaipa.ui.widgets import desk_message
 from rubrics import typed
 
@@ -31,18 +31,22 @@ def test_five_questions_have_an_answer() -> None:
     found = said(dispute(make_desk()))
     assert found["How far are we?"].startswith("7 of 8 scores are given (88%). About 1 min of")
     assert found["How far are we?"].endswith("\ngrace: 3 of 4 (75%).\nada: 4 of 4 (100%).")
-    assert "no pace to tell a day by" in found["How far are we?"]
-    assert found["Who disagrees?"].startswith("ada and grace most: on 3 answers (fewer than 30: this may change)")
-    assert found["What to discuss?"].startswith("Scores of 2 answers differ and are not settled; 1 of them by 2 ")
+    assert "no pace to forecast from" in found["How far are we?"]
+    assert found["Who disagrees?"].startswith(
+        "ada and grace disagree most: on 3 answers (fewer than 30: this may change)"
+    )
+    assert found["What to discuss?"].startswith(
+        "Scores of 2 answers differ and are not settled. Start with the largest differences: 1 by 2 "
+    )
     assert found["Is the judge good?"] == "No judge has scored an answer here."
-    assert found[STOP].startswith("There is too little to say")
+    assert found[STOP].startswith("Too few scores")
 
 
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ("11111", "Now: the average of M_all is sure to ±"),
-        ("13333", " more of that system; all systems together have 0 that nobody has scored, so that it takes more q"),
+        ("11111", "Now: the average of M_all is known to ±"),
+        ("13333", " more of that system, but all systems together have 0 unscored answers: add q"),
     ],
     ids=["alike", "far apart"],
 )
@@ -94,14 +98,14 @@ def test_the_study_names_everyone_and_keeps_to_its_plan() -> None:
 def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
-    assert desk.wanted_in_words == "8 scores are wanted, 0 are given."
-    assert lasts(desk) == "How long an answer takes is not known yet: nobody has scored one."
+    assert desk.progress_sentence == "8 scores are wanted, 0 are given."
+    assert describe_time_needed(desk) == "How long an answer takes is not known yet: nobody has scored one."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")
         more = {"note": "", "suggested": {}, "id": f"{name} 1"}
         desk.queue.save_score(name, answer, values, seconds=None, **more)
-    assert desk.wanted_in_words == "8 scores are wanted, 1 is given (beside 1 score of reference analysts)."
-    assert lasts(desk).endswith("the scores that are here came without times.")
-    line = progress_line(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
+    assert desk.progress_sentence == "8 scores are wanted, 1 is given (plus 1 score by reference analysts)."
+    assert describe_time_needed(desk).endswith("the scores so far have no times.")
+    line = list_progress_pieces(desk, User("ada", scores=True, adjudicates=False), others[1], correcting=False)
     assert "study: 1 of 8 scores, 7 left" in line

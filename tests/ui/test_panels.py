@@ -17,7 +17,7 @@ from running import write
 
 from genaipa.plugins import is_ours
 from genaipa.scoring.assignment import ScoringPlan
-from genaipa.ui.panel import panels
+from genaipa.ui.panel import load_panels
 from genaipa.ui.widgets import script_and_style
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ from genaipa.ui.panel import Panel
 class Counter(Panel):
     script = "counter.js"
 
-    def show(self, case, rubric, given=()):
-        return {"words": len(case.reply.split()), "given": len(given)}
+    def make_data(self, case, rubric, scores=()):
+        return {"words": len(case.reply.split()), "given": len(scores)}
 
-    def compare_scores(self, case, given, key):
-        st.caption(f"counted beside {len(given)} scores")
+    def compare_scores(self, case, scores, key):
+        st.caption(f"counted beside {len(scores)} scores")
 
 class Mute(Panel):
-    def show(self, case, rubric, given=()):
+    def make_data(self, case, rubric, scores=()):
         return {}
 
 COUNTER, MUTE = Counter(), Mute()
@@ -109,8 +109,8 @@ def test_its_line_is_beside_the_answer() -> None:
 
 def test_a_plan_turns_a_panel_on() -> None:
     """Points are on where the plan asks for ticks; a panel that says nothing of it is always on."""
-    assert [*panels()] == ["points"]
-    assert [[*panels(ScoringPlan(points=points))] for points in (True, False)] == [["points"], []]
+    assert [*load_panels()] == ["points"]
+    assert [[*load_panels(ScoringPlan(points=points))] for points in (True, False)] == [["points"], []]
 
 
 DESK = """

@@ -90,7 +90,7 @@ def check_other_users(desk: RunningDesk) -> None:
         for path in ("/", "/?key=", f"{desk.address[:-1]}", "/overview", "/_stcore/host-config", "/static/index.html"):
             refused = stranger.get(path)
             assert refused.status_code == 403, path
-            assert "the whole address that 'genaipa score' printed" in refused.text
+            assert "the full address that 'genaipa score' printed" in refused.text
         assert stranger.get("/_stcore/health").text == "ok"
         moved = analyst.get(f"{desk.url}//elsewhere.example/a?key={desk.address.partition('=')[2]}")
         assert (moved.status_code, moved.headers["location"]) == (303, "./a")

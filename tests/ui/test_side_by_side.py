@@ -19,9 +19,9 @@ from desk import browsing
 from running import carry_out, make_workspace, spec, write
 from starlette.datastructures import QueryParams
 
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.ui.view.index import Index, ViewChoice
-from genaipa.ui.view.server import AnswerPiece, ViewPages, marked
+from genaipa.ui.view.server import AnswerPiece, ViewPages, mark_differences
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
 
@@ -215,15 +215,15 @@ def test_a_browser_needs_no_script(address: str) -> None:
 def test_the_index_follows_a_run_that_goes_on(study: Path) -> None:
     """Answers that come while it is open are there at the next click; a damaged line is counted."""
     here = find_workspace(study)
-    index = Index(here, select(here, ["second"]))
-    assert len(index.chosen(ViewChoice(outcome="answered"))) == 30
-    journal = select(here, ["second"])[0].folder.answers
+    index = Index(here, select_sources(here, ["second"]))
+    assert len(index.select_rows(ViewChoice(outcome="answered"))) == 30
+    journal = select_sources(here, ["second"])[0].folder.answers
     whole = journal.read_bytes()
     try:
         more = re.sub(rb'"repetition":"1"', b'"repetition":"2"', whole.splitlines(keepends=True)[0])
         journal.write_bytes(whole + more + b"no record\n")
         index.refresh()
-        assert len(index.chosen(ViewChoice(outcome="answered"))) == 31
+        assert len(index.select_rows(ViewChoice(outcome="answered"))) == 31
         assert "Lines that can't be read: 1." in index.problems[0]
     finally:
         journal.write_bytes(whole)
@@ -238,13 +238,13 @@ def test_runs_of_a_system_are_one_column() -> None:
     first, second = (carry_out(spec(systems=systems, initializations=(way,)))[0].name for way in asked)
     again = carry_out(spec(systems=systems[:1], initializations=asked[1:]))[0].name
     here = find_workspace()
-    assert Index(here, select(here, [first, second])).systems == [*systems]
-    index = Index(here, select(here, [first, second, again]))
+    assert Index(here, select_sources(here, [first, second])).systems == [*systems]
+    index = Index(here, select_sources(here, [first, second, again]))
     merged, alone = f"{systems[0]} in {first} and 1 more", f"{systems[0]} in {again}"
     assert index.systems == [merged, alone, systems[1]]
     pages = ViewPages(index)
     with pages.socket:
-        rows = pages.facts(QueryParams())["rows"]
+        rows = pages.page_data(QueryParams())["rows"]
     columns = {len(row["cells"]): [cell["system"] for cell in row["cells"]] for row in rows}
     assert columns == {2: [merged, systems[1]], 3: index.systems}
 
@@ -265,12 +265,12 @@ def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], s
 
 def test_differences() -> None:
     """Words, numbers and yes or no of one answer alone are marked; grammar, forms of a word and equal texts are not."""
-    assert marked(["Alone 12."]) == [[AnswerPiece("Alone 12.", "")]]
-    assert marked(["", "Alone 12."])[1] == [AnswerPiece("Alone 12.", "")]
-    one, other = marked(["Yes, the company's cookies for 6.4 days.", "No: a company cookie, 6.5 day."])
+    assert mark_differences(["Alone 12."]) == [[AnswerPiece("Alone 12.", "")]]
+    assert mark_differences(["", "Alone 12."])[1] == [AnswerPiece("Alone 12.", "")]
+    one, other = mark_differences(["Yes, the company's cookies for 6.4 days.", "No: a company cookie, 6.5 day."])
     assert [piece for piece in one if piece.kind] == [AnswerPiece("Yes", "number"), AnswerPiece("6.4", "number")]
     assert [piece for piece in other if piece.kind] == [AnswerPiece("No", "number"), AnswerPiece("6.5", "number")]
     assert "".join(piece.text for piece in one) == "Yes, the company's cookies for 6.4 days."
-    assert marked(["Military grade locks", "None"])[0] == [AnswerPiece("Military grade locks", "word")]
+    assert mark_differences(["Military grade locks", "None"])[0] == [AnswerPiece("Military grade locks", "word")]
     unlike = "Deliveries need names, addresses, telephones, postcodes, doorbells and 2 signatures."
-    assert [piece.text for piece in marked([unlike, "It collects names for 2 or 3 purposes."])[0]] == [unlike]
+    assert [piece.text for piece in mark_differences([unlike, "It collects names for 2 or 3 purposes."])[0]] == [unlike]

@@ -14,7 +14,7 @@ from genaipa.policies.document import About, Document
 from genaipa.questions.annotations import AnnotatedAnswer
 from genaipa.scoring.answers import Case, Occurrence, PooledAnswer
 from genaipa.scoring.events import Event
-from genaipa.ui.answer_view import TextSpan, comparison, paragraphs, pieces, prepare
+from genaipa.ui.answer_view import TextSpan, compare_with_reference, cut_text, find_paragraph_breaks, prepare_answer
 from rubrics import PAPER, typed
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def case(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, status: Any 
 
 def screen(reply: str, annotated: AnnotatedAnswer | None = ANNOTATED, *, blind: bool = True) -> dict[str, Any]:
     """What the pad gets for an answer."""
-    return prepare(case(reply, annotated), PAPER, blind=blind, suggestions=True).shown
+    return prepare_answer(case(reply, annotated), PAPER, blind=blind, suggestions=True).screen_data
 
 
 def as_cut(text: str, lengths: list[list[int | str]]) -> list[Piece]:
@@ -91,7 +91,7 @@ spans = st.builds(
 @given(st.text(max_size=30), st.lists(spans, max_size=6))
 def test_pieces_are_the_text(text: str, marked: list[TextSpan]) -> None:
     """Whatever is highlighted, the pieces make up the text, and each character has the styles of the spans it is in."""
-    cut = pieces(text, marked)
+    cut = cut_text(text, marked)
     assert "".join(piece[0] for piece in cut) == text
     inside = [span for span in marked if 0 <= span.start < span.end <= len(text)]
     styles = [set(piece[1].split()) if len(piece) > 1 else set() for piece in cut for _ in piece[0]]
@@ -115,16 +115,16 @@ def test_a_line_of_thousands_of_letters_is_broken_into_paragraphs() -> None:
     said = "We keep it \U0001f389 as the law (e.g. that of U.S. states) says. " * 40
     line = "".join(f"{n}. Matter {n} {said}" for n in (1, 2, 3))
     document = Document("acme", f"{line}\n\n| {said} |\n\nWe end here. And so on.\n", About(company="ACME"))
-    at = paragraphs(document)
+    at = find_paragraph_breaks(document)
     starts = {line.index(f"{n}. Matter") for n in (2, 3)}
     assert starts < set(at)
     assert {document.text[place - 6 : place] for place in at} == {"says. "}
     assert max(map(len, cut_at(line, at))) < 1000
-    shown = prepare(replace(case("So."), document=document), PAPER, blind=True, suggestions=True)
+    shown = prepare_answer(replace(case("So."), document=document), PAPER, blind=True, suggestions=True)
     units = line.encode("utf-16-le")
     assert [len(units[: 2 * place].decode("utf-16-le")) for place in shown.document["breaks"]] == at
-    assert "1." in with_style(as_cut(document.text, shown.shown["pieces"]), "heading")
-    assert paragraphs(Document("acme", TEXT, About(company="ACME"))) == []
+    assert "1." in with_style(as_cut(document.text, shown.screen_data["pieces"]), "heading")
+    assert find_paragraph_breaks(Document("acme", TEXT, About(company="ACME"))) == []
 
 
 def cut_at(text: str, places: list[int]) -> list[str]:
@@ -156,7 +156,7 @@ def test_what_is_of_another_text_is_not_called_missing() -> None:
     assert lines(shown, "reference") == [
         ("plain", "Part 2 → a summary, not this document"),
         ("plain", "Article 33 → another law, not this document"),
-        ("unsure", "Schedule 3 → perhaps of another text than this document"),
+        ("unsure", "Schedule 3 → perhaps in another text, not this document"),
     ]
     assert with_style(shown["reply"], "unsure") == "Schedule 3"
     assert with_style(shown["reply"], "bad") == ""
@@ -200,12 +200,12 @@ def test_two_splits_are_told_apart() -> None:
     annotated = AnnotatedAnswer(silent="no", answer="So.", sections=("Part 2", "Part 1"))
     base = case("See Part 1 and Part 2.", annotated)
     parts = ((0, 30), (30, half), (half, len(TEXT)))
-    found = prepare(
+    found = prepare_answer(
         replace(base, document=Document("acme", TEXT, about), part_set="theirs", parts=parts),
         PAPER,
         blind=True,
         suggestions=True,
-    ).shown
+    ).screen_data
     assert [section["label"] for section in found["annotated"]["sections"]] == [
         "Part 2 of the annotators' split",
         "Part 1 of the annotators' split",
@@ -220,7 +220,7 @@ def test_two_splits_are_told_apart() -> None:
 def test_a_part_that_may_be_a_section() -> None:
     """Where the section with a part's number is the right one, and the part is not, both are said."""
     parts = ((len(TEXT) - 20, len(TEXT)), (0, 30))
-    found = prepare(replace(case("(Part 1)"), parts=parts), PAPER, blind=True, suggestions=True).shown
+    found = prepare_answer(replace(case("(Part 1)"), parts=parts), PAPER, blind=True, suggestions=True).screen_data
     (line,) = lines(found, "reference")
     assert line[1] == "Part 1: not what is annotated, but Section 1 overlaps it"
     assert found["suggestion"] == {}
@@ -229,7 +229,7 @@ def test_a_part_that_may_be_a_section() -> None:
 def test_lines_that_say_nothing_are_left_out() -> None:
     """That a part is there, where nothing is known of what it should be, is no evidence."""
     whole = replace(case("(Part 1)", AnnotatedAnswer(silent="no", answer="So.")), parts=((0, len(TEXT)),))
-    assert lines(prepare(whole, PAPER, blind=True, suggestions=True).shown, "reference") == []
+    assert lines(prepare_answer(whole, PAPER, blind=True, suggestions=True).screen_data, "reference") == []
     assert lines(screen("See the following section: What we collect"), "reference") == []
     assert lines(screen("Your name."), "reference") == [("plain", "names no section")]
 
@@ -254,7 +254,7 @@ def test_nothing_of_the_run_is_sent_to_a_blind_screen() -> None:
 @pytest.mark.parametrize(("status", "said"), [("refused", "refused"), ("truncated", "cut off"), ("answered", "")])
 def test_how_an_answer_ended_is_said(status: str, said: str) -> None:
     """A refusal and an answer that was cut off are scored like others, and are called so."""
-    shown = prepare(case("No.", status=status), PAPER, blind=True, suggestions=True).shown
+    shown = prepare_answer(case("No.", status=status), PAPER, blind=True, suggestions=True).screen_data
     assert said in shown["state"]
     assert bool(shown["state"]) == bool(said)
 
@@ -269,7 +269,7 @@ def test_without_annotation_and_words() -> None:
 
 def test_suggestions_can_be_left_out() -> None:
     """Where the study does without them, none reaches the screen."""
-    shown = prepare(case("Section 1."), PAPER, blind=True, suggestions=False).shown
+    shown = prepare_answer(case("Section 1."), PAPER, blind=True, suggestions=False).screen_data
     assert (shown["suggestion"], shown["reason"]) == ({}, "")
     assert screen("Section 1.")["suggestion"] == {"reference": "1"}
 
@@ -278,8 +278,8 @@ def test_calibration_is_in_the_rubrics_words() -> None:
     """Both scores side by side, and where they differ."""
     mine = Event(id="1", time="t", kind="score", analyst="Ada", answer="d", values=typed("11213"))
     reference = replace_values(mine, "11113")
-    about = prepare(case("Section 1 says so."), PAPER, blind=True, suggestions=True)
-    compared = comparison(mine, reference, about, PAPER)
+    about = prepare_answer(case("Section 1 says so."), PAPER, blind=True, suggestions=True)
+    compared = compare_with_reference(mine, reference, about, PAPER)
     assert (compared["question"], compared["reply"]) == ("What do you collect?", "Section 1 says so.")
     assert (compared["by"], compared["note"]) == ("reference", "why")
     assert [row["same"] for row in compared["rows"]] == [True, True, False, True, True]
@@ -305,8 +305,10 @@ def test_a_doubted_annotation_supports_nothing() -> None:
     said = "Section 1 says so."
     assert lines(screen(said), "reference") == [("good", "Section 1 → Section 1 What we collect")]
     for doubted, reply in ((ANNOTATED, said), (SILENT, "It does not say.")):
-        found = prepare(replace(case(reply, doubted), doubt="It is of section 2."), PAPER, blind=True, suggestions=True)
-        shown = found.shown
+        found = prepare_answer(
+            replace(case(reply, doubted), doubt="It is of section 2."), PAPER, blind=True, suggestions=True
+        )
+        shown = found.screen_data
         assert (shown["annotated"]["doubt"], shown["annotated"]["rule"]) == ("It is of section 2.", "")
         assert (shown["suggestion"], shown["withheld"], shown["reason"]) == ({}, [], "")
         assert {tone for metric in PAPER.metrics for tone, _ in lines(shown, metric)} <= {"plain"}
@@ -317,12 +319,12 @@ def test_a_doubted_annotation_supports_nothing() -> None:
 def test_a_denial_of_something_else_has_no_tick() -> None:
     """It is said to be one; of an answer without a word of the question that is said beside relevance."""
     asked = replace(case("The policy does not mention beetles.", SILENT), asked="Is honey sold?")
-    shown = prepare(asked, PAPER, blind=True, suggestions=True).shown
+    shown = prepare_answer(asked, PAPER, blind=True, suggestions=True).screen_data
     assert (lines(shown, "accuracy")[0][0], lines(shown, "reference")) == ("unsure", [("plain", "cites no section")])
     assert shown["suggestion"] == {}
     assert lines(shown, "relevance") == [("plain", "no content word of the question is in the answer")]
     ours = replace(asked, wordings=("Are beetles or honey sold?",))
-    shown = prepare(ours, PAPER, blind=True, suggestions=True).shown
+    shown = prepare_answer(ours, PAPER, blind=True, suggestions=True).screen_data
     assert [tone for metric in ("accuracy", "reference") for tone, _ in lines(shown, metric)] == ["good", "good"]
     assert (shown["suggestion"], lines(shown, "relevance")) == ({"reference": "1"}, [])
 
@@ -332,15 +334,18 @@ def test_one_suggestion_in_five_is_held_back() -> None:
 
     def held(digest: str) -> Any:
         answer = replace(case("Section 1.").answer, digest=digest)
-        return prepare(replace(case("Section 1."), answer=answer), PAPER, blind=True, suggestions=True)
+        return prepare_answer(replace(case("Section 1."), answer=answer), PAPER, blind=True, suggestions=True)
 
     found = [held(f"{n:064x}") for n in range(60)]
     assert 5 <= sum(bool(one.withheld) for one in found) <= 20
     for one in found:
         suggested = {} if one.withheld else {"reference": 1.0}
         assert (one.suggested, one.withheld) == (suggested, {} if suggested else {"reference": 1.0})
-        assert (bool(one.shown["suggestion"]), bool(one.shown["reason"])) == (bool(suggested), bool(suggested))
-        assert one.shown["withheld"] == list(one.withheld)
+        assert (bool(one.screen_data["suggestion"]), bool(one.screen_data["reason"])) == (
+            bool(suggested),
+            bool(suggested),
+        )
+        assert one.screen_data["withheld"] == list(one.withheld)
 
 
 def test_places_are_counted_as_javascript_counts() -> None:

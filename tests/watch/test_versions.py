@@ -19,7 +19,7 @@ from genaipa.policies.reading import read
 from genaipa.questions.annotations import Annotations, format_template, load_annotations
 from genaipa.questions.sets import load_question_set
 from genaipa.workspace import find_workspace
-from genaipa_watch.changes import HELD, Changes, mark_words, sentences, words_only
+from genaipa_watch.changes import UNCHANGED, Changes, fold_words, mark_words, split_sentences
 from genaipa_watch.history import read_history
 from genaipa_watch.policies import compare_versions
 from genaipa_watch.versions import CarriedAnswers
@@ -49,7 +49,7 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
         '## 1 Data\n\nWe keep *data*. See [our page](https://a.example/x_(1)?b=2 "T").\n\n## 2 Rights\n\nYou may ask.'
     )
     other = "## 1. Data\n\n\nWe keep data; see [Our Page](https://b.example).\n\n## 2 Rights\n\n- You may ask!"
-    assert words_only(read(text).text) == words_only(read(other).text)
+    assert fold_words(read(text).text) == fold_words(read(other).text)
     changes = Changes(later(text, "a.1"), later(other, "a.2"))
     assert changes.same
     assert not changes.new_sentences - {"we keep data", "see our page"}
@@ -57,7 +57,7 @@ def test_layout_links_capitals_and_punctuation_change_no_sentence() -> None:
 
 def test_sentences_end_without_blanks_in_chinese() -> None:
     """A full-width stop ends a sentence."""
-    assert sentences("我们收集数据。您可以删除它。") == ["我们收集数据。", "您可以删除它。"]
+    assert split_sentences("我们收集数据。您可以删除它。") == ["我们收集数据。", "您可以删除它。"]
 
 
 def _edit(kind: str, draw: random.Random) -> tuple[str, str]:
@@ -65,7 +65,7 @@ def _edit(kind: str, draw: random.Random) -> tuple[str, str]:
     text, section = BRINDLECART.text, draw.choice(LEAVES)
     held = text[section.start : section.end]
     heading, body = held.split("\n", 1)
-    said = [s for s in sentences(body) if len(s.split()) > 4 and body.count(s) == 1]
+    said = [s for s in split_sentences(body) if len(s.split()) > 4 and body.count(s) == 1]
     chosen = draw.choice(said)
     if kind == "changed":
         words = chosen.split()
@@ -104,7 +104,7 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
                 assert (one.state == "look") == (cited and wanted != {"moved"}), (kind, seed, one.question)
         if wanted == {"moved"}:
             now = f"{number}9" if kind == "renumbered" else number
-            for question, answer in held.carried_annotations("2027-01-02").answers.items():
+            for question, answer in held.make_annotations("2027-01-02").answers.items():
                 before = ANSWERS.answers[question].sections
                 assert answer.sections == tuple(now if label == number else label for label in before)
 
@@ -112,7 +112,7 @@ def test_an_edit_changes_its_section_and_no_other_and_answers_hold_exactly_witho
 def test_the_share_of_answers_that_one_changed_section_touches_is_small() -> None:
     """One changed section of brindlecart touches few of its answers: the rest is carried over."""
     seeds = range(size(small=3, soak=12))
-    touched = [len(carried(_edit("changed", random.Random(seed))[0]).questions_in("look")) for seed in seeds]
+    touched = [len(carried(_edit("changed", random.Random(seed))[0]).list_questions("look")) for seed in seeds]
     assert 0 < sum(touched) / len(touched) < 6
 
 
@@ -120,8 +120,8 @@ def test_a_silent_question_is_perhaps_answered_by_a_new_sentence_near_it() -> No
     """A new section on transparency reports concerns the question on them, and none about employees."""
     new = "### 14.4 Transparency reports\n\nWe publish a transparency report on government data requests each year.\n\n"
     held = carried(BRINDLECART.text.replace("## 15. Changes", new + "## 15. Changes"))
-    assert held.questions_in("perhaps") == ["RC_f3"]
-    assert not held.questions_in("look")
+    assert held.list_questions("perhaps") == ["RC_f3"]
+    assert not held.list_questions("look")
 
 
 def test_points_whose_sections_changed_are_named() -> None:
@@ -138,15 +138,15 @@ def test_the_form_of_a_new_version_has_what_holds_and_the_rest_in_comments(tmp_p
     path = tmp_path / "brindlecart.2027-01-01.yaml"
     path.write_text(
         format_template(
-            held.changes.after, ASKED, "2027-01-02", held.carried_annotations("2027-01-02"), held.earlier_entries()
+            held.changes.after, ASKED, "2027-01-02", held.make_annotations("2027-01-02"), held.format_outdated_answers()
         )
     )
     found = read_yaml(path, Annotations)
     assert found.digest == held.changes.after.digest
     filled = {question for question, answer in found.answers.items() if not answer.blank}
-    assert filled == set(held.questions_in("holds"))
-    assert {**found.answers, **{q: held.carried_annotations("x").answers[q] for q in filled}} == found.answers
-    assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(held.questions_in("look"))
+    assert filled == set(held.list_questions("holds"))
+    assert {**found.answers, **{q: held.make_annotations("x").answers[q] for q in filled}} == found.answers
+    assert path.read_text().count("# Before (changed: 9.2 Usual periods):") == len(held.list_questions("look"))
     assert "    # - id: chats\n" in path.read_text()
     assert found.annotators == (*ANSWERS.annotators, "your name")
 
@@ -168,10 +168,10 @@ def test_states_that_hold_are_those_of_equal_sentences() -> None:
         assert change.before
         assert change.after
         same = [
-            words_only(document.text[section.start : section.end].partition("\n")[2])
+            fold_words(document.text[section.start : section.end].partition("\n")[2])
             for document, section in ((BRINDLECART, change.before), (later(text), change.after))
         ]
-        assert (same[0] == same[1]) == (change.state in HELD)
+        assert (same[0] == same[1]) == (change.state in UNCHANGED)
 
 
 def test_a_version_of_itself_or_without_a_day_is_refused() -> None:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, print_json, say, show, table
-from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UsageError, command
 from genaipa.words import number
 
@@ -36,28 +36,30 @@ def list_batches(
     """
     from genaipa.runs.batches import read_batches
     from genaipa.runs.selection import find_runs, run_folders
-    from genaipa.runs.slices import studies_by_slice
+    from genaipa.runs.slices import map_slices_to_studies
 
-    here = current_workspace()
-    named = [folder for name in several(run) for folder in find_runs(here, name).folders]
-    found: list[tuple[RunFolder, Batch]] = []
+    workspace = current_workspace()
+    named = [folder for name in split_names(run) for folder in find_runs(workspace, name).folders]
+    listed: list[tuple[RunFolder, Batch]] = []
     problems: list[str] = []
-    for folder in named if run else run_folders(here):
+    for folder in named if run else run_folders(workspace):
         try:
             batches = read_batches(folder.path).values()
         except GenaipaError as error:
             problems.append(str(error))
             continue
-        found += [(folder, batch) for batch in batches if all_ or batch.out]
+        listed += [(folder, batch) for batch in batches if all_ or batch.is_pending]
     for problem in problems:
         complain(problem)
     if json:
-        print_json([_as_dict(*one) for one in found])
-    elif found:
-        rows = [tuple(_as_dict(*one).values()) for one in found]
-        table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
-        studies = studies_by_slice(run_folders(here))
-        for name in dict.fromkeys(studies.get(folder.name, folder).name for folder, batch in found if batch.out):
+        print_json([_as_dict(*pair) for pair in listed])
+    elif listed:
+        rows = [tuple(_as_dict(*pair).values()) for pair in listed]
+        print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
+        studies = map_slices_to_studies(run_folders(workspace))
+        for name in dict.fromkeys(
+            studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
+        ):
             show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are out." if not all_ else "There are no batches.")
@@ -89,17 +91,17 @@ def cancel(run: _Run) -> None:
     from genaipa.cli.terminal.env_file import print_origins
     from genaipa.execution.batches.batched import call_off
     from genaipa.runs.selection import find_runs
-    from genaipa.systems.catalog import resolve
+    from genaipa.systems.catalog import resolve_system
 
-    found = find_runs(here := current_workspace(), run)
-    print_origins(resolve(name, here).name for name in found.folders[0].head().spec.systems)
-    called = sum(asyncio.run(call_off(folder, here, say)) for folder in found.folders)
+    target = find_runs(workspace := current_workspace(), run)
+    print_origins(resolve_system(name, workspace).name for name in target.folders[0].head().spec.systems)
+    called = sum(asyncio.run(call_off(folder, workspace, say)) for folder in target.folders)
     if not called:
-        show(f"{found.name} has no batch out; nothing was called off.")
+        show(f"{target.name} has no batch out; nothing was called off.")
         return
     show(
         f"{number(called, 'batch', 'batches')} called off. What was done is collected, and the rest asked, with: "
-        f"{command('genaipa', 'run', '--resume', found.name)}"
+        f"{command('genaipa', 'run', '--resume', target.name)}"
     )
 
 
@@ -114,11 +116,11 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     import sys
 
     from genaipa.execution.batches.ledger import give_up
-    from genaipa.runs.batches import batches_out
+    from genaipa.runs.batches import find_pending_batches
     from genaipa.runs.selection import find_runs
 
     folders = find_runs(current_workspace(), run).folders
-    out = [batch for folder in folders for batch in batches_out(folder.path)]
+    out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up, since nobody can be asked; add --yes.")

@@ -48,8 +48,8 @@ def collect(
 
     if terminal and (files or replace):
         raise UsageError("--terminal takes replies from the terminal; leave out the files and --force.")
-    here = current_workspace()
-    prepared = resume(here, run, TerminalObserver())
+    workspace = current_workspace()
+    prepared = resume(workspace, run, TerminalObserver())
     folder = prepared.open()
     with folder.writing():
         manual = asyncio.run(manual_run(prepared))
@@ -74,7 +74,7 @@ def _from_terminal(manual: ManualRun) -> Collected:
     from genaipa.execution.manual import Collected
 
     total = Collected()
-    shown = ""
+    current_sheet = ""
     say(f"End each reply with a line that holds only '{END}'. An empty reply stops; what is in is kept.")
     while (wanted := next(manual.missing(), None)) is not None:
         sheet, key = wanted
@@ -83,9 +83,9 @@ def _from_terminal(manual: ManualRun) -> Collected:
             say(f"\n===== open a new chat: {sheet.name}")
             for message in sheet.introduction:
                 say(f"\n--- paste, and wait for the reply\n{message.content}", exact=True)
-        elif shown != sheet.name:
+        elif current_sheet != sheet.name:
             say(f"\n===== go on in the chat in which you asked {before.label}: {sheet.name}")
-        shown = sheet.name
+        current_sheet = sheet.name
         say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- its reply:", exact=True)
         lines = (line.rstrip("\r\n") for line in sys.stdin)
         text = "\n".join(takewhile(lambda line: line != END, lines)).strip()
@@ -96,8 +96,8 @@ def _from_terminal(manual: ManualRun) -> Collected:
 
 
 def _report(collected: Collected, written: Sequence[Path]) -> None:
-    known = f"; in already: {collected.known}" if collected.known else ""
-    show(f"{number(collected.taken, 'reply', 'replies')} taken{known}.")
+    known_note = f"; already recorded: {collected.known}" if collected.known else ""
+    show(f"{number(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:
         show(f"{key}: another reply is kept already; --force puts this one in its place.")
     for key in collected.final:

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, caveats, explain, follow, print_json, say, show, show_table
-from genaipa.cli.terminal.console import table as print_table
+from genaipa.cli.terminal.console import (
+    caveat,
+    caveats,
+    explain,
+    print_json,
+    print_table,
+    say,
+    show,
+    show_table,
+    suggest_next,
+)
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
@@ -21,12 +30,12 @@ from genaipa.cli.terminal.options import (
     check_new,
     current_workspace,
     figure_formats,
+    open_output,
     option,
-    several,
-    written,
+    split_names,
 )
 from genaipa.errors import DataError, UnscoredError, UsageError, command
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -115,61 +124,79 @@ def compare(
     item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import sources_of
+    from genaipa.runs.selection import resolve_name
 
-    here, only = current_workspace(), several(experiment)
+    workspace, only = current_workspace(), split_names(experiment)
     # Names first: what reports need takes a second to import.
-    sides = [sources_of(here, side) for side in (first, second)]
+    sides = [resolve_name(workspace, side) for side in (first, second)]
     check_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, Gate
 
-    here.check_output(output)
-    form = _check_files(output, md, force=force)
-    wanted = _formats(formats, folder=output is not None and not form)
-    people = all(any(kind_of(one.manifest.spec.kind).people for one in sources) for sources in sides)
+    workspace.check_output(output)
+    form, wanted = _check_files(output, md, formats, force=force)
+    people = all(any(find_kind(source.manifest.spec.kind).people for source in sources) for sources in sides)
     alone = bool(only or judge or md or gate is not None)
-    own = {} if alone else _by_rule(here, first, second, sides, people=people)
-    found = None
-    if people or not own:
+    rule_scored = {} if alone else _compare_by_rule(workspace, first, second, sides, people=people)
+    result = None
+    if people or not rule_scored:
         try:
-            found = comparison.compare(
-                first, second, experiments=only, excluded=include_excluded, anyway=anyway, judge=judge, workspace=here
+            result = comparison.compare(
+                first,
+                second,
+                experiments=only,
+                excluded=include_excluded,
+                anyway=anyway,
+                judge=judge,
+                workspace=workspace,
             )
         except UnscoredError as error:
-            if not own:
+            if not rule_scored:
                 raise
             say(f"Answers to questions are not compared: {error}")
-    if found is None:
-        _show_rule_scored(own, output, form, formats, force=force, everything=everything, json=json)
+    if result is None:
+        _show_rule_scored(rule_scored, output, form, formats, force=force, everything=everything, json=json)
         return
-    for problem in found.problems:
+    for problem in result.problems:
         say(problem)
-    held = Gate(found, gate) if gate is not None else None
-    runs = sorted({one.folder.name for side in sides for one in side})
+    held = Gate(result, gate) if gate is not None else None
+    runs = sorted({source.folder.name for side in sides for source in side})
     if output:
-        _write(found, output, form, wanted, force=force)
+        _write(result, output, form, wanted, force=force)
         say(f"Written to {output}.")
     if md:
-        _write_markdown(here, found, held, md, output, runs, force=force)
-    if json:
-        print_json(found.as_json() | (held.as_json() if held else {}) | _rows_by_rule(own))
-    else:
-        _show(found, held, runs, everything=everything)
-        _print_own(own, everything=everything, json=False)
+        _write_markdown(workspace, result, held, md, output, runs, force=force)
+    _print_result(result, held, runs, rule_scored, everything=everything, json=json)
     if held and held.is_failing:
         raise typer.Exit(LOST)
 
 
-def _rows_by_rule(own: Mapping[str, Against]) -> dict[str, object]:
+def _print_result(
+    result: Comparison,
+    gate: Gate | None,
+    runs: Sequence[str],
+    comparisons: Mapping[str, Against],
+    *,
+    everything: bool,
+    json: bool,
+) -> None:
+    """Print a comparison by people's scores, with the gate, and then the differences in what is scored by a rule."""
+    if json:
+        print_json(result.as_json() | (gate.as_json() if gate else {}) | _rows_by_rule(comparisons))
+    else:
+        _print_comparison(result, gate, runs, everything=everything)
+        _print_rule_scored(comparisons, everything=everything, json=False)
+
+
+def _rows_by_rule(comparisons: Mapping[str, Against]) -> dict[str, object]:
     """Return the differences in what is scored by a rule, for machines."""
     from genaipa.reports.render import as_rows
 
-    return {name: as_rows(one.table) for name, one in own.items()}
+    return {name: as_rows(comparison.table) for name, comparison in comparisons.items()}
 
 
 def _show_rule_scored(
-    own: Mapping[str, Against],
+    comparisons: Mapping[str, Against],
     output: Path | None,
     form: str,
     formats: list[str] | None,
@@ -180,14 +207,14 @@ def _show_rule_scored(
 ) -> None:
     """Write and print the differences in what is scored by a rule, where no answer is compared by people's scores."""
     if output:
-        _write_own(next(iter(own.values())).table, output, form, formats, force=force)
+        _write_rule_scored(next(iter(comparisons.values())).table, output, form, formats, force=force)
         say(f"Written to {output}.")
-    _print_own(own, everything=everything, json=json)
+    _print_rule_scored(comparisons, everything=everything, json=json)
 
 
 def _write_markdown(
-    here: Workspace,
-    found: Comparison,
+    workspace: Workspace,
+    comparison: Comparison,
     gate: Gate | None,
     path: Path,
     output: Path | None,
@@ -198,50 +225,53 @@ def _write_markdown(
     """Write the summary for a pull request, with the way to what was written beside it, or to a report."""
     from genaipa.reports.pull_request import as_markdown, find_changed_answers, link_report, name_report
 
-    more = link_report(output, path) if output else name_report(runs)
-    with written(path, force=force) as file:
-        file.write(as_markdown(found, find_changed_answers(found, here), gate=gate, report=more).encode())
+    report_link = link_report(output, path) if output else name_report(runs)
+    with open_output(path, force=force) as file:
+        file.write(
+            as_markdown(comparison, find_changed_answers(comparison, workspace), gate=gate, report=report_link).encode()
+        )
     say(f"Written to {path}.")
 
 
-def _by_rule(
-    here: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
+def _compare_by_rule(
+    workspace: Workspace, first: str, second: str, sides: Sequence[Sequence[Source]], *, people: bool
 ) -> dict[str, Against]:
-    """Compare them where a rule scores; a UsageError for nothing at all in common."""
+    """Compare two systems or runs where a rule scores; a UsageError for nothing at all in common."""
     from genaipa.reports.chapters.chapter import result_classes
 
     classes = result_classes([source for sources in sides for source in sources])
-    found = {one.name: one.against(here, first, second) for one in classes}
-    shared = {name: one for name, one in found.items() if one.table}
+    comparisons = {comparison.name: comparison.against(workspace, first, second) for comparison in classes}
+    shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
     if not shared and not people:
         raise UsageError(
             f"{first} and {second} have no questions and no suite's items in common; ask both alike, then compare."
         )
-    for one in found.values():
-        for problem in one.problems:
+    for comparison in comparisons.values():
+        for problem in comparison.problems:
             say(problem)
     return shared
 
 
-def _print_own(found: Mapping[str, Against], *, everything: bool, json: bool) -> None:
+def _print_rule_scored(comparisons: Mapping[str, Against], *, everything: bool, json: bool) -> None:
     """Print the differences in what is scored by a rule: in the main measures, or in all."""
-    for one in found.values():
+    for comparison in comparisons.values():
         if json:
-            print_json(_facts(one.table))
+            print_json(_table_facts(comparison.table))
             continue
-        some = one.table if everything else one.main
-        show_table(some)
-        if len(some.data) < len(one.table.data):
-            show(f"{number(len(one.table.data) - len(some.data), 'row')} of further measures: --all shows them too.")
+        table = comparison.table if everything else comparison.main
+        show_table(table)
+        if len(table.data) < len(comparison.table.data):
+            hidden = len(comparison.table.data) - len(table.data)
+            show(f"{number(hidden, 'row')} of further measures: --all shows them too.")
 
 
-def _facts(table: Table) -> dict[str, object]:
+def _table_facts(table: Table) -> dict[str, object]:
     from genaipa.reports.render import as_rows
 
     return {"title": table.title, "method": table.note, "rows": as_rows(table)}
 
 
-def _write_own(table: Table, output: Path, form: str, formats: list[str] | None, *, force: bool) -> None:
+def _write_rule_scored(table: Table, output: Path, form: str, formats: list[str] | None, *, force: bool) -> None:
     """Write the differences in what is scored by a rule into a file, or a folder where there is no `form`.
 
     A UsageError where formats of figures are asked for, of which there are none.
@@ -254,9 +284,9 @@ def _write_own(table: Table, output: Path, form: str, formats: list[str] | None,
     from genaipa.reports.writing import write_table
 
     if form:
-        as_json = msgspec.json.format(msgspec.json.encode(_facts(table)), indent=2).decode() + "\n"
+        as_json = msgspec.json.format(msgspec.json.encode(_table_facts(table)), indent=2).decode() + "\n"
         text = as_json if form == ".json" else FORMS[form](table)
-        with written(output, force=force) as file:
+        with open_output(output, force=force) as file:
             file.write(text.encode())
         return
     try:
@@ -266,71 +296,87 @@ def _write_own(table: Table, output: Path, form: str, formats: list[str] | None,
         raise DataError(output, f"can't be written ({error.strerror}).") from None
 
 
-def _formats(given: list[str] | None, *, folder: bool) -> tuple[Format, ...]:
+def _check_formats(names: list[str] | None, *, folder: bool) -> tuple[Format, ...]:
     """Return the formats of the figures; a UsageError for an unknown one, and where no folder is to be written."""
-    wanted = figure_formats(given, ("png", "svg", "pdf"))
-    if given and not folder:
+    wanted = figure_formats(names, ("png", "svg", "pdf"))
+    if names and not folder:
         raise UsageError("--formats is for the figures in a folder: add -o FOLDER.")
     return wanted
 
 
-def _check_files(output: Path | None, md: Path | None, *, force: bool) -> str:
-    """Return the suffix of the output; empty for a folder. A UsageError for a file that may not be written."""
+def _check_files(
+    output: Path | None, md: Path | None, formats: list[str] | None, *, force: bool
+) -> tuple[str, tuple[Format, ...]]:
+    """Return the suffix of the output, empty for a folder, and the formats of its figures.
+
+    A UsageError for a file that may not be written, and for formats without a folder.
+    """
     if md:
         check_new(md, force=force)
-    if output is None or output.is_dir() or not output.suffix:
-        return ""
-    from genaipa.reports.comparison import FORMS
+    form = "" if output is None or output.is_dir() else output.suffix
+    if output is not None and form:
+        from genaipa.reports.comparison import FORMS
 
-    if output.suffix not in FORMS:
-        raise UsageError(f"{output}: the forms of a comparison are {', '.join(FORMS)}, or a folder with all of them.")
-    check_new(output, force=force)
-    return output.suffix
+        if form not in FORMS:
+            raise UsageError(
+                f"{output}: the forms of a comparison are {', '.join(FORMS)}, or a folder with all of them."
+            )
+        check_new(output, force=force)
+    return form, _check_formats(formats, folder=output is not None and not form)
 
 
-def _show(found: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
+def _print_comparison(comparison: Comparison, gate: Gate | None, runs: Sequence[str], *, everything: bool) -> None:
     """Print the finding on these runs, the gate's, then the rows they rest on by family: those on all, or every one."""
-    table, tested = found.table, found.frame["test"] != "none"
+    table, tested = comparison.table, comparison.frame["test"] != "none"
     main = table.data["questions"] == "all"
     if not everything and main.any():
         table = replace(table, data=table.data[tested & main if (tested & main).any() else main])
-    show(found.verdict)
+    show(comparison.verdict)
     if gate:
         show(str(gate))
-    caveat(f"{_limits(found)} A is {found.first}, B {found.second}.")
-    caveats([one for one in (found.favoured, found.answered) if one])
+    caveat(f"{_describe_limits(comparison)} A is {comparison.first}, B {comparison.second}.")
+    caveats([sentence for sentence in (comparison.favoured, comparison.answered) if sentence])
     short = [] if everything else [name for name in _COLUMNS if name not in _ALWAYS]
     columns = {head: column for head, column in _COLUMNS.items() if head not in short}
-    print_table(list(columns), _rows(table, columns), right=range(2, len(columns) - 1))
-    if len(table.data) < len(found.frame):
-        follow(f"{number(len(found.frame) - len(table.data), 'more row')}: --all")
-    if found.judge and found.scored_throughout:
-        follow(f"Next: {command('genaipa', 'compare', found.first, found.second)} (people scored all of the answers)")
-    elif found.judge:
-        follow(f"Next: {command('genaipa', 'sample', *runs)} (people score a random part)")
-    explain(f"{table.title}: differences are A \u2212 B.", *found.finding, found.method, hint="Method: --explain")
+    print_table(list(columns), _make_rows(table, columns), right=range(2, len(columns) - 1))
+    if len(table.data) < len(comparison.frame):
+        suggest_next(f"{number(len(comparison.frame) - len(table.data), 'more row')}: --all")
+    if comparison.judge and comparison.scored_throughout:
+        again = command("genaipa", "compare", comparison.first, comparison.second)
+        suggest_next(f"Next: {again} (people scored all of the answers)")
+    elif comparison.judge:
+        suggest_next(f"Next: {command('genaipa', 'sample', *runs)} (people score a random part)")
+    explain(
+        f"{table.title}: differences are A \u2212 B.", *comparison.finding, comparison.method, hint="Method: --explain"
+    )
 
 
-def _limits(found: Comparison) -> str:
+def _describe_limits(comparison: Comparison) -> str:
     """Say what the result is worth for other documents, and the size of a difference that would be found."""
-    row = found.frame.iloc[0].to_dict()
+    row = comparison.frame.iloc[0].to_dict()
     read = {
-        name: found.table.format_cell(name, row[name]) for name in ("policies_low", "policies_high", "policies_p_holm")
+        name: comparison.table.format_cell(name, row[name])
+        for name in ("policies_low", "policies_high", "policies_p_holm")
     }
-    said, early = "Nothing can be said about other policies.", str(found.evidence)
+    text, early = "Nothing can be said about other policies.", str(comparison.evidence)
     if read["policies_low"]:
-        said = (
+        text = (
             f"For policies like these: {read['policies_low']} to {read['policies_high']}, p {read['policies_p_holm']}."
         )
     power = next(
-        (re.search(r"difference in \S+ of ([\d.]+)", one) for one in found.finding if one.startswith("Power")), None
+        (
+            re.search(r"difference in \S+ of ([\d.]+)", sentence)
+            for sentence in comparison.finding
+            if sentence.startswith("Power")
+        ),
+        None,
     )
-    said += f" A study of this size detects a difference of {power[1]} points with 80 % probability." if power else ""
-    return f"{said} {early}" if early else said
+    text += f" A study of this size detects a difference of {power[1]} points with 80 % probability." if power else ""
+    return f"{text} {early}" if early else text
 
 
-def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
-    """The rows of each family under its name; p is the adjusted one."""
+def _make_rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]:
+    """Yield the rows of each family under its name; p is the adjusted one."""
     for family, data in table.data.groupby("family", sort=False):
         yield f"{str(family)[0].upper()}{str(family)[1:]}"
         for row in data.to_dict("records"):
@@ -343,20 +389,20 @@ def _rows(table: Table, columns: Mapping[str, str]) -> Iterator[list[str] | str]
             yield [written[name] for name in columns.values()]
 
 
-def _write(found: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
-    """One file, or a folder with every form of the table, and the figures."""
+def _write(comparison: Comparison, output: Path, form: str, formats: Sequence[Format], *, force: bool) -> None:
+    """Write one file, or a folder with every form of the table, and the figures."""
     from genaipa.reports.comparison import FORMS
     from genaipa.reports.figures.figure import file_paths, save
     from genaipa.reports.render import as_latex
 
     if form:
-        with written(output, force=force) as file:
-            file.write(found.as_text(form).encode())
+        with open_output(output, force=force) as file:
+            file.write(comparison.as_text(form).encode())
         return
-    texts = {output / f"{found.table.name}{each}": found.as_text(each) for each in FORMS}
-    if found.groups:
-        texts[output / f"{found.groups.name}.tex"] = as_latex(found.groups)
-    figures = found.figures
+    texts = {output / f"{comparison.table.name}{suffix}": comparison.as_text(suffix) for suffix in FORMS}
+    if comparison.groups:
+        texts[output / f"{comparison.groups.name}.tex"] = as_latex(comparison.groups)
+    figures = comparison.figures
     for path in (*texts, *(path for figure in figures for path in file_paths(figure, output, formats))):
         check_new(path, force=force)
     try:

@@ -7,11 +7,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.cli.terminal.console import caveat, err, explain, follow, say, show, table
-from genaipa.cli.terminal.fitting import whole
+from genaipa.cli.terminal.console import caveat, explain, print_table, say, show, stderr_console, suggest_next
+from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.options import current_workspace
 from genaipa.errors import command
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from genaipa.reports.report import Report
@@ -36,17 +36,17 @@ def demo() -> None:
     A fictional company's policy, 32 questions, three systems: the extractive baseline and two made-up assistants. The
     reference analyst scored all answers, a made-up analyst some of them, and a made-up judge all.
     """
-    here = current_workspace()
-    with err().status("asking three systems, reading scores, drawing"):
-        folder = _run(here)
-        _bring_scores(here)
-        made = _report(here, folder.name)
-    if made is not None:
-        _show_ranking(made)
-        _explain(made)
-        follow(f"Report: {whole(here.home / REPORT / 'index.html')}", always=True)
+    workspace = current_workspace()
+    with stderr_console().status("asking three systems, reading scores, drawing"):
+        folder = _run(workspace)
+        _bring_scores(workspace)
+        report = _report(workspace, folder.name)
+    if report is not None:
+        _show_ranking(report)
+        _explain_demo(report)
+        suggest_next(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
     caveat(_MADE_UP)
-    follow(f"Next: {command('genaipa', 'score', NAME, *elsewhere(here.home))}")
+    suggest_next(f"Next: {command('genaipa', 'score', NAME, *workspace_options(workspace.home))}")
 
 
 def _run(workspace: Workspace) -> RunFolder:
@@ -92,29 +92,29 @@ def _report(workspace: Workspace, run: str) -> Report | None:
         return None
     from genaipa.reports.report import report
 
-    made = report(run, workspace=workspace)
+    result = report(run, workspace=workspace)
     # A picture in each of the three formats takes three times as long.
-    made.write(workspace.home / REPORT, formats=("svg",))
-    return made
+    result.write(workspace.home / REPORT, formats=("svg",))
+    return result
 
 
-def _show_ranking(made: Report) -> None:
+def _show_ranking(report: Report) -> None:
     """Print the leaderboard, and how sure the order of neighbours in it is."""
-    ranked, pairs = (made.tables[name].data for name in ("leaderboard", "system-differences"))
+    ranked, pairs = (report.tables[name].data for name in ("leaderboard", "system-differences"))
     show("Leaderboard (M_all, 10 to 100; 95% interval for this document)")
     rows = [
         (f"{row.rank:.0f}", row.system, f"{row.m_all:.1f}", f"{row.low:.1f} to {row.high:.1f}", f"{row.answers}")
         for row in ranked.itertuples()
     ]
-    table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
+    print_table(("place", "system", "M_all", "interval", "scored"), rows, right=(0, 2, 3, 4))
     order = list(ranked["system"])
-    found = {(row.first, row.second): row for row in pairs.itertuples()}
-    sure = "; ".join(_against(found[pair]) for pair in pairwise(order))
+    rows_by_pair = {(row.first, row.second): row for row in pairs.itertuples()}
+    sure = "; ".join(_describe_pair(rows_by_pair[pair]) for pair in pairwise(order))
     show(f"One document says nothing about other policies. {sure}.")
 
 
-def _against(row: Any) -> str:
-    """A sentence on one pair, the higher one first."""
+def _describe_pair(row: Any) -> str:
+    """Describe the difference of a pair in a sentence, the higher one first."""
     from genaipa.reports.significance import write_p
 
     by = f"{row.difference:+.1f}, {write_p(row.p_holm)}"
@@ -123,13 +123,13 @@ def _against(row: Any) -> str:
     return f"{row.first} against {row.second} may be chance ({by})"
 
 
-def _explain(made: Report) -> None:
+def _explain_demo(report: Report) -> None:
     """Keep the commands that do the same, and the leaderboard's note."""
     files = " ".join(map(str, SCORES))
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
     explain(
         f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
         "The answers of extractive, which quotes the policy, and the scores of the reference analyst are not made up.",
-        made.tables["leaderboard"].note,
+        report.tables["leaderboard"].note,
         hint="What the numbers mean: --explain",
     )

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from genaipa.cli.terminal.console import follow, is_explained, print_json, show, table
+from genaipa.cli.terminal.console import is_explained, print_json, print_table, show, suggest_next
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.execution.launch import launchers
-from genaipa.plugins import broken_packages
-from genaipa.words import listed, number
+from genaipa.plugins import find_broken_packages
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,14 +53,14 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     What is missing is shown where something here uses it: runs, systems.yaml, a variable. Nothing is changed, no key is
     shown, and only servers that a variable names are called.
     """
-    here = current_workspace()
+    workspace = current_workspace()
     topics = {
-        "genaipa": [*_genaipa(), *_unknown(here, context.find_root().command)],
-        "extras": list(_extras()),
-        "keys": list(_keys(here)),
-        "servers": list(_servers(here)),
-        "data": list(_data(here)),
-        "this machine": list(_machine(here)),
+        "genaipa": [*_check_genaipa(), *_check_unknown_variables(workspace, context.find_root().command)],
+        "extras": list(_check_extras()),
+        "keys": list(_check_keys(workspace)),
+        "servers": list(_check_servers(workspace)),
+        "data": list(_check_data(workspace)),
+        "this machine": list(_check_machine(workspace)),
     }
     if json:
         keys = ("what", "state", "found", "remedy")
@@ -68,19 +68,19 @@ def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOpt
     elif everything or is_explained():
         _print(topics)
     else:
-        _print_missing(topics, _used(here))
+        _print_missing(topics, _find_used_families(workspace))
     if any(state == "broken" for _, state, _, _ in topics["genaipa"]):
         raise typer.Exit(1)
 
 
 def _print(topics: dict[str, list[Row]]) -> None:
     rows: list[tuple[str, ...] | str] = []
-    for topic, found in topics.items():
+    for topic, findings in topics.items():
         rows.append(topic)
-        for what, state, detail, remedy in found:
-            rows.append((f"  {what}", state, f"{detail}\n-> {remedy}" if remedy else detail))
-    table(("  what", "state", "found, and what to do"), rows)
-    if any(state == "broken" for found in topics.values() for _, state, _, _ in found):
+        for subject, state, detail, remedy in findings:
+            rows.append((f"  {subject}", state, f"{detail}\n-> {remedy}" if remedy else detail))
+    print_table(("  what", "state", "found, and what to do"), rows)
+    if any(state == "broken" for findings in topics.values() for _, state, _, _ in findings):
         show("genaipa can't work like this: see the lines marked broken.")
     else:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
@@ -95,129 +95,138 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
         for row in rows
         if row[1] in ("broken", "unknown") or (row[1] == "missing" and ({topic, row[0]} & {*_ALWAYS, *used}))
     ]
-    said = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
-    said.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
-    said += [f"key for {', '.join(what for what, *_ in ok['keys'])}"] if ok["keys"] else []
-    said += [f"server {found}" for _, _, found, _ in ok["servers"] if found.endswith(" answers")]
+    facts = [f"Python {topics['genaipa'][0][2].partition(',')[0]}"]
+    facts.append(f"{len(ok['extras'])} of {len(topics['extras'])} extras")
+    facts += [f"key for {', '.join(subject for subject, *_ in ok['keys'])}"] if ok["keys"] else []
+    facts += [f"server {detail}" for _, _, detail, _ in ok["servers"] if detail.endswith(" answers")]
     if any(state == "broken" for _, state, _, _ in lacks):
         show("genaipa can't work like this:")
     else:
-        show(f"genaipa works here: {', '.join(said)}.")
-    for what, _, found, remedy in lacks:
-        show(f"{what.strip()}: {found}" + (f"; {remedy}" if remedy else ""))
-    follow("Every check: genaipa doctor --all")
+        show(f"genaipa works here: {', '.join(facts)}.")
+    for subject, _, detail, remedy in lacks:
+        show(f"{subject.strip()}: {detail}" + (f"; {remedy}" if remedy else ""))
+    suggest_next("Every check: genaipa doctor --all")
 
 
-def _used(workspace: Workspace) -> set[str]:
-    """Families, named as their extras are, of the workspace's systems, of its runs and of keys that are set."""
+def _find_used_families(workspace: Workspace) -> set[str]:
+    """Return the families, named like extras, of the workspace's systems, its runs and the keys that are set."""
     from genaipa.runs.selection import run_folders
-    from genaipa.systems.catalog import own_entries
+    from genaipa.systems.catalog import read_user_entries
     from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import asked_by, find_provider
+    from genaipa.systems.provider import find_provider, unwrap_system
 
-    systems = {entry.system for entry in (own_entries(workspace)[0] or {}).values()}
+    systems = {entry.system for entry in (read_user_entries(workspace)[0] or {}).values()}
     for folder in run_folders(workspace):
         with contextlib.suppress(GenaipaError):
             systems |= set(folder.manifest().spec.systems)
-    found = {system: find_provider(system) for system in map(asked_by, systems)}
-    keys = {name for name, one in _variables(workspace).items() if any(map(read_variable, one.keys))}
-    return keys | {part for system, one in found.items() if one for part in (one.name, one.family(system).rstrip("/"))}
+    providers = {system: find_provider(system) for system in map(unwrap_system, systems)}
+    keys = {name for name, provider in _find_providers(workspace).items() if any(map(read_variable, provider.keys))}
+    return keys | {
+        part
+        for system, provider in providers.items()
+        if provider
+        for part in (provider.name, provider.name_prefix(system).rstrip("/"))
+    }
 
 
-def _either(what: str, ok: object, found: str, problem: str, remedy: str, state: State = "missing") -> Row:
-    return (what, "ok", found, "") if ok else (what, state, problem, remedy)
+def _make_row(subject: str, ok: object, detail: str, problem: str, remedy: str, state: State = "missing") -> Row:
+    return (subject, "ok", detail, "") if ok else (subject, state, problem, remedy)
 
 
-def _genaipa() -> Iterator[Row]:
-    """Python, genaipa itself and its required data."""
+def _check_genaipa() -> Iterator[Row]:
+    """Check Python, genaipa itself and its required data."""
     import platform
 
     import genaipa
     from genaipa.tasks.prompts import load_prompts
-    from genaipa.workspace import SUFFIXES, Workspace, shipped
+    from genaipa.workspace import SUFFIXES, Workspace, shipped_folder
 
     yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
     yield "genaipa", "ok", genaipa.__version__, ""
-    alone = Workspace(home=shipped(), layers=(("shipped", shipped()),))
-    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any(shipped(kind).glob("*")))
+    alone = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
+    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any(shipped_folder(kind).glob("*")))
     try:
         load_prompts(alone)
     except GenaipaError as error:
         problem = problem or str(error)
     remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
-    yield _either("shipped data", not problem, str(shipped()), f"{problem} in {shipped()}", remedy, "broken")
-    for package, why in broken_packages().items():
+    yield _make_row(
+        "shipped data", not problem, str(shipped_folder()), f"{problem} in {shipped_folder()}", remedy, "broken"
+    )
+    for package, why in find_broken_packages().items():
         yield package, "missing", why, "install the package again, or uninstall it"
 
 
-def _unknown(workspace: Workspace, whole: Any) -> Iterator[Row]:
-    """Variables that look like ours and set nothing, as a mistyped one."""
+def _check_unknown_variables(workspace: Workspace, whole: Any) -> Iterator[Row]:
+    """Yield variables that look like ours and set nothing, as a mistyped one."""
     ours = sorted(name for name in os.environ if name.startswith(_OURS) and name not in _SETTINGS)
     if not ours:
         return
-    known = variables(whole) | {key for one in _variables(workspace).values() for key in (*one.keys, one.address)}
-    words = [name.removeprefix(_OURS) for name in known]
+    setting_names = list_variables(whole) | {
+        key for provider in _find_providers(workspace).values() for key in (*provider.keys, provider.address)
+    }
+    words = [name.removeprefix(_OURS) for name in setting_names]
     for name in ours:
-        if name not in known:
+        if name not in setting_names:
             near = closest(name.removeprefix(_OURS), words)
             yield name, "unknown", "sets nothing", f"did you mean {_OURS}{near}?" if near else "unset it"
 
 
-def variables(whole: Any) -> set[str]:
-    """Every variable of the environment that sets an option of the `whole` command line, or stands for none."""
-    found, pending = set(_SETTINGS), [whole]
+def list_variables(whole: Any) -> set[str]:
+    """List every variable of the environment that sets an option of the `whole` command line, or stands for none."""
+    variable_names, pending = set(_SETTINGS), [whole]
     while pending:
-        one = pending.pop()
-        names = one.list_commands(None) if hasattr(one, "list_commands") else ()
-        pending += filter(None, (one.get_command(None, name) for name in names))
-        found |= {parameter.envvar for parameter in one.params if isinstance(parameter.envvar, str)}
-    return found
+        node = pending.pop()
+        names = node.list_commands(None) if hasattr(node, "list_commands") else ()
+        pending += filter(None, (node.get_command(None, name) for name in names))
+        variable_names |= {parameter.envvar for parameter in node.params if isinstance(parameter.envvar, str)}
+    return variable_names
 
 
-def _extras() -> Iterator[Row]:
-    """The optional packages, as genaipa's own metadata lists them."""
+def _check_extras() -> Iterator[Row]:
+    """Check the optional packages, as genaipa's own metadata lists them."""
     import re
     from importlib import metadata
 
     extras: dict[str, list[str]] = {}
     for requirement in metadata.requires("genaipa") or ():
-        found = re.fullmatch(r"([\w.-]+)[^;]*;.*\bextra == [\"']([\w-]+)[\"'].*", requirement)
-        if found and found[2] != "all":
-            extras.setdefault(found[2], []).append(found[1])
+        match = re.fullmatch(r"([\w.-]+)[^;]*;.*\bextra == [\"']([\w-]+)[\"'].*", requirement)
+        if match and match[2] != "all":
+            extras.setdefault(match[2], []).append(match[1])
     for extra, packages in sorted(extras.items()):
-        here, missing = [], []
+        installed, missing = [], []
         for package in packages:
             try:
-                here.append(f"{package} {metadata.version(package)}")
+                installed.append(f"{package} {metadata.version(package)}")
             except metadata.PackageNotFoundError:
                 missing.append(package)
-        shown = ", ".join(here)
-        lacks = f"{', '.join(missing)} not installed" + (f" ({shown} is)" if shown else "")
-        yield _either(extra, not missing, shown, lacks, f"pip install 'genaipa[{extra}]'")
+        installed_text = ", ".join(installed)
+        lacks = f"{', '.join(missing)} not installed" + (f" ({installed_text} is)" if installed_text else "")
+        yield _make_row(extra, not missing, installed_text, lacks, f"pip install 'genaipa[{extra}]'")
 
 
-def _variables(workspace: Workspace) -> dict[str, Provider]:
-    """Providers with their variables, by name; also the servers in the catalog."""
+def _find_providers(workspace: Workspace) -> dict[str, Provider]:
+    """Return name → provider of all with variables, and of the servers in the catalog."""
     from genaipa.systems.catalog import load_catalog
-    from genaipa.systems.provider import find_provider, providers
+    from genaipa.systems.provider import find_provider, list_providers
 
-    found = {one.name: one for one in providers() if one.keys and one.at("") == one}
+    providers = {record.name: record for record in list_providers() if record.keys and record.fill_server("") == record}
     try:
         entries = load_catalog(workspace).values()
     except GenaipaError:  # validate says why
-        return found
+        return providers
     for entry in entries:
         provider = find_provider(entry.system)
-        if provider is not None and (here := provider.at(entry.system)) != provider:
-            found[provider.family(entry.system).rstrip("/")] = here
-    return found
+        if provider is not None and (server := provider.fill_server(entry.system)) != provider:
+            providers[provider.name_prefix(entry.system).rstrip("/")] = server
+    return providers
 
 
-def _keys(workspace: Workspace) -> Iterator[Row]:
-    """Keys that are set, by their variables' names."""
+def _check_keys(workspace: Workspace) -> Iterator[Row]:
+    """Check the keys that are set, by their variables' names."""
     from genaipa.systems.endpoint import needs_key, read_key, read_variable
 
-    for name, provider in _variables(workspace).items():
+    for name, provider in _find_providers(workspace).items():
         present = [key for key in provider.keys if read_variable(key)]
         names = " or ".join(provider.keys)
         if present:
@@ -236,19 +245,19 @@ def _keys(workspace: Workspace) -> Iterator[Row]:
             yield name, "off", f"no {names}, which is {whose}", ""
 
 
-def _servers(workspace: Workspace) -> Iterator[Row]:
-    """Servers named by variables. No key is sent."""
+def _check_servers(workspace: Workspace) -> Iterator[Row]:
+    """Check the servers that variables name. No key is sent."""
     from genaipa.systems.endpoint import read_variable
 
-    known = _variables(workspace).items()
-    addresses = {one.address: address for _, one in known if (address := read_variable(one.address))}
-    yield from (_server(variable, address) for variable, address in addresses.items())
+    providers = _find_providers(workspace).items()
+    addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
+    yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
         yield "addresses", "off", "no variable names a server; the providers' own are used", ""
-    yield from _proxies()
+    yield from _check_proxies()
     for launcher in launchers().values():
         yield from launcher.check()
-    for name, provider in known:
+    for name, provider in providers:
         try:
             program = provider.program() if provider.program else None
         except UsageError as error:
@@ -258,15 +267,15 @@ def _servers(workspace: Workspace) -> Iterator[Row]:
                 yield name, "ok", f"{program} can start one here", ""
 
 
-def _proxies() -> Iterator[Row]:
-    """Proxies named by variables: whether anything listens there."""
+def _check_proxies() -> Iterator[Row]:
+    """Check whether anything listens at the proxies that variables name."""
     import socket
     import urllib.parse
 
-    from genaipa.systems.endpoint import proxy_of
+    from genaipa.systems.endpoint import find_proxy
 
-    found = {proxy_of(f"{scheme}://example.org") for scheme in ("https", "http")}
-    for variable, proxy in sorted(pair for pair in found if pair):
+    proxies = {find_proxy(f"{scheme}://example.org") for scheme in ("https", "http")}
+    for variable, proxy in sorted(pair for pair in proxies if pair):
         try:
             parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")
             with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_SECONDS):
@@ -276,7 +285,7 @@ def _proxies() -> Iterator[Row]:
             yield variable, "missing", f"nothing answers at {proxy} ({error})", remedy
 
 
-def _server(variable: str, address: str) -> Row:
+def _check_server(variable: str, address: str) -> Row:
     import httpx2
 
     from genaipa.files.certificates import certificate_refused
@@ -286,36 +295,36 @@ def _server(variable: str, address: str) -> Row:
     from genaipa.systems.endpoint import is_loopback
     from genaipa.systems.provider import redact
 
-    shown = redact(address)
+    safe_address = redact(address)
     why = ""
     try:
         with Downloads(by_proxy=not is_loopback(address)) as downloads, contextlib.suppress(TooLargeError):
             downloads.get(address, seconds=_SECONDS, max_bytes=_ENOUGH, follows=False)
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, UsageError) as error:
-        host = split_url(shown).hostname or ""
+        host = split_url(safe_address).hostname or ""
         why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__
-    problem = f"nothing answers at {shown} ({why})"
-    return _either(variable, not why, f"{shown} answers", problem, "start the server, or mend the address")
+    problem = f"nothing answers at {safe_address} ({why})"
+    return _make_row(variable, not why, f"{safe_address} answers", problem, "start the server, or mend the address")
 
 
-def _data(workspace: Workspace) -> Iterator[Row]:
-    """Folders of data, and pulled data sets."""
+def _check_data(workspace: Workspace) -> Iterator[Row]:
+    """Check the folders of data, and pulled data sets."""
     from rich.filesize import decimal
 
     from genaipa.datasets.base import load_datasets
     from genaipa.systems.published import is_recorded
-    from genaipa.workspace import SUFFIXES, Workspace, cache
+    from genaipa.workspace import SUFFIXES, Workspace, cache_folder
 
-    own = dict(workspace.layers).get("workspace")
-    none = f"none; runs go to {workspace.runs}" if own is None else ""
-    yield _either("workspace", own, str(own), none, "for data of your own: genaipa init DIR", "off")
+    own_folder = dict(workspace.layers).get("workspace")
+    none = f"none; runs go to {workspace.runs}" if own_folder is None else ""
+    yield _make_row("workspace", own_folder, str(own_folder), none, "for data of your own: genaipa init DIR", "off")
     for layer, folder in workspace.layers:
         alone = Workspace(home=folder, layers=((layer, folder),))
         counts = {kind: len(alone.names(kind)) for kind in SUFFIXES}
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
-        yield _either(f"  {layer}", held, held, "nothing", "", "off")
-    size = sum(path.stat().st_size for path in cache().rglob("*") if path.is_file())
-    yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
+        yield _make_row(f"  {layer}", held, held, "nothing", "", "off")
+    size = sum(path.stat().st_size for path in cache_folder().rglob("*") if path.is_file())
+    yield "cache", "ok", f"{cache_folder()}, {decimal(size)}", ""
     for dataset in load_datasets():
         remedy = f"genaipa get {dataset.name}"
         if getattr(dataset, "is_joined", False):
@@ -323,20 +332,20 @@ def _data(workspace: Workspace) -> Iterator[Row]:
         if not dataset.documents:
             # Nothing lacks without it but what nobody may want to ask.
             state = getattr(dataset, "state", "pulled")
-            yield _either(dataset.title, dataset.available(), state, f"not pulled; to ask it: {remedy}", "", "off")
+            yield _make_row(dataset.title, dataset.available(), state, f"not pulled; to ask it: {remedy}", "", "off")
             continue
-        yield _either(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
+        yield _make_row(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
         recorded = [name for name in dataset.systems if is_recorded(name)]
         if dataset.systems:
             lacks = "not all of their answers are here"
             if recorded:
                 lacks += f"; {', '.join(recorded)} alone, for the source that was pulled from lacks the others"
                 remedy += " --from DIR|URL, one that has them"
-            yield _either("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
+            yield _make_row("  its systems", len(recorded) == len(dataset.systems), ", ".join(recorded), lacks, remedy)
 
 
-def _machine(workspace: Workspace) -> Iterator[Row]:
-    """Token counts, the terminal, room for runs."""
+def _check_machine(workspace: Workspace) -> Iterator[Row]:
+    """Check token counts, the terminal and the room for runs."""
     import importlib
 
     from genaipa.runs.selection import run_folders
@@ -349,29 +358,29 @@ def _machine(workspace: Workspace) -> Iterator[Row]:
     except ImportError:
         remedy = f"pip install 'genaipa[openai]', and {remedy}"
     lacks = "OpenAI's vocabulary is not here; tokens are estimated without it"
-    yield _either("token counts", counter, f"{counter.label if counter else ''} is here", lacks, remedy)
+    yield _make_row("token counts", counter, f"{counter.label if counter else ''} is here", lacks, remedy)
     encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
     width = shutil.get_terminal_size().columns
     kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
     fits = encoding in ("utf-8", "utf8")
-    yield _either("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
-    yield _room(workspace.runs)
+    yield _make_row("output", fits, f"{kind}, UTF-8", f"{kind}, {encoding or 'no encoding'}", "set PYTHONUTF8=1")
+    yield _check_disk_space(workspace.runs)
     if writers := [writer for folder in run_folders(workspace) if (writer := folder.earlier_writer)]:
         lacking = f"{number(len(writers), 'run')} in an earlier format can't be read here"
         yield (
             "runs",
             "missing",
-            f"{lacking}, but by {listed([*dict.fromkeys(writers)])}",
+            f"{lacking}, but by {join_names([*dict.fromkeys(writers)])}",
             "read them with that version, or ask again in new runs",
         )
 
 
-def _room(runs: Path) -> Row:
+def _check_disk_space(runs: Path) -> Row:
     from rich.filesize import decimal
 
     folder = next(parent for parent in (runs, *runs.parents) if parent.is_dir())
     if not os.access(folder, os.W_OK):
         return "runs", "missing", f"{folder} can't be written to", "name another folder with --workspace"
     free = shutil.disk_usage(folder).free
-    found = f"{runs}, {decimal(free)} free"
-    return _either("runs", free >= _LITTLE_ROOM, found, found, "make room before a large study")
+    detail = f"{runs}, {decimal(free)} free"
+    return _make_row("runs", free >= _LITTLE_ROOM, detail, detail, "make room before a large study")

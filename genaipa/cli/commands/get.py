@@ -41,16 +41,16 @@ def get(
     if runs:
         import_study(dataset, source, offline=offline, json=json)
     else:
-        _pull(dataset, source, offline=offline, json=json)
+        _pull_dataset(dataset, source, offline=offline, json=json)
 
 
-def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool) -> None:
+def _pull_dataset(dataset: str | None, source: str | None, *, offline: bool, json: bool) -> None:
     from genaipa.policies.document import document_names
 
-    known = named_dataset(dataset)
-    result = pull_shown(known, origin=source, offline=offline)
+    data_set = find_named_dataset(dataset)
+    result = pull_with_progress(data_set, origin=source, offline=offline)
     pulled = [name for name, (layer, _) in document_names(current_workspace()).items() if layer == "pulled"]
-    documents = pulled if known.documents else []
+    documents = pulled if data_set.documents else []
     if json:
         print_json(
             {
@@ -60,7 +60,7 @@ def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool)
                 "kept": result.kept,
                 "absent": result.absent,
                 "documents": documents,
-                "terms": known.terms,
+                "terms": data_set.terms,
                 "notes": result.notes,
             }
         )
@@ -71,52 +71,54 @@ def _pull(dataset: str | None, source: str | None, *, offline: bool, json: bool)
         say(f"nothing was fetched from {source}: all its files were here already")
     lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
     fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
-    show(f"{known.title}: {fetched}, all as published.{lacking}")
-    if not known.documents:
-        show(f"Terms: {known.terms} ({result.folder}).")
-        if step := getattr(known, "next_step", None):
+    show(f"{data_set.title}: {fetched}, all as published.{lacking}")
+    if not data_set.documents:
+        show(f"Terms: {data_set.terms} ({result.folder}).")
+        if step := getattr(data_set, "next_step", None):
             show(f"Next: {step(current_workspace())}")
         return
-    show(f"{known.terms} ({result.folder}).")
+    show(f"{data_set.terms} ({result.folder}).")
     show(f"Documents: {', '.join(documents)}")
-    show(f"Next: genaipa run --system extractive --policy {known.documents[0]}")
-    if known.systems:
-        show(f"The published study as runs and scores: genaipa get {known.name} --runs")
+    show(f"Next: genaipa run --system extractive --policy {data_set.documents[0]}")
+    if data_set.systems:
+        show(f"The published study as runs and scores: genaipa get {data_set.name} --runs")
 
 
-def pull_shown(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
+def pull_with_progress(dataset: Dataset, *, origin: str | None = None, offline: bool = False) -> Pulled:
     """Pull a data set, with its progress on stderr."""
-    from genaipa.cli.terminal.progress import files_fetched
+    from genaipa.cli.terminal.progress import show_pull
 
-    with files_fetched(dataset.title) as shown:
-        return dataset.pull(origin=origin, offline=offline, progress=shown)
+    with show_pull(dataset.title) as report_files:
+        return dataset.pull(origin=origin, offline=offline, progress=report_files)
 
 
 def import_study(dataset: str | None, source: str | None, *, offline: bool = False, json: bool) -> None:
     """Import a published study as runs and scores, and print what came; a `source` is fetched from before."""
-    known = named_dataset(dataset, runs=True)
+    data_set = find_named_dataset(dataset, runs=True)
     if source is not None:
-        result = pull_shown(known, origin=source, offline=offline)
-        say(f"{known.title}: {number(result.fetched, 'file')} fetched, {result.kept} already here, all as published.")
-    done = known.import_study(current_workspace())
+        result = pull_with_progress(data_set, origin=source, offline=offline)
+        say(
+            f"{data_set.title}: {number(result.fetched, 'file')} fetched, {result.kept} already here, all as published."
+        )
+    done = data_set.import_study(current_workspace())
     if json:
-        print_json(_facts(done))
+        print_json(_import_facts(done))
     else:
         _print(done)
 
 
-def named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
-    """The data set that a command names; a UsageError that lists them where none is named."""
+def find_named_dataset(name: str | None, *, runs: bool = False) -> Dataset:
+    """Find the data set that a command names; a UsageError that lists them where none is named."""
     from genaipa.datasets.base import dataset_names, find_dataset
 
     if name is None:
-        known = [one for one in dataset_names() if not runs or find_dataset(one).systems]
-        commands = [f"genaipa get {one}{' --runs' if runs else ''}" for one in known]
-        raise UsageError(f"which data set to get is not said: {' or '.join(commands)}.")
+        names = [candidate for candidate in dataset_names() if not runs or find_dataset(candidate).systems]
+        commands = [f"genaipa get {candidate}{' --runs' if runs else ''}" for candidate in names]
+        raise UsageError(f"name the data set to get: {' or '.join(commands)}.")
     return find_dataset(name)
 
 
-def _facts(done: Imported) -> dict[str, object]:
+def _import_facts(done: Imported) -> dict[str, object]:
     return {
         "systems": {
             system: {"runs": done.runs[system], "answers": done.answers[system], "scores": done.scores[system]}

@@ -65,12 +65,13 @@ def init(
     for file in _make(folder):
         lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
         say(f"{folder / file} was here already and stays as it is{lines}")
-    here = folder.resolve() == Path.cwd().resolve()
-    what = "This folder" if here else str(folder)
+    is_current_folder = folder.resolve() == Path.cwd().resolve()
+    label = "This folder" if is_current_folder else str(folder)
     show(
-        f"{what} is a workspace now. {'Add' if here else 'Go there, and add'} a privacy policy (a file or an address):"
+        f"{label} is a workspace now. {'Add' if is_current_folder else 'Go there, and add'} a privacy policy "
+        "(a file or an address):"
     )
-    if not here:
+    if not is_current_folder:
         show(f"    cd {shlex.quote(str(folder))}")
     show("    genaipa policies add https://example.com/privacy --name example --company Example")
 
@@ -80,7 +81,7 @@ def _make(folder: Path) -> list[str]:
     import json
 
     from genaipa.scoring.rubric import GUIDELINES, STARTER
-    from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_no_folder
 
     name = folder.resolve().name
     if not name.isprintable():
@@ -95,17 +96,17 @@ def _make(folder: Path) -> list[str]:
     }
     places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
-        for place in places:
-            if problem := no_folder(place):
-                raise UsageError(f"{place} {problem}")
+        for path in places:
+            if problem := explain_no_folder(path):
+                raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
             raise UsageError(f"{folder} is a workspace already; name a new folder.")
-        for place in places:
-            place.mkdir(parents=True, exist_ok=True)
-        kept = [file for file in files if (folder / file).exists()]
+        for path in places:
+            path.mkdir(parents=True, exist_ok=True)
+        existing = [file for file in files if (folder / file).exists()]
         for file, text in files.items():
-            if file not in kept:
+            if file not in existing:
                 (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{error.filename or folder} can't be made ({error.strerror}); name another folder.") from None
-    return kept
+    return existing

@@ -13,9 +13,9 @@ import typer
 
 from genaipa.cli.commands import run_options as options
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, follow, print_json, say, show, width, write_flags
-from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.cli.terminal.console import explain, print_json, say, show, suggest_next, width, write_flags
+from genaipa.cli.terminal.options import SELDOM, JsonOption, OfflineOption, current_workspace, option, split_names
+from genaipa.cli.terminal.selection import RunsArgument, add_filters
 from genaipa.errors import command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
@@ -51,7 +51,7 @@ _OwnFamily = Annotated[
 ]
 
 
-@filtered
+@add_filters
 def judge(
     run: RunsArgument = None,
     judge: _Judge = None,
@@ -76,29 +76,29 @@ def judge(
 
     Each answer is judged once by each judge and pass. The same command again asks only the missing verdicts.
     """
-    from genaipa.cli.commands.run import batching
+    from genaipa.cli.commands.run import choose_batching
     from genaipa.cli.terminal.progress import TerminalObserver
     from genaipa.execution import judging
     from genaipa.execution.limits import RunLimits
     from genaipa.judging.plan import JudgeRequest
 
-    here, observer = current_workspace(), TerminalObserver(yes=yes)
-    request = JudgeRequest(several(run), several(judge), passes, evidence, own_family, only, max_tokens)
-    with judging.alone(here):
-        judges = judging.prepare_judges(here, request, observer, offline=offline)
+    workspace, observer = current_workspace(), TerminalObserver(yes=yes)
+    request = JudgeRequest(split_names(run), split_names(judge), passes, evidence, own_family, only, max_tokens)
+    with judging.alone(workspace):
+        judges = judging.prepare_judges(workspace, request, observer, offline=offline)
         if judges.had:
             say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} are there already.")
         if not judges.runs:
-            _nothing_to_do(here, judges, json=json)
+            _nothing_to_do(workspace, judges, json=json)
         elif dry_run or estimate:
-            _preview(judges, messages=dry_run, json=json, batch=bool(batch))
+            _print_preview(judges, messages=dry_run, json=json, batch=bool(batch))
         else:
-            how = batching(batch, *judges.runs, no_wait=no_wait)
-            limits = RunLimits(max_connections, max_retries, timeout, max_cost, how)
-            raise typer.Exit(_carry_out(here, judges, limits, observer, json=json))
+            mode = choose_batching(batch, *judges.runs, no_wait=no_wait)
+            limits = RunLimits(max_connections, max_retries, timeout, max_cost, mode)
+            raise typer.Exit(_run_judges(workspace, judges, limits, observer, json=json))
 
 
-def _nothing_to_do(here: Workspace, judges: PreparedJudges, *, json: bool) -> None:
+def _nothing_to_do(workspace: Workspace, judges: PreparedJudges, *, json: bool) -> None:
     if json:
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": []})
     else:
@@ -108,19 +108,19 @@ def _nothing_to_do(here: Workspace, judges: PreparedJudges, *, json: bool) -> No
             if lacking
             else "There is nothing to judge: every answer has its verdict."
         )
-        _print_alone(here, judges.answers)
+        _print_alone(workspace, judges.answers)
 
 
-def _preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
+def _print_preview(judges: PreparedJudges, *, messages: bool, json: bool, batch: bool) -> None:
     from genaipa.cli.commands import run_summary
 
     run_summary.print_preview(*judges.runs, messages=messages, json=json, batch=batch)
 
 
-def _carry_out(
-    here: Workspace, judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool
+def _run_judges(
+    workspace: Workspace, judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver, *, json: bool
 ) -> int:
-    """Ask the judges and print the outcome; the exit code."""
+    """Ask the judges, print the outcome and return the exit code."""
     import asyncio
 
     from genaipa.cli.commands.run import CAPPED, INTERRUPTED, PARTIAL
@@ -128,35 +128,36 @@ def _carry_out(
 
     print_origins(dict.fromkeys(system.name for run in judges.runs for system in run.systems))
     try:
-        done = asyncio.run(_promptly(judges, limits, observer))
+        done = asyncio.run(_ask_promptly(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
         say("interrupted; every verdict that came is kept. Go on with the same command.")
         return INTERRUPTED
-    _print_closing(here, judges, done, json=json)
+    _print_closing(workspace, judges, done, json=json)
     statuses = {outcome.status for _, outcome in done}
     return CAPPED if "capped" in statuses else 0 if statuses == {"complete"} else PARTIAL
 
 
-async def _promptly(
+async def _ask_promptly(
     judges: PreparedJudges, limits: RunLimits, observer: TerminalObserver
 ) -> list[tuple[RunFolder, RunOutcome]]:
-    from genaipa.cli.terminal.process import promptly
+    from genaipa.cli.terminal.process import stop_promptly
     from genaipa.execution.judging import ask_judges
 
-    with promptly():
+    with stop_promptly():
         return await ask_judges(judges, limits, observer)
 
 
 def _print_closing(
-    here: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
+    workspace: Workspace, judges: PreparedJudges, done: list[tuple[RunFolder, RunOutcome]], *, json: bool
 ) -> None:
-    from genaipa.cli.commands.run_summary import about_servers, print_tally, summary
+    from genaipa.cli.commands.run_summary import note_server_settings, print_tally, summarize_run
     from genaipa.execution.judging import changed_models
 
     changed = changed_models(done)
     if json:
         runs: list[dict[str, Any]] = [
-            {**summary(folder, outcome.status, outcome.tally), "stopped": outcome.stopped} for folder, outcome in done
+            {**summarize_run(folder, outcome.status, outcome.tally), "stopped": outcome.stopped}
+            for folder, outcome in done
         ]
         print_json({"wanted": judges.wanted, "had": judges.had, "runs": runs, "several_models": changed})
         return
@@ -164,34 +165,34 @@ def _print_closing(
         print_tally(outcome.tally)
         show(f"Judge's run: {folder.name}")
         for system, reason in outcome.stopped.items():
-            show(f"{system} was asked no more: {write_flags(reason)}")
-        for sentence in about_servers(outcome.tally):
+            show(f"{system} was not asked any more: {write_flags(reason)}")
+        for sentence in note_server_settings(outcome.tally):
             show(sentence)
         if outcome.capped:
             show(f"Stopped by --max-cost: {outcome.capped}.")
     for name, models in changed.items():
         show(f"{name} was served as {', '.join(models)}: these count as {len(models)} judges.")
-    people, better = _print_alone(here, judges.answers)
-    rest = len(judges.runs) - len(done)
+    people, better = _print_alone(workspace, judges.answers)
+    unasked_runs = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
-        also = f", and {number(rest, 'further run')} not begun" if rest else ""
+        also = f", and {number(unasked_runs, 'further run')} not begun" if unasked_runs else ""
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
         show(f"{lack}{also}. Go on with the same command{higher}.")
     elif people:
-        follow("How far it agrees with them: genaipa judges", "Pictures: genaipa report")
+        suggest_next("How far it agrees with them: genaipa judges", "Pictures: genaipa report")
     else:
-        follow("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
+        suggest_next("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
 
 
-def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
+def _print_alone(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, list[str]]:
     """Print a line of each judge's means, by names and never by value, and its heat map where the terminal can.
 
     Return whether people scored some of the same answers, and the command that compares the systems, where one judge
     scored two.
     """
     from genaipa.judging.verdict import summarize_judges
-    from genaipa.systems.provider import short_names
+    from genaipa.systems.provider import shorten_names
 
     explain(
         "A judge alone is no estimate: nobody knows how far it is off before people have scored some of the answers. "
@@ -200,22 +201,22 @@ def _print_alone(here: Workspace, answers: JudgedAnswers) -> tuple[bool, list[st
         "have scored 30 of its answers: genaipa judges.",
         hint="What the numbers mean: --explain",
     )
-    found = summarize_judges(here, answers)
-    names = short_names(sorted({system for one in found for system in one.means}))
-    for one in found:
-        who = "Judge" if len(found) == 1 else f"Judge {one.judge}"
-        means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in one.means.items())
-        if one.scored_by_people:
-            show(f"{who}: {means} (M_all); people scored {one.scored_by_people:,} of the same answers, too")
+    results = summarize_judges(workspace, answers)
+    names = shorten_names(sorted({system for result in results for system in result.means}))
+    for result in results:
+        who = "Judge" if len(results) == 1 else f"Judge {result.judge}"
+        means = ", ".join(f"{names[system]} {mean:.0f}" for system, mean in result.means.items())
+        if result.scored_by_people:
+            show(f"{who}: {means} (M_all); people scored {result.scored_by_people:,} of the same answers, too")
         else:
             show(f"{who} alone, no estimate: {means} (M_all)")
-        for line in heat_map(one.cells, answers.categories, {system: names[system] for system in one.means}):
+        for line in draw_heat_map(result.cells, answers.categories, {system: names[system] for system in result.means}):
             show(line, exact=True)
-    people = any(one.scored_by_people for one in found)
-    match [list(one.means) for one in found]:
+    people = any(result.scored_by_people for result in results)
+    match [list(result.means) for result in results]:
         case [[first, second]]:
             return people, [
-                f"Which is better: {command('genaipa', 'compare', first, second, '--judge', found[0].judge)}"
+                f"Which is better: {command('genaipa', 'compare', first, second, '--judge', results[0].judge)}"
             ]
         case _:
             return people, []
@@ -226,10 +227,10 @@ _NONE = "·"
 _LONGEST_NAME = 24
 
 
-def heat_map(
+def draw_heat_map(
     cells: Mapping[tuple[str, str], float], categories: Mapping[str, str], names: Mapping[str, str]
 ) -> list[str]:
-    """The lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
+    """Draw the lines of a heat map of values from 10 to 100 by system and question; none if it can't be shown.
 
     `categories` (question → category) has the questions in their order, `names` the systems' in that of the lines. A
     pipe, and a terminal that has no such signs, get nothing.
@@ -237,42 +238,51 @@ def heat_map(
     room = width() if sys.stdout.isatty() else None
     if room is None or not cells or not _has_signs():
         return []
-    asked = {question for _, question in cells}
+    asked_questions = {question for _, question in cells}
     groups: dict[str, list[str]] = {}
-    for question in (one for one in (*categories, *sorted(asked - categories.keys())) if one in asked):
+    for question in (
+        candidate
+        for candidate in (*categories, *sorted(asked_questions - categories.keys()))
+        if candidate in asked_questions
+    ):
         groups.setdefault(categories.get(question, ""), []).append(question)
     aside = min(_LONGEST_NAME, max(map(len, names.values())))
     lines: list[str] = []
-    for some in _fitting(groups, room - aside - 3):
-        broad = [max(len(groups[name]), len(name)) for name in some]
-        lines.append(" " * (aside + 3) + " ".join(f"{name:{size}}" for name, size in zip(some, broad, strict=True)))
+    for row_categories in _split_rows(groups, room - aside - 3):
+        broad = [max(len(groups[name]), len(name)) for name in row_categories]
+        lines.append(
+            " " * (aside + 3) + " ".join(f"{name:{size}}" for name, size in zip(row_categories, broad, strict=True))
+        )
         for system, name in names.items():
-            blocks = ("".join(_block(cells.get((system, one))) for one in groups[category]) for category in some)
+            blocks = (
+                "".join(_shade_block(cells.get((system, candidate))) for candidate in groups[category])
+                for category in row_categories
+            )
             row = " ".join(f"{block:{size}}" for block, size in zip(blocks, broad, strict=True))
             lines.append(f" {name[:aside]:{aside}}  {row}".rstrip())
     return [*lines, f" low {_SHADES} high; a column is a question"]
 
 
-def _block(value: float | None) -> str:
+def _shade_block(value: float | None) -> str:
     if value is None:
         return _NONE
     from genaipa.scoring.rubric import M_ALL_RANGE, M_ALL_WIDTH
 
-    place = int((value - M_ALL_RANGE[0]) / M_ALL_WIDTH * len(_SHADES))
-    return _SHADES[max(0, min(place, len(_SHADES) - 1))]
+    index = int((value - M_ALL_RANGE[0]) / M_ALL_WIDTH * len(_SHADES))
+    return _SHADES[max(0, min(index, len(_SHADES) - 1))]
 
 
-def _fitting(groups: Mapping[str, Sequence[str]], room: int) -> Iterator[list[str]]:
-    """The categories in rows of at most that width."""
+def _split_rows(groups: Mapping[str, Sequence[str]], room: int) -> Iterator[list[str]]:
+    """Split the categories into rows of at most that width."""
     row: list[str] = []
-    taken = 0
+    used_width = 0
     for name, questions in groups.items():
         size = max(len(questions), len(name)) + 1
-        if row and taken + size > room:
+        if row and used_width + size > room:
             yield row
-            row, taken = [], 0
+            row, used_width = [], 0
         row.append(name)
-        taken += size
+        used_width += size
     if row:
         yield row
 

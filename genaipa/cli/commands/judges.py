@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from genaipa.cli.terminal.console import caveat, explain, follow, is_explained, print_json, show, table
+from genaipa.cli.terminal.console import caveat, explain, is_explained, print_json, print_table, show, suggest_next
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
@@ -13,9 +13,9 @@ from genaipa.cli.terminal.options import (
     check_new,
     current_workspace,
     option,
-    several,
+    split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
 from genaipa.errors import DataError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
@@ -45,7 +45,7 @@ _WHY = "why blank"
 _LENIENCY = ("answers of", "n", "leniency", "for these documents", "for policies like these", _WHY)
 
 
-@filtered
+@add_filters
 def judges(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -65,12 +65,12 @@ def judges(
     both scored.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
-    here = current_workspace()
-    here.check_output(output)
+    workspace = current_workspace()
+    workspace.check_output(output)
     # Names first: what reports need takes a second to import.
-    sources = select(here, several(run), only)
+    sources = select_sources(workspace, split_names(run), only)
     check_packages()
     from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.judges import JudgesChapter
@@ -78,194 +78,205 @@ def judges(
     from genaipa.reports.part import is_scored_throughout
     from genaipa.reports.render import as_rows
 
-    study = gather_scored(here, sources, excluded=include_excluded, by=by)
-    found = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
-    tables = {one.name: one for one in found.tables}
+    study = gather_scored(workspace, sources, excluded=include_excluded, by=by)
+    chapter = JudgesChapter().make(study, Scope.from_frame(study.table, study.questions.categories))
+    tables = {item.name: item for item in chapter.tables}
     if output is not None and tables:
-        _write(found, output, force=force)
+        _write(chapter, output, force=force)
         show(f"{output}: tables and figures on {number(len(tables['judges'].data), 'judge')}")
         return
     if json:
-        rows = {name: {"title": one.title, "note": one.note, "rows": as_rows(one)} for name, one in tables.items()}
-        print_json({"absent": found.absent, "tables": rows})
+        rows = {name: {"title": item.title, "note": item.note, "rows": as_rows(item)} for name, item in tables.items()}
+        print_json({"absent": chapter.absent, "tables": rows})
     elif tables:
-        _show(tables, by)
+        _print_judges(tables, by)
         _say_next(
             tables["judges"],
-            drawn=bool(study.waves),
-            few=_are_few(study.table),
+            is_drawn=bool(study.waves),
+            is_small=_are_few(study.table),
             throughout=is_scored_throughout(study.table),
         )
     else:
         show(_NONE)
-    for sentence in () if json else (*study.lost, *found.absent, *sorted(set(study.problems))):
+    for sentence in () if json else (*study.lost, *chapter.absent, *sorted(set(study.problems))):
         caveat(sentence)
 
 
-def _show(tables: dict[str, Table], by: str) -> None:
+def _print_judges(tables: dict[str, Table], by: str) -> None:
     """Print a sentence on each judge, then its agreement, in groups too if `by` one; the rest is for --explain."""
     names = ("judges", "judges-agreement", "judges-agreement-apart", "judges-leniency")
-    found, agreed, apart, lenient = map(tables.get, names)
-    assert found is not None
-    for row in found.data.to_dict("records"):
-        short = agreed is not None and lenient is not None and _in_short(row["judge"], agreed, lenient)
+    summary, agreed, apart, lenient = map(tables.get, names)
+    assert summary is not None
+    for row in summary.data.to_dict("records"):
+        short = agreed is not None and lenient is not None and _summarize_judge(row["judge"], agreed, lenient)
         show(f"{row['judge']}: {short or row['finding']}")
         judged = f"{number(row['passes'], 'pass', 'passes')}, {number(row['judged'], 'answer')} judged"
         explain(f"{row['judge']} ({judged}, {row['answers']:,} of them scored by people). {row['finding']}")
-    explain(found.note, hint="What the numbers mean: --explain")
+    explain(summary.note, hint="What the numbers mean: --explain")
     if agreed is not None and lenient is not None:
         show("Agreement with people, and of people with each other: Krippendorff's alpha, and Gwet's AC2 with people")
-        _print(_AGREEMENT, list(_agreements(agreed)))
+        _print(_AGREEMENT, list(_agreement_rows(agreed)))
         if apart is not None and (by or is_explained()):
             show(apart.title if is_explained() else f"By {by}")
-            lines = list(_apart(apart, "" if is_explained() else by))
+            lines = list(_group_rows(apart, "" if is_explained() else by))
             _print(("answers of", "n", "alpha", "AC2", "commonest value"), lines)
         if is_explained():
             show(f"{lenient.title}: M_all minus people's, on a scale from 10 to 100")
-            _print(_LENIENCY, list(_leniencies(lenient)))
-        explain(agreed.note, _too_few(lenient), lenient.note)
+            _print(_LENIENCY, list(_leniency_rows(lenient)))
+        explain(agreed.note, _describe_small_groups(lenient), lenient.note)
         explain("The other tables, and figures: genaipa judges -o FOLDER, or --json.")
 
 
-def _in_short(judge: str, agreed: Table, lenient: Table) -> str:
-    """A judge in a sentence: its agreement on M_all, on its weakest metric, and its leniency; empty without any."""
+def _summarize_judge(judge: str, agreed: Table, lenient: Table) -> str:
+    """Describe a judge in a sentence: agreement on M_all and on its weakest metric, leniency; empty without any."""
     from genaipa.reports.judged.quality import PEOPLE
 
     rows = agreed.data[(agreed.data["judge"] == judge) & (agreed.data["with"] == PEOPLE)].dropna(subset=["alpha"])
     of = {row["measure"]: row for row in rows.to_dict("records")}
     if not (whole := of.pop("M_all", None)):
         return ""
-    said = f"agrees with people at alpha {agreed.format_cell('alpha', whole['alpha'])} on M_all"
+    text = f"agrees with people at alpha {agreed.format_cell('alpha', whole['alpha'])} on M_all"
     if of:
-        least = min(of.values(), key=lambda row: row["alpha"])
-        said += f", weakest on {least['measure']} ({agreed.format_cell('alpha', least['alpha'])})"
+        weakest = min(of.values(), key=lambda row: row["alpha"])
+        text += f", weakest on {weakest['measure']} ({agreed.format_cell('alpha', weakest['alpha'])})"
     data = lenient.data
     all_ = data[(data["judge"] == judge) & (data["measure"] == "M_all") & (data["group"] == "")]
     for row in all_.dropna(subset=["mean"]).to_dict("records")[:1]:
-        said += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
-    return f"{said}; {number(whole['answers'], 'answer')}."
+        text += f"; {abs(row['mean']):.1f} points {'more lenient' if row['mean'] > 0 else 'stricter'}"
+    return f"{text}; {number(whole['answers'], 'answer')}."
 
 
 def _are_few(frame: pd.DataFrame) -> bool:
-    """Whether no system has enough answers in an experiment for people to score only a part of them."""
+    """Tell whether no system has enough answers in an experiment for people to score only a part of them."""
     from genaipa.scoring.waves import SIZE
 
     answers = frame[frame["answer"] != ""].drop_duplicates(["system", "experiment", "answer"])
     return bool(answers.groupby(["system", "experiment"], observed=True).size().max() <= SIZE)
 
 
-def _say_next(found: Table, *, drawn: bool, few: bool, throughout: bool) -> None:
+def _say_next(summary: Table, *, is_drawn: bool, is_small: bool, throughout: bool) -> None:
     """Print the next step: more scores by people, all of them of few answers, or averages that rest on both.
 
     Where people scored `throughout`, nothing is left to score.
     """
     from genaipa.reports.judged.verdicts import LEAST
 
-    draw = "" if drawn or few else "genaipa sample, then "
-    below = bool((found.data["answers"] < LEAST).any())
+    draw = "" if is_drawn or is_small else "genaipa sample, then "
+    below = bool((summary.data["answers"] < LEAST).any())
     if below:
         caveat(f"A judge counts from {LEAST} answers that people scored, too.")
     if throughout:
         caveat("People scored all of the answers; no estimate is needed.")
-        follow("Next: genaipa report")
+        suggest_next("Next: genaipa report")
     elif below:
-        follow(f"Next: {draw}genaipa score")
-    elif few:
+        suggest_next(f"Next: {draw}genaipa score")
+    elif is_small:
         caveat("With so few answers, score them all; no estimate is needed.")
-        follow("Next: genaipa score")
+        suggest_next("Next: genaipa score")
     else:
-        follow("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
+        suggest_next("Averages from people and judges: genaipa report", f"Next: {draw}genaipa score" if draw else "")
 
 
 def _print(headers: Sequence[str], lines: list[list[str] | str]) -> None:
     """Print a table without its empty columns."""
     cells = [line for line in lines if isinstance(line, list)]
-    kept = [place for place in range(len(headers)) if any(line[place] for line in cells)]
-    rows = [line if isinstance(line, str) else [line[place] for place in kept] for line in lines]
-    right = [place for place, column in enumerate(kept) if column and headers[column] != _WHY]
-    table([headers[place] for place in kept], rows, right=right)
+    columns = [index for index in range(len(headers)) if any(line[index] for line in cells)]
+    rows = [line if isinstance(line, str) else [line[index] for index in columns] for line in lines]
+    right = [index for index, column in enumerate(columns) if column and headers[column] != _WHY]
+    print_table([headers[index] for index in columns], rows, right=right)
 
 
-def _agreements(found: Table) -> Iterator[list[str] | str]:
-    """A line for each measure under each judge: with people, people's own, with itself, with other judges."""
+def _agreement_rows(agreements: Table) -> Iterator[list[str] | str]:
+    """Yield a line for each measure under each judge: with people, people's own, with itself, with other judges."""
     from genaipa.reports.judged.quality import EACH_OTHER, ITSELF, OTHERS, PEOPLE
 
-    cells = {(row["judge"], row["measure"], row["with"]): row for row in found.data.to_dict("records")}
-    for judge in dict.fromkeys(found.data["judge"]):
+    cells = {(row["judge"], row["measure"], row["with"]): row for row in agreements.data.to_dict("records")}
+    for judge in dict.fromkeys(agreements.data["judge"]):
         if judge == PEOPLE:
             continue
         yield judge
-        for measure in dict.fromkeys(found.data["measure"]):
-            own = cells[judge, measure, PEOPLE]
+        for measure in dict.fromkeys(agreements.data["measure"]):
+            with_people = cells[judge, measure, PEOPLE]
             places = ((judge, PEOPLE), (PEOPLE, EACH_OTHER), (judge, ITSELF), (judge, OTHERS))
-            alphas = (_interval(found, cells.get((who, measure, whom), {}), "alpha") for who, whom in places)
-            ac2 = found.format_cell("ac2", own["ac2"])
-            yield [measure, f"{own['answers']:,}", *alphas, ac2, _interval(found, own, "r", "r_low", "r_high")]
+            alphas = (
+                _format_interval(agreements, cells.get((who, measure, whom), {}), "alpha") for who, whom in places
+            )
+            ac2 = agreements.format_cell("ac2", with_people["ac2"])
+            yield [
+                measure,
+                f"{with_people['answers']:,}",
+                *alphas,
+                ac2,
+                _format_interval(agreements, with_people, "r", "r_low", "r_high"),
+            ]
 
 
-def _apart(found: Table, by: str) -> Iterator[list[str] | str]:
-    """A line for each group of answers `by` a column, else all, under each judge: its agreement on M_all."""
-    of = found.data[(found.data["by"] == by) | (not by)]
+def _group_rows(agreements: Table, by: str) -> Iterator[list[str] | str]:
+    """Yield a line for each group of answers `by` a column, else all, under each judge: its agreement on M_all."""
+    of = agreements.data[(agreements.data["by"] == by) | (not by)]
     for judge, rows in of[of["measure"] == "M_all"].groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
-            alpha = _interval(found, row, "alpha")
-            measures = (found.format_cell(name, row[name]) for name in ("ac2", "commonest"))
+            alpha = _format_interval(agreements, row, "alpha")
+            measures = (agreements.format_cell(name, row[name]) for name in ("ac2", "commonest"))
             yield [f"{row['by']}: {row['group']}", f"{row['answers']:,}", alpha, *measures]
 
 
-def _leniencies(found: Table) -> Iterator[list[str] | str]:
-    """A line for each group of answers under each judge, of M_all; groups of too few answers are left out."""
-    data = found.data[(found.data["measure"] == "M_all") & found.data["mean"].notna()]
+def _leniency_rows(leniencies: Table) -> Iterator[list[str] | str]:
+    """Yield a line for each group of answers under each judge, of M_all; groups of too few answers are left out."""
+    data = leniencies.data[(leniencies.data["measure"] == "M_all") & leniencies.data["mean"].notna()]
     for judge, rows in data.groupby("judge", sort=False):
         yield str(judge)
         for row in rows.to_dict("records"):
-            blank = "" if found.format_cell("low", row["low"]) else row["reason"]
-            ends = (_ends(found, row, low, high) for low, high in (("low", "high"), ("policies_low", "policies_high")))
-            yield [_group(row), f"{row['answers']:,}", found.format_cell("mean", row["mean"]), *ends, blank]
+            blank = "" if leniencies.format_cell("low", row["low"]) else row["reason"]
+            ends = (
+                _format_ends(leniencies, row, low, high)
+                for low, high in (("low", "high"), ("policies_low", "policies_high"))
+            )
+            yield [_group_label(row), f"{row['answers']:,}", leniencies.format_cell("mean", row["mean"]), *ends, blank]
 
 
-def _group(row: dict[Any, Any]) -> str:
-    own = " (own family)" if row["family"] else ""
-    return f"{row['by']}: {row['group']}{own}" if row["group"] else "all answers"
+def _group_label(row: dict[Any, Any]) -> str:
+    suffix = " (own family)" if row["family"] else ""
+    return f"{row['by']}: {row['group']}{suffix}" if row["group"] else "all answers"
 
 
-def _too_few(found: Table) -> str:
-    """A sentence on the groups that are left out, with the answers that they have."""
-    rows = found.data[found.data["mean"].isna()].to_dict("records")
-    named = dict.fromkeys(f"{_group(row)} ({row['answers']})" for row in rows)
+def _describe_small_groups(leniencies: Table) -> str:
+    """Name the groups that are left out, with their numbers of answers."""
+    rows = leniencies.data[leniencies.data["mean"].isna()].to_dict("records")
+    named = dict.fromkeys(f"{_group_label(row)} ({row['answers']})" for row in rows)
     return f"Not meaningful, because fewer than 30 answers were scored by both: {', '.join(named)}." if named else ""
 
 
-def _interval(found: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high") -> str:
-    """A value with its interval; in place of one that is absent, why."""
+def _format_interval(source: Table, row: dict[Any, Any], column: str, low: str = "low", high: str = "high") -> str:
+    """Format a value with its interval; say why where it is absent."""
     from genaipa.reports.judged.verdicts import not_meaningful
 
     if not row:
         return ""
-    value, ends = found.format_cell(column, row[column]), _ends(found, row, low, high)
+    value, ends = source.format_cell(column, row[column]), _format_ends(source, row, low, high)
     if value or column == "r":
         return f"{value} ({ends})" if ends else f"{value} (too few to tell)" if column == "alpha" else value
     return f"n={row['answers']}: too few" if not_meaningful(row["answers"]) else "not defined"
 
 
-def _ends(found: Table, row: dict[Any, Any], low: str, high: str) -> str:
-    written = found.format_cell(low, row[low])
-    return f"{written} to {found.format_cell(high, row[high])}" if written else ""
+def _format_ends(source: Table, row: dict[Any, Any], low: str, high: str) -> str:
+    written = source.format_cell(low, row[low])
+    return f"{written} to {source.format_cell(high, row[high])}" if written else ""
 
 
-def _write(found: Chapter, output: Path, *, force: bool) -> None:
-    """A folder with every form of the tables and figures."""
+def _write(chapter: Chapter, output: Path, *, force: bool) -> None:
+    """Write every form of the tables and figures into a folder."""
     from genaipa.reports.figures.figure import save
     from genaipa.reports.writing import write_table
 
-    for name in (*(one.name for one in found.tables), *(one.name for one in found.figures)):
+    for name in (*(item.name for item in chapter.tables), *(item.name for item in chapter.figures)):
         check_new(output / f"{name}.csv", force=force)
     try:
         output.mkdir(parents=True, exist_ok=True)
-        for each in found.tables:
-            write_table(each, output)
-        for figure in found.figures:
+        for part in chapter.tables:
+            write_table(part, output)
+        for figure in chapter.figures:
             save(figure, output)
     except OSError as error:
         raise DataError(output, f"can't be written ({error.strerror}).") from None

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from genaipa.cli.terminal.console import caveats, explain, follow, print_json, show, show_table
+from genaipa.cli.terminal.console import caveats, explain, print_json, show, show_table, suggest_next
 from genaipa.cli.terminal.options import (
     ExcludedOption,
     ForceOption,
     JsonOption,
     check_new,
     current_workspace,
+    open_output,
     option,
-    several,
-    written,
+    split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, check_names, filtered
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters, check_names
 from genaipa.errors import UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-@filtered
+@add_filters
 def leaderboard(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -53,81 +53,84 @@ def leaderboard(
         _check_form(output)
         check_new(output, force=force)
 
-    here = current_workspace()
-    check_names(here, *several(run))
-    study, results = _gather(here, several(run), only, by, excluded=include_excluded)
+    workspace = current_workspace()
+    check_names(workspace, *split_names(run))
+    study, results = _gather_results(workspace, split_names(run), only, by, excluded=include_excluded)
     from genaipa.reports import render
     from genaipa.reports.chapters.groups import group_quality_table
     from genaipa.reports.chapters.overall import leaderboard_table, note_unlike_systems
     from genaipa.reports.notable import is_unscored, notable_sentences
     from genaipa.reports.part import note_thin_experiments
 
-    problems = sorted({*study.problems, *(problem for one in results for problem in one.problems)})
+    problems = sorted({*study.problems, *(problem for item in results for problem in item.problems)})
     table = leaderboard_table(study.table)
-    own = {one.name: made for one in results if (made := one.leaderboard(study))}
+    rule_rankings = {item.name: ranking for item in results if (ranking := item.leaderboard(study))}
     grouped = (group_quality_table(study.table, study.groups) or None) if study.groups else None
     apart = [note_unlike_systems(study.table)] if table and len(table.data) > 1 else []
-    told = [*filter(None, apart), *notable_sentences(study, results), *problems]
+    sentences = [*filter(None, apart), *notable_sentences(study, results), *problems]
     if run:
-        told.insert(0, f"Filtered by: {', '.join(several(run))}.")
+        sentences.insert(0, f"Filtered by: {', '.join(split_names(run))}.")
     if json:
-        facts = {"title": table.title, "note": table.note, "notable": told, "rows": render.as_rows(table)}
+        facts = {"title": table.title, "note": table.note, "notable": sentences, "rows": render.as_rows(table)}
         ranked = {
-            name: {"title": one.title, "note": one.note, "rows": render.as_rows(one)} for name, one in own.items()
+            name: {"title": item.title, "note": item.note, "rows": render.as_rows(item)}
+            for name, item in rule_rankings.items()
         }
         groups = {"title": grouped.title, "note": grouped.note, "rows": render.as_rows(grouped)} if grouped else {}
         print_json(facts | ranked | ({"groups": groups} if groups else {}))
         return
-    shown = [one for one in (table, grouped, *own.values()) if one]
-    if not shown and output is None and is_unscored(study.table):
+    tables = [item for item in (table, grouped, *rule_rankings.values()) if item]
+    if not tables and output is None and is_unscored(study.table):
         show("No ranking yet: nobody has scored an answer.")
         caveats(problems)
-        explain(*told)
-        follow(f"Next: {command('genaipa', 'score', *several(run))}")
+        explain(*sentences)
+        suggest_next(f"Next: {command('genaipa', 'score', *split_names(run))}")
         return
     if output is not None:
-        _write(grouped or (shown[0] if shown else table), output, force=force)
+        _write(grouped or (tables[0] if tables else table), output, force=force)
     else:
         nothing = "No run here has answers to rank."
-        _show(shown, "" if table else note_thin_experiments(study.table) or ("" if shown or not results else nothing))
-    caveats([*note_too_few_documents(table), *told])
+        _print_tables(
+            tables, "" if table else note_thin_experiments(study.table) or ("" if tables or not results else nothing)
+        )
+    caveats([*note_too_few_documents(table), *sentences])
     if output is not None:
         show(f"{output}: the leaderboard")
     elif table and len(table.data) > 1:
-        follow(f"Next: {command('genaipa', 'compare', *table.data['system'][:2])}")
+        suggest_next(f"Next: {command('genaipa', 'compare', *table.data['system'][:2])}")
 
 
 def note_too_few_documents(table: Table | None) -> list[str]:
     """Return a sentence where a leaderboard rests on so few documents that it says nothing of others."""
     from genaipa.stats.intervals import LEAST_DOCUMENTS
 
-    most = 0 if table is None or not table else table.data["documents"].fillna(0).max()
-    if not 0 < most < LEAST_DOCUMENTS:
+    documents = 0 if table is None or not table else table.data["documents"].fillna(0).max()
+    if not 0 < documents < LEAST_DOCUMENTS:
         return []
     return [
         "One document says nothing about other policies."
-        if most == 1
-        else f"{number(int(most), 'document')} say nothing about other policies."
+        if documents == 1
+        else f"{number(int(documents), 'document')} say nothing about other policies."
     ]
 
 
-def _show(tables: Sequence[Table], blank: str) -> None:
+def _print_tables(tables: Sequence[Table], blank: str) -> None:
     """Print the tables, after the sentence on what would be in a leaderboard that is blank."""
     if blank:
         show(blank)
-    for one in tables:
-        show_table(one)
+    for table in tables:
+        show_table(table)
 
 
-def _gather(
+def _gather_results(
     workspace: Workspace, names: tuple[str, ...], only: Filters, by: str, *, excluded: bool
 ) -> tuple[Study, list[Results]]:
     """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
     # Names first: what reports need takes a second to import.
-    sources = select(workspace, names, only)
+    sources = select_sources(workspace, names, only)
     check_packages()
     from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.chapter import find_results
@@ -149,5 +152,5 @@ def _check_form(path: Path) -> None:
 def _write(table: Table, path: Path, *, force: bool) -> None:
     from genaipa.reports.render import FORMS
 
-    with written(path, force=force) as file:
+    with open_output(path, force=force) as file:
         file.write(FORMS[path.suffix](table).encode())

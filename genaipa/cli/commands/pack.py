@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
-from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, several
+from genaipa.cli.terminal.options import ExcludedOption, ForceOption, check_new, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
 from genaipa.words import number
@@ -43,28 +43,28 @@ def pack(
     check_packages()
     from genaipa.archive import pack as write_pack
 
-    here, names = current_workspace(), several(run)
-    file = output or Path(f"{name_after(names)}.zip")
+    workspace, names = current_workspace(), split_names(run)
+    file = output or Path(f"{make_pack_name(names)}.zip")
     if file.suffix != ".zip":
-        raise UsageError(f"'{file.name}' does not end in .zip, which a pack is.")
+        raise UsageError(f"'{file.name}' has to end in .zip.")
     check_new(file, force=force)
-    here.check_output(file)
-    sources = select_for_pack(here, names, "pack")
-    packed = write_pack(here, sources, file, excluded=include_excluded, whole=with_texts)
+    workspace.check_output(file)
+    sources = select_for_pack(workspace, names, "pack")
+    packed = write_pack(workspace, sources, file, excluded=include_excluded, whole=with_texts)
     print_packed(file, packed)
     show(f"To open it: {command('genaipa', 'unpack', file.name, 'FOLDER')}")
 
 
-def name_after(runs: Sequence[str]) -> str:
+def make_pack_name(runs: Sequence[str]) -> str:
     """Return a name for what the runs are packed into: that of the first, as a file can have it."""
     return re.sub(r"[^\w.-]+", "-", runs[0] if runs else "study").strip(".-")
 
 
 def select_for_pack(workspace: Workspace, names: Sequence[str], word: str) -> list[Source]:
     """Select the named runs, or say that it is all of them, and with which command it is one."""
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
-    sources = select(workspace, names)
+    sources = select_sources(workspace, names)
     tell_losses(workspace, [source.folder for source in sources])
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa {word} RUN")

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import err, print_json, say, show, show_facts, table
+from genaipa.cli.terminal.console import print_json, print_table, say, show, show_facts, stderr_console
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
-    apply_json_below,
     current_workspace,
+    open_output,
     option,
-    several,
-    written,
+    pass_json_to_subcommands,
+    split_names,
 )
 from genaipa.errors import DataError, UnknownNameError, UsageError, command
 from genaipa.words import number
@@ -52,7 +52,7 @@ def policies(context: typer.Context, json: JsonOption = False) -> None:
     Without a command, they are listed.
     """
     if context.invoked_subcommand is not None:
-        apply_json_below(context, json=json)
+        pass_json_to_subcommands(context, json=json)
         return
 
     _print_list(current_workspace(), json=json)
@@ -69,16 +69,23 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
     from genaipa.policies.document import document_names, load_document
 
     rows = []
-    for name in (here := document_names(workspace)):
+    for name in (documents := document_names(workspace)):
         try:
-            rows.append(_facts(workspace, load_document(name, workspace)))
+            rows.append(_document_facts(workspace, load_document(name, workspace)))
         except DataError as error:
             say(f"left out: {error}")
     missing = {
-        known.name: sorted(set(known.documents) - set(here)) for known in load_datasets() if not known.available()
+        data_set.name: sorted(set(data_set.documents) - set(documents))
+        for data_set in load_datasets()
+        if not data_set.available()
     }
     if json:
-        print_json({"documents": rows, "pullable": sorted({name for more in missing.values() for name in more})})
+        print_json(
+            {
+                "documents": rows,
+                "pullable": sorted({name for missing_names in missing.values() for name in missing_names}),
+            }
+        )
         return
     # As few columns as fit a terminal of 80; `show` has everything.
     cells = [
@@ -92,20 +99,20 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
         )
         for row in rows
     ]
-    table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
+    print_table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
     show("answers: annotated answers, in parentheses the number that say the document is silent.")
     show("written for: their question set; they are used for the same questions of other sets, too.")
     for row in rows:
         if row["unused"]:
             say(f"{row['name']}: {row['unused']}")
-    for dataset, more in missing.items():
-        if more:
-            show(f"More come with 'genaipa get {dataset}': {', '.join(more)}")
+    for dataset, missing_names in missing.items():
+        if missing_names:
+            show(f"More come with 'genaipa get {dataset}': {', '.join(missing_names)}")
     show("One of them: genaipa policies show brindlecart. Your own: genaipa policies add FILE-OR-URL")
 
 
-def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
-    """A row of the list. `answers` and `silent` are None if nobody annotated answers about this text.
+def _document_facts(workspace: Workspace, document: Document) -> dict[str, Any]:
+    """Return a row of the list. `answers` and `silent` are None if nobody annotated answers about this text.
 
     `answers_to` is the question set that they were written for, `answers_to_default` how many of them are for the
     questions that are asked about such a document by default, `answers_digest` the digest of the text that they name,
@@ -115,10 +122,10 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
     from genaipa.questions.annotations import find_annotations, find_question_set, why_unused
     from genaipa.questions.sets import default_set
 
-    found = find_annotations(workspace, document)
-    held = found if found and found.of_this_text else None
-    asked = find_question_set(workspace, default_set(document, workspace))
-    usable = held.usable_answers(asked, document.company) if held and asked else None
+    match = find_annotations(workspace, document)
+    held = match if match and match.of_this_text else None
+    question_set = find_question_set(workspace, default_set(document, workspace))
+    usable = held.usable_answers(question_set, document.company) if held and question_set else None
     return {
         "name": document.name,
         "company": document.company,
@@ -131,7 +138,7 @@ def _facts(workspace: Workspace, document: Document) -> dict[str, Any]:
         "answers_to": held.annotations.questions if held else "",
         "answers_to_default": len(usable.answers) if usable else None,
         "answers_digest": held.annotations.digest if held else "",
-        "unused": why_unused(found.annotations, found.path, found.layer) if found and not held else "",
+        "unused": why_unused(match.annotations, match.path, match.layer) if match and not held else "",
         "from": document.layer,
     }
 
@@ -153,14 +160,14 @@ def show_policy(
 
     if text and section is not None:
         raise UsageError("--text prints the whole text and --section a part of it; name one of them.")
-    here = current_workspace()
-    document = load_named_document(here, name)
+    workspace = current_workspace()
+    document = load_named_document(workspace, name)
     if text and json:
         print_json({"document": document.name, "digest": document.digest, "text": document.text})
     elif text:
         show(document.text.rstrip("\n"), exact=True)
     elif section is None:
-        _print_document(here, document, json=json)
+        _print_document(workspace, document, json=json)
     else:
         _print_section(document, section, json=json)
 
@@ -170,11 +177,11 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
     from genaipa.policies.document import document_names
     from genaipa.questions.sets import default_set
 
-    facts, about = _facts(workspace, document), document.about
+    facts, about = _document_facts(workspace, document), document.about
     outline = [{"number": s.number, "title": s.title, "level": s.level, "label": s.label} for s in document.sections]
     if json:
-        more = {"source": about.source, "date": about.date, "license": about.license, "digest": document.digest}
-        print_json({**facts, **more, "part_sets": about.part_sets, "outline": outline})
+        extra = {"source": about.source, "date": about.date, "license": about.license, "digest": document.digest}
+        print_json({**facts, **extra, "part_sets": about.part_sets, "outline": outline})
         return
     show_facts(
         (
@@ -187,7 +194,7 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             ("license", about.license),
             ("text", about.extraction),
             ("size", f"{facts['words']:,} words, {facts['sections']} sections"),
-            ("answers", _answers(facts, default_set(document, workspace))),
+            ("answers", _describe_answers(facts, default_set(document, workspace))),
             ("parts", ", ".join(f"{name}: {len(starts)}" for name, starts in about.part_sets.items())),
             ("file", str(document_names(workspace)[document.name][1])),
             ("sha256", document.digest),
@@ -204,30 +211,34 @@ def _print_document(workspace: Workspace, document: Document, *, json: bool) -> 
             + command("genaipa", "policies", "show", document.name, "--section", document.sections[-1].label)
         )
     else:
-        show("No sections were recognised in it, so answers can only cite the parts in which it is sent.")
+        show("No sections were found in it, so answers can cite only the parts in which it is sent.")
 
 
-def _answers(facts: dict[str, Any], asked: str) -> str:
-    """The number of annotated answers, and the questions that they answer."""
+def _describe_answers(facts: dict[str, Any], question_set: str) -> str:
+    """Say how many annotated answers there are, and to which questions."""
     if facts["answers"] is None:
         return str(facts["unused"])
     to = facts["answers_to"]
-    said = f"{facts['answers']} annotated ones ({facts['silent']}: the document does not say), written for the set {to}"
-    return said if to == asked else f"{said}; {facts['answers_to_default']} of them are for the set {asked}, too"
+    text = f"{facts['answers']} annotated ones ({facts['silent']}: the document does not say), written for the set {to}"
+    return (
+        text
+        if to == question_set
+        else f"{text}; {facts['answers_to_default']} of them are for the set {question_set}, too"
+    )
 
 
 def _print_section(document: Document, label: str, *, json: bool) -> None:
     from genaipa.policies.sections import resolve_citation
 
-    found = resolve_citation(document.places, label)
-    if found is None:
-        known = [section.number or section.title for section in document.sections]
-        raise UnknownNameError(f"section in {document.name}", label, known)
+    cited = resolve_citation(document.places, label)
+    if cited is None:
+        labels = [section.number or section.title for section in document.sections]
+        raise UnknownNameError(f"section in {document.name}", label, labels)
     # A section ends where the next one begins, and here its subsections belong to it.
-    after = (s.start for s in document.places if s.start > found.start and s.level <= found.level)
-    text = document.text[found.start : next(after, len(document.text))].strip()
+    after = (s.start for s in document.places if s.start > cited.start and s.level <= cited.level)
+    text = document.text[cited.start : next(after, len(document.text))].strip()
     if json:
-        print_json({"document": document.name, "label": found.label, "title": found.title, "text": text})
+        print_json({"document": document.name, "label": cited.label, "title": cited.title, "text": text})
     else:
         show(text, exact=True)
 
@@ -249,7 +260,7 @@ def add(
     """
     from genaipa.policies.adding import add_document
 
-    here, held = current_workspace(), list[str]()
+    workspace, held = current_workspace(), list[str]()
     document = add_document(
         source,
         name=name,
@@ -258,15 +269,15 @@ def add(
         title=title,
         license=license_,
         force=replace,
-        workspace=here,
+        workspace=workspace,
         tell=held.append,
     )
-    facts = _facts(here, document)
+    facts = _document_facts(workspace, document)
     if json:
         print_json({**facts, "held": "; ".join(held)})
         return
-    _print_document(here, document, json=False)
-    if hidden := [layer for layer, _ in here.every("policies")[name] if layer != document.layer]:
+    _print_document(workspace, document, json=False)
+    if hidden := [layer for layer, _ in workspace.every("policies")[name] if layer != document.layer]:
         show(f"It takes the place of the {hidden[0]} document '{name}': another --name keeps both.")
     if facts["answers"] and not facts["answers_digest"]:
         show("Its annotated answers don't say which text they are about: check them, and add its sha256 as 'digest'.")
@@ -295,12 +306,12 @@ def annotate(
     from genaipa.questions.annotations import format_template
     from genaipa.questions.sets import default_set, load_question_set
 
-    here = current_workspace()
-    check_workspace(here)
-    document = load_named_document(here, name) if documents is None else find_document(documents, name)
-    asked = load_question_set(questions or default_set(document, here), here)
-    path = write_annotations(here, name, format_template(document, asked, today()))
-    show(f"{path}: {number(len(asked.questions), 'question')} to answer. {CHECK}")
+    workspace = current_workspace()
+    check_workspace(workspace)
+    document = load_named_document(workspace, name) if documents is None else find_document(documents, name)
+    question_set = load_question_set(questions or default_set(document, workspace), workspace)
+    path = write_annotations(workspace, name, format_template(document, question_set, today()))
+    show(f"{path}: {number(len(question_set.questions), 'question')} to answer. {CHECK}")
 
 
 CHECK = "To check them at any time: genaipa validate"
@@ -350,21 +361,21 @@ def stats(
     if documents is None and by:
         raise UsageError("--by is for a corpus; name one with --documents.")
     if documents is None:
-        _print_documents(several(names), json=json, output=output, force=force)
+        _print_documents(split_names(names), json=json, output=output, force=force)
         return
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
-    from genaipa.policies.corpus import documents_of, examine
+    from genaipa.policies.corpus import examine_corpus, read_documents
     from genaipa.policies.statistics import measure_distributions
 
-    with _counting("checking") as count:
-        corpus = examine(documents, by=by, seen=count)
+    with _show_count("checking") as count:
+        corpus = examine_corpus(documents, by=by, on_row=count)
     for remark in corpus.remarks:
         say(remark)
-    with _counting("measured", corpus.documents) as count:
-        groups = measure_distributions(_counted(documents_of(documents), count), by)
+    with _show_count("measured", corpus.documents) as count:
+        groups = measure_distributions(_count_documents(read_documents(documents), count), by)
     if output is not None:
-        _write_csv(output, [row for group in groups for row in _rows(group, by)], force=force)
+        _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
         show(f"{output}: {number(corpus.documents, 'document')}")
     elif json:
         print_json(_as_json(corpus, groups, by))
@@ -373,22 +384,22 @@ def stats(
 
 
 @contextlib.contextmanager
-def _counting(doing: str, most: int | None = None) -> Iterator[Any]:
+def _show_count(doing: str, total: int | None = None) -> Iterator[Any]:
     """Show on the terminal how many documents were dealt with: the function is called after each."""
-    of = f" of {most:,}" if most is not None else ""
+    of = f" of {total:,}" if total is not None else ""
     done = 0
 
-    def one_more() -> None:
+    def count_one() -> None:
         nonlocal done
         done += 1
         if done % 1000 == 0:
             status.update(f"{doing} {done:,}{of} documents")
 
-    with err().status(f"{doing} …") as status:
-        yield one_more
+    with stderr_console().status(f"{doing} …") as status:
+        yield count_one
 
 
-def _counted(documents: Iterable[Document], count: Any) -> Iterator[Document]:
+def _count_documents(documents: Iterable[Document], count: Any) -> Iterator[Document]:
     for document in documents:
         count()
         yield document
@@ -399,25 +410,25 @@ def _print_documents(names: tuple[str, ...], *, json: bool, output: Path | None,
     from genaipa.policies.document import document_names
     from genaipa.policies.statistics import MEASURES, measure_document
 
-    here = current_workspace()
+    workspace = current_workspace()
     rows: list[dict[str, Any]] = []
-    for name in names or document_names(here):
-        values = zip(MEASURES, measure_document(load_named_document(here, name)), strict=True)
-        rows.append({"name": name} | {measure: _rounded(measure, value) for measure, value in values})
+    for name in names or document_names(workspace):
+        values = zip(MEASURES, measure_document(load_named_document(workspace, name)), strict=True)
+        rows.append({"name": name} | {measure: _round_value(measure, value) for measure, value in values})
     if output is not None:
         _write_csv(output, rows, force=force)
         show(f"{output}: {number(len(rows), 'document')}")
     elif json:
         print_json(rows)
     else:
-        there = [measure for measure in MEASURES if not all(math.isnan(row[measure]) for row in rows)]
-        cells = [(row["name"], *(_shown(measure, row[measure]) for measure in there)) for row in rows]
-        table(("name", *(_HEADERS[measure] for measure in there)), cells, right=range(1, 1 + len(there)))
-        _show_notes(there)
+        measures = [measure for measure in MEASURES if not all(math.isnan(row[measure]) for row in rows)]
+        cells = [(row["name"], *(_format_value(measure, row[measure]) for measure in measures)) for row in rows]
+        print_table(("name", *(_HEADERS[measure] for measure in measures)), cells, right=range(1, 1 + len(measures)))
+        _show_notes(measures)
 
 
 def _show_notes(measures: Collection[str]) -> None:
-    """The notes on these measures, with each formula."""
+    """Print the notes on these measures, with each formula."""
     from genaipa.languages.catalog import LANGUAGES
 
     show(_NOTE)
@@ -428,18 +439,18 @@ def _show_notes(measures: Collection[str]) -> None:
             if (formula := language.readability) and formula.grades == (measure == "grade")
         ]
         if measure in measures and formulas:
-            more = "never between languages" if measure == "ease" else "only with grades counted the same way"
-            show(f"{measure}: {'; '.join(formulas)}, syllables by spelling rules; compare it {more}.")
+            limit = "never between languages" if measure == "ease" else "only with grades counted the same way"
+            show(f"{measure}: {'; '.join(formulas)}, syllables by spelling rules; compare it {limit}.")
 
 
-def _rounded(measure: str, value: float) -> float:
+def _round_value(measure: str, value: float) -> float:
     if measure in ("words", "sections", "reading_time"):
         return int(value) if value == int(value) else round(value, 2)
     return round(value, 2 if measure in ("grade", "ease") else 4)
 
 
-def _shown(measure: str, value: float) -> str:
-    """A value of a measure for people."""
+def _format_value(measure: str, value: float) -> str:
+    """Format a value of a measure for people."""
     if math.isnan(value):
         return ""
     forms = {"reading_time": "{:,.0f} min", "unique_words": "{:.1%}", "connective_words": "{:.1%}"}
@@ -447,9 +458,9 @@ def _shown(measure: str, value: float) -> str:
     return forms.get(measure, "{:,.0f}").format(value)
 
 
-def _rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]]:
+def _distribution_rows(group: DocumentGroup, by: str) -> Iterator[dict[str, Any]]:
     for measure, spread in group.quartiles.items():
-        values = {name: _rounded(measure, value) for name, value in spread._asdict().items()}
+        values = {name: _round_value(measure, value) for name, value in spread._asdict().items()}
         yield {**({by: group.name} if by else {}), "documents": group.documents, "measure": measure, **values}
 
 
@@ -461,7 +472,7 @@ def _as_json(corpus: Corpus, groups: list[DocumentGroup], by: str) -> dict[str, 
         "texts": corpus.texts,
         "columns": corpus.groups,
         "by": by,
-        "rows": [row for group in groups for row in _rows(group, by)],
+        "rows": [row for group in groups for row in _distribution_rows(group, by)],
     }
 
 
@@ -469,14 +480,14 @@ def _print_distributions(corpus: Corpus, groups: list[DocumentGroup], by: str) -
     cells = []
     for group in groups:
         for measure, spread in group.quartiles.items():
-            least, lower, median, upper, most = (_shown(measure, value) for value in spread)
+            minimum, lower, median, upper, maximum = (_format_value(measure, value) for value in spread)
             lead = ((group.name or "(none)", f"{group.documents:,}") if measure == "words" else ("", "")) if by else ()
-            cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{least} to {most}"))
+            cells.append((*lead, _HEADERS[measure], median, f"{lower} to {upper}", f"{minimum} to {maximum}"))
     head = ((by, "documents") if by else (), ("measure", "median", "quartiles", "range"))
-    table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
+    print_table((*head[0], *head[1]), cells, right=range(1 + len(head[0]), 4 + len(head[0])))
     copies = corpus.documents - corpus.texts
-    same = f", {copies:,} of them with the very text of another of the same company" if copies else ""
-    show(f"{number(corpus.documents, 'document')}{same}.")
+    copies_note = f", {copies:,} of them with the very text of another of the same company" if copies else ""
+    show(f"{number(corpus.documents, 'document')}{copies_note}.")
     _show_notes({measure for group in groups for measure in group.quartiles})
     if corpus.groups and not by:
         show(f"By group: --by {' or '.join(corpus.groups)}")
@@ -487,5 +498,5 @@ def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
 
     if path.suffix.lower() != ".csv":
         raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")
-    with written(path, force=force) as file:
+    with open_output(path, force=force) as file:
         write_csv(file, list(rows[0]), ([row[name] for name in rows[0]] for row in rows))

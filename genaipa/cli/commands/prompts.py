@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import explain, follow, is_explained, print_json, show, table
+from genaipa.cli.terminal.console import explain, is_explained, print_json, print_table, show, suggest_next
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError
 
@@ -41,46 +41,46 @@ def prompts(
     from genaipa.runs.procedure import NEUTRAL
     from genaipa.tasks.prompts import load_prompts, set_names
 
-    here = current_workspace()
+    workspace = current_workspace()
     if not prompts:
-        translated = variant(NEUTRAL, load_named_document(here, policy).language if policy else "")
-        prompts = translated if translated in set_names(here) else NEUTRAL
-    loaded = load_prompts(here, prompts)
+        translated = variant(NEUTRAL, load_named_document(workspace, policy).language if policy else "")
+        prompts = translated if translated in set_names(workspace) else NEUTRAL
+    loaded = load_prompts(workspace, prompts)
     if name is not None and name not in loaded.files:
         raise UnknownNameError("prompt", name, loaded.files)
-    chosen = [name] if name else sorted(loaded.files, key=_place)
+    chosen = [name] if name else sorted(loaded.files, key=_template_rank)
     if policy is None:
         if not json and name is None:
-            _print_sets(here, prompts)
+            _print_sets(workspace, prompts)
         _print_templates(loaded, chosen, json=json)
     else:
-        _print_filled_in(here, loaded, chosen, policy, json=json)
+        _print_messages(workspace, loaded, chosen, policy, json=json)
 
 
-def _place(name: str) -> int:
-    """Rank of a template: in the order of a conversation, included ones last."""
+def _template_rank(name: str) -> int:
+    """Return the rank of a template: in the order of a conversation, included ones last."""
     from genaipa.tasks.prompts import TEMPLATES
 
     order = list(TEMPLATES)
     return order.index(name) if name in order else len(order)
 
 
-def _variables(name: str) -> tuple[str, ...]:
-    """Variables of a template; an included one sees the variables of the template around it."""
+def _template_variables(name: str) -> tuple[str, ...]:
+    """Return the variables of a template; an included one sees the variables of the template around it."""
     from genaipa.tasks.prompts import TEMPLATES
 
     return ("company", "subject", *TEMPLATES[name]) if name in TEMPLATES else ()
 
 
-def _print_sets(here: Workspace, shown: str) -> None:
-    from genaipa.tasks.prompts import SETS, set_names, variants
+def _print_sets(workspace: Workspace, selected: str) -> None:
+    from genaipa.tasks.prompts import SETS, list_variants, set_names
 
-    known = SETS | variants()
-    table(
+    sets = SETS | list_variants()
+    print_table(
         ("set", "how it asks"),
-        [(name, known.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(here)],
+        [(name, sets.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(workspace)],
     )
-    show(f"\nMessages of {shown}, with the variables that are filled in:")
+    show(f"\nMessages of {selected}, with the variables that are filled in:")
 
 
 def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
@@ -90,7 +90,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
                 {
                     "name": name,
                     "set": loaded.name,
-                    "variables": _variables(name),
+                    "variables": _template_variables(name),
                     "layer": loaded.files[name][0],
                     "digest": loaded.digests[name],
                     "source": loaded.sources[name],
@@ -100,62 +100,62 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         )
         return
     digests = loaded.digests
-    one, more = len(names) == 1, len(names) == 1 or is_explained()
+    is_single, is_full = len(names) == 1, len(names) == 1 or is_explained()
     heads = ("name", "variables", "from", "digest")
     cells = [
-        (name, ", ".join(_variables(name)) or role, loaded.files[name][0], digests[name][:12])
+        (name, ", ".join(_template_variables(name)) or role, loaded.files[name][0], digests[name][:12])
         for name in names
         # Of a template that is no message.
-        for role in ["(included by others)" if name in loaded.used else "(not used in this set)"]
+        for role in ["(included by others)" if name in loaded.used_templates else "(not used in this set)"]
     ]
-    table(heads if more else heads[:2], cells if more else [cell[:2] for cell in cells])
-    for name in names if more else ():
+    print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
+    for name in names if is_full else ():
         _print_text(name, loaded.sources[name].rstrip(), exact=False)
     explain(
         f"To change one, put a file of its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
         "all sets; a further folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
-    of = "" if one else "One: genaipa prompts NAME"
-    follow(of, f"As sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
+    of = "" if is_single else "One: genaipa prompts NAME"
+    suggest_next(of, f"As sent: genaipa prompts {names[0]}{chosen} --policy brindlecart")
 
 
-def _print_filled_in(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
-    script = _script(workspace, loaded, policy)
-    messages = _messages(script)
+def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], policy: str, *, json: bool) -> None:
+    script = _make_script(workspace, loaded, policy)
+    messages = _make_messages(script)
     if len(names) == 1 and names[0] not in messages:
-        said = "it is included by others" if names[0] in loaded.used else "this set does not use it"
-        raise UsageError(f"'{names[0]}' is no message of its own; {said}: genaipa prompts")
-    shown = {name: messages[name] for name in names if name in messages}
+        reason = "it is included by others" if names[0] in loaded.used_templates else "this set does not use it"
+        raise UsageError(f"'{names[0]}' is no message of its own; {reason}: genaipa prompts")
+    texts = {name: messages[name] for name in names if name in messages}
     if json:
-        print_json([{"name": name, "policy": policy, "text": text} for name, text in shown.items()])
+        print_json([{"name": name, "policy": policy, "text": text} for name, text in texts.items()])
         return
-    for name, text in shown.items():
+    for name, text in texts.items():
         _print_text(name, text, exact=True)
-    more = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
-    show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy}{more} --dry-run")
+    set_option = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
+    show(f"Every message of a run: genaipa run --system SYSTEM --policy {policy}{set_option} --dry-run")
 
 
 def _print_text(name: str, text: str, *, exact: bool) -> None:
     show(f"===== {name}\n{text}\n", exact=exact)
 
 
-def _script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
-    """The messages for a document in parts of the usual size."""
+def _make_script(workspace: Workspace, loaded: Prompts, policy: str) -> Script:
+    """Make the script of messages for a document in parts of the usual size."""
     from genaipa.datasets.base import load_named_document
     from genaipa.execution.ready import PART_TOKENS
     from genaipa.policies.document import split_parts
     from genaipa.questions.sets import default_set, load_question_set
-    from genaipa.systems.costs import estimated
+    from genaipa.systems.costs import make_estimate_counter
     from genaipa.tasks.prompts import Script
 
     document = load_named_document(workspace, policy)
-    parts = tuple(split_parts(document, PART_TOKENS, estimated().count))
+    parts = tuple(split_parts(document, PART_TOKENS, make_estimate_counter().count))
     return Script(document, parts, load_question_set(default_set(document, workspace), workspace), loaded)
 
 
-def _messages(script: Script) -> dict[str, str]:
-    """Template → a message made from it: the first part, the first question."""
+def _make_messages(script: Script) -> dict[str, str]:
+    """Return template → a message made from it: the first part, the first question."""
     from genaipa.execution.calls import SUMMARY_PLACEHOLDER
 
     announcement, first_part, *_ = script.introduction("document")

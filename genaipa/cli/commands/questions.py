@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import UnknownNameError, UsageError, command
 
@@ -64,12 +64,12 @@ def questions(
 
     if wording not in (*WORDINGS, "all"):
         raise UnknownNameError("wording", wording, (*WORDINGS, "all"))
-    here = current_workspace()
+    workspace = current_workspace()
     if name is None:
-        _print_sets(here, json=json)
+        _print_sets(workspace, json=json)
         return
-    chosen = load_question_set(name, here)
-    wordings = [known for known in WORDINGS if wording in (known, "all")]
+    chosen = load_question_set(name, workspace)
+    wordings = [candidate for candidate in WORDINGS if wording in (candidate, "all")]
     if json:
         _print_json(chosen, wordings)
     else:
@@ -86,17 +86,17 @@ def new(
     """
     from genaipa.policies.adding import NAME
 
-    here = current_workspace()
-    if "workspace" not in dict(here.layers):
+    workspace = current_workspace()
+    if "workspace" not in dict(workspace.layers):
         raise UsageError("there is no workspace here to keep questions in; make one with: genaipa init DIR")
     if not NAME.fullmatch(name):
         raise UsageError(
             f"'{name}' can't be the name of a question set: use small letters, digits, '.', '_' and '-', with a letter "
             "or digit first."
         )
-    if name in (known := here.names("questions")) and known[name][0] != "workspace":
+    if name in (sets := workspace.names("questions")) and sets[name][0] != "workspace":
         raise UsageError(f"'{name}' is a set that ships, and yours would take its place; choose another name.")
-    path = here.home / "questions" / f"{name}.yaml"
+    path = workspace.home / "questions" / f"{name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
@@ -114,24 +114,24 @@ def _print_sets(workspace: Workspace, *, json: bool) -> None:
 
     rows = []
     for name, (layer, _) in workspace.names("questions").items():
-        found = load_question_set(name, workspace)
-        wordings = 1 + min((len(question.paraphrases) for question in found.questions), default=0)
+        question_set = load_question_set(name, workspace)
+        wordings = 1 + min((len(question.paraphrases) for question in question_set.questions), default=0)
         rows.append(
             {
                 "name": name,
-                "kind": found.kind,
-                "questions": len(found.questions),
-                "categories": len(found.categories),
+                "kind": question_set.kind,
+                "questions": len(question_set.questions),
+                "categories": len(question_set.categories),
                 "wordings": wordings,
                 "layer": layer,
-                "title": found.title,
+                "title": question_set.title,
             }
         )
     if json:
         print_json(rows)
         return
     headers = ("name", "about a", "questions", "categories", "wordings", "from")
-    table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
+    print_table(headers, [tuple(row.values())[:-1] for row in rows], right=(2, 3, 4))
     show("The questions of a set: genaipa questions policy     Your own: genaipa questions new")
 
 
@@ -154,7 +154,7 @@ def _print_json(chosen: QuestionSet, wordings: list[Wording]) -> None:
                     "id": question.id,
                     "category": question.category,
                     "origin": question.origin,
-                    "texts": dict(_texts(chosen, question.id, wordings)),
+                    "texts": dict(_select_texts(chosen, question.id, wordings)),
                 }
                 for question in chosen.questions
             ],
@@ -172,16 +172,16 @@ def _print_questions(chosen: QuestionSet, wordings: list[Wording]) -> None:
         rows += [("", ""), (category, title)] if rows else [(category, title)]
         for question in chosen.questions:
             if question.category == category:
-                texts = _texts(chosen, question.id, wordings)
+                texts = _select_texts(chosen, question.id, wordings)
                 rows.append((question.id, texts[0][1]))
                 rows += [("", f"- {text}") for _, text in texts[1:]]
-    table(("id", ", ".join(wordings)), rows)
+    print_table(("id", ", ".join(wordings)), rows)
     if wordings == ["original"]:
         show(f"The other wordings: genaipa questions {chosen.name} --wording all")
 
 
-def _texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
-    """The question's wordings among these, as far as it has them."""
+def _select_texts(chosen: QuestionSet, question_id: str, wordings: list[Wording]) -> list[tuple[Wording, str]]:
+    """Return those of the wordings that the question has, with their texts."""
     from genaipa.questions.sets import WORDINGS
 
     question = chosen[question_id]

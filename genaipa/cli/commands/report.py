@@ -10,13 +10,13 @@ from genaipa.cli.commands.leaderboard import note_too_few_documents
 from genaipa.cli.terminal.console import (
     caveat,
     caveats,
-    err,
     explain,
-    follow,
     print_json,
     say,
     show,
     show_tables,
+    stderr_console,
+    suggest_next,
 )
 from genaipa.cli.terminal.options import (
     SELDOM,
@@ -28,13 +28,13 @@ from genaipa.cli.terminal.options import (
     current_workspace,
     figure_formats,
     option,
-    several,
+    split_names,
 )
-from genaipa.cli.terminal.selection import ByOption, RunsArgument, filtered
+from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
 from genaipa.errors import UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number, printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,7 +65,7 @@ _TextsOption = Annotated[
 ]
 
 
-@filtered
+@add_filters
 def report(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -93,22 +93,22 @@ def report(
     An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
-    here = current_workspace()
-    bounds, wanted = _bounds(here, green, red), figure_formats(formats, ("svg",))
+    workspace = current_workspace()
+    bounds, wanted = _read_bounds(workspace, green, red), figure_formats(formats, ("svg",))
     _check_frame(frame, force=force)
     # Names first: what reports need takes a second to import.
-    select(here, several(run), only)
+    select_sources(workspace, split_names(run), only)
     check_packages()
     from genaipa.reports import report as reports
     from genaipa.reports.writing import default_folder, read_selection
 
-    here.check_output(output)
-    with _telling("reading the runs") as tell:
-        made = reports.report(
-            several(run),
-            workspace=here,
+    workspace.check_output(output)
+    with _show_steps("reading the runs") as tell:
+        result = reports.report(
+            split_names(run),
+            workspace=workspace,
             excluded=include_excluded,
             corrected=corrected,
             bounds=bounds,
@@ -116,27 +116,27 @@ def report(
             only=only,
             tell=tell,
         )
-        folder = output or default_folder(here, made.selection)
+        folder = output or default_folder(workspace, result.selection)
         before = read_selection(folder)
-        page = made.write(folder, formats=wanted, whole=with_texts, tell=tell)
-    if before is not None and before != sorted(made.selection):
+        page = result.write(folder, formats=wanted, whole=with_texts, tell=tell)
+    if before is not None and before != sorted(result.selection):
         say(f"The report on {', '.join(before) or 'everything'} that was in {folder} is replaced.")
     if frame is not None:
-        _write_frame(made, frame)
+        _write_frame(result, frame)
     if json:
-        print_json({"folder": str(folder), **made.as_json()})
+        print_json({"folder": str(folder), **result.as_json()})
     else:
-        print_summary(made, page)
+        print_summary(result, page)
     if open_page:
         _open(page)
 
 
 @contextlib.contextmanager
-def _telling(first: str) -> Iterator[Callable[[str], None]]:
+def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
     """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
-    if not err().is_terminal:
+    if not stderr_console().is_terminal:
         say("working out tables and figures, which takes some seconds")
-    with err().status(first) as status:
+    with stderr_console().status(first) as status:
         yield lambda now: status.update(printable(now))
 
 
@@ -144,7 +144,7 @@ def _check_frame(path: Path | None, *, force: bool) -> None:
     if path is None:
         return
     if path.suffix not in (".csv", ".parquet"):
-        raise UsageError(f"'{path.name}' ends in neither .csv nor .parquet, the two forms of the tidy table.")
+        raise UsageError(f"'{path.name}' has to end in .csv or .parquet.")
     check_new(path, force=force)
 
 
@@ -155,64 +155,64 @@ def _open(page: Path) -> None:
         say(f"No browser could be opened; the page is {page}")
 
 
-def print_summary(made: Report, page: Path) -> None:
+def print_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
-    name = next((source.folder.name for source in made.study.sources), "")
-    one = (f" {name}" if len(made.study.sources) == 1 else "") + "".join(
-        f" {word}" for word in elsewhere(current_workspace().home)
+    name = next((source.folder.name for source in report.study.sources), "")
+    arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
+        f" {word}" for word in workspace_options(current_workspace().home)
     )
-    for sentence in made.study.lost:
+    for sentence in report.study.lost:
         say(sentence)
-    notable = [sentence for sentence in made.notable if sentence not in made.study.lost]
-    if counted := _unscored(made):
+    notable = [sentence for sentence in report.notable if sentence not in report.study.lost]
+    if counted := _describe_unscored(report):
         show(counted)
-        caveats(made.gaps)
-        explain(*(one for one in notable if one not in made.gaps))
+        caveats(report.gaps)
+        explain(*(sentence for sentence in notable if sentence not in report.gaps))
     else:
-        show_tables(made.keys)
-        caveats([*note_too_few_documents(made.tables.get("leaderboard")), *notable])
-    for problem in made.problems:
+        show_tables(report.keys)
+        caveats([*note_too_few_documents(report.tables.get("leaderboard")), *notable])
+    for problem in report.problems:
         show(f"- {problem}")
-    if made.absent and not counted:
-        caveat(f"{number(len(made.absent), 'chapter')} {'has' if len(made.absent) == 1 else 'have'} no data yet.")
-    explain(*made.absent)
-    follow(f"Report: {page}", always=True)
-    if counted or "leaderboard" in made.tables:
-        follow(f"Next: genaipa score{one}" if counted or made.absent else "Next: genaipa compare A B")
+    if report.absent and not counted:
+        caveat(f"{number(len(report.absent), 'chapter')} {'has' if len(report.absent) == 1 else 'have'} no data yet.")
+    explain(*report.absent)
+    suggest_next(f"Report: {page}", always=True)
+    if counted or "leaderboard" in report.tables:
+        suggest_next(f"Next: genaipa score{arguments}" if counted or report.absent else "Next: genaipa compare A B")
 
 
-def _unscored(made: Report) -> str:
-    """A sentence in place of tables, where nothing that people would score is scored; empty where something is."""
-    if "leaderboard" in made.tables or "card" in made.tables or "answers" not in made.tables:
+def _describe_unscored(report: Report) -> str:
+    """Return the sentence in place of tables where people have scored nothing; empty where they have."""
+    if "leaderboard" in report.tables or "card" in report.tables or "answers" not in report.tables:
         return ""
-    counts = made.tables["answers"].data
+    counts = report.tables["answers"].data
     if counts["scored"].sum() or counts["published"].sum():
         return ""
     from genaipa.reports.judged.alone import describe_judges_alone
 
-    if alone := describe_judges_alone(made.study):
+    if alone := describe_judges_alone(report.study):
         return f"{alone}."
     planned, answered = int(counts["planned"].sum()), int(counts["answered"].sum())
-    said = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
-    return f"{said} Answers, times and costs are in the report."
+    text = f"{answered:,} of {planned:,} answered, none scored: no averages yet."
+    return f"{text} Answers, times and costs are in the report."
 
 
-def _bounds(here: Workspace, green: float | None, red: float | None) -> Bounds:
-    """The bounds of the rubric's bands, overridden by the given ones."""
+def _read_bounds(workspace: Workspace, green: float | None, red: float | None) -> Bounds:
+    """Read the bounds of the rubric's bands; the given ones replace them."""
     from genaipa.scoring.rubric import Bounds, load_rubric
 
-    bands = load_rubric(here).bands
+    bands = load_rubric(workspace).bands
     try:
         return Bounds(bands.green if green is None else green, bands.red if red is None else red)
     except ValueError as error:
         raise UsageError(f"{error}.") from None
 
 
-def _write_frame(made: Report, path: Path) -> None:
+def _write_frame(report: Report, path: Path) -> None:
     from genaipa.answers import tidy
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        tidy.write(made.study.join_facts(), path)
+        tidy.write(report.study.join_facts(), path)
     except OSError as error:
         raise UsageError(f"{path} can't be written ({error.strerror}).") from None

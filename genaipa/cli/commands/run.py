@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from genaipa.cli.commands import run_options as options
-from genaipa.cli.commands.run_options import OF_KINDS
-from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, several
+from genaipa.cli.commands.run_options import KIND_OPTIONS
+from genaipa.cli.terminal.options import JsonOption, OfflineOption, current_workspace, split_names
 from genaipa.errors import RunBusyError, SpendingCapError, UsageError
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ _PATIENCE = 60.0
 """Seconds that a slice waits for the process that holds it: one that a launcher began before, which is stopping."""
 
 
-def _with_own(command: Any) -> inspect.Signature:
-    """A command's signature with the options of kinds of tasks in place of its `own`, each where it is listed."""
+def _insert_kind_options(command: Any) -> inspect.Signature:
+    """Return a command's signature with the options of kinds of tasks in place of its `own`, each in its place."""
     signature = inspect.signature(command, eval_str=True)
     *parameters, _ = signature.parameters.values()
-    for name, (annotation, default, before) in OF_KINDS.items():
-        at = next((place for place, one in enumerate(parameters) if one.name == before), len(parameters))
+    for name, (annotation, default, before) in KIND_OPTIONS.items():
+        at = next((index for index, parameter in enumerate(parameters) if parameter.name == before), len(parameters))
         like = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters.insert(at, inspect.Parameter(name, like, default=default, annotation=annotation))
     return signature.replace(parameters=parameters)
@@ -95,9 +95,9 @@ def run(
         _refuse_other_plan(context)
         prepared = run_slices.prepare_named(workspace, resume, part, observer, offline=offline)
     else:
-        kind, task, plan = _task(task, {name: own[name] for name in own if _is_given(context, name)})
+        kind, task, plan = _select_task(task, {name: own[name] for name in own if _is_given(context, name)})
         request = RunRequest(
-            systems=several(system), documents=several(policy), company=company,
+            systems=split_names(system), documents=split_names(policy), company=company,
             corpus=str(corpus) if corpus else None, limit_documents=limit_documents, stratify=stratify,
             slice=part if slices is None else (1, slices), kind=kind, task=task, plan=plan,
             repetitions=repetitions, seed=seed, temperature=temperature, name=name, new=new, offline=offline,
@@ -108,47 +108,48 @@ def run(
     if dry_run or estimate:
         print_preview(prepared, messages=dry_run, json=json, batch=bool(batch))
         return
-    sizes = _words(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
-    how, flags = batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
-    limits = RunLimits(max_connections, max_retries, timeout, max_cost, how, flags)
+    sizes = _format_options(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
+    batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
+    limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags)
     if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
-        raise typer.Exit(driver.carry_out(context, observer))
-    raise typer.Exit(carry_out(prepared, limits, observer, json=json, again=flags, launched=launched))
+        raise typer.Exit(driver.run_study(context, observer))
+    raise typer.Exit(ask_prepared(prepared, limits, observer, json=json, again=flags, launched=launched))
 
 
-run.__signature__ = _with_own(run)  # type: ignore[attr-defined]
+run.__signature__ = _insert_kind_options(run)  # type: ignore[attr-defined]
 
 
-def _task(task: str, own: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
-    """The kind and the task that the options name, and the other options of kinds that were given."""
+def _select_task(task: str, kind_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """Return the kind and the task that the options name, and the other given options of kinds."""
     from genaipa.kinds import DEFAULT, kinds
-    from genaipa.tasks.catalog import kind_named
+    from genaipa.tasks.catalog import find_task_kind
 
     naming = {kind.option: name for name, kind in kinds().items() if kind.option}
-    given = {
-        name: several([*value]) or None if isinstance(value, list | tuple) else value for name, value in own.items()
+    values = {
+        name: split_names([*value]) or None if isinstance(value, list | tuple) else value
+        for name, value in kind_options.items()
     }
-    plan = {name: value for name, value in given.items() if name not in naming and value is not None}
+    plan = {name: value for name, value in values.items() if name not in naming and value is not None}
     for option, kind in naming.items():
-        if given.get(option) is None:
+        if values.get(option) is None:
             continue
         if task != DEFAULT:
             raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
-        return kind, str(given[option]), plan
-    return kind_named(task), task, plan
+        return kind, str(values[option]), plan
+    return find_task_kind(task), task, plan
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
-    """Whether an option was given, be it its default value."""
+    """Tell whether an option was given, be it its default value."""
     source = context.get_parameter_source(name)
     return source is not None and source.name != "DEFAULT"
 
 
-def _words(**options: str | float | None) -> list[str]:
-    """The words of these options on a command line, as far as they were given."""
-    given = ((f"--{name.replace('_', '-')}", value) for name, value in options.items() if value is not None)
-    return [word for flag, value in given for word in (flag, value if isinstance(value, str) else f"{value:g}")]
+def _format_options(**options: str | float | None) -> list[str]:
+    """Return the given ones of these options as words of a command line."""
+    option_values = ((f"--{name.replace('_', '-')}", value) for name, value in options.items() if value is not None)
+    return [word for flag, value in option_values for word in (flag, value if isinstance(value, str) else f"{value:g}")]
 
 
 def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
@@ -163,8 +164,8 @@ def check_flags(flags: Sequence[str], prepared: PreparedRun) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
-    """How a run is asked by batches: as the options say, or None for as it was begun."""
+def choose_batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching | bool | None:
+    """Return how a run is asked by batches: as the options say; None to go on as it was begun."""
     from genaipa.execution.batches.batched import Batching
     from genaipa.runs.batches import was_batched
 
@@ -178,16 +179,16 @@ def batching(batch: bool | None, *runs: PreparedRun, no_wait: bool) -> Batching 
 def _refuse_other_plan(context: typer.Context) -> None:
     """Raise a UsageError for a flag that would change the plan of a run that was begun."""
     for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "")
+        source = context.get_parameter_source(parameter.name or "")
         if (
-            given is not None
-            and given.name in ("COMMANDLINE", "DEFAULT_MAP")
+            source is not None
+            and source.name in ("COMMANDLINE", "DEFAULT_MAP")
             and parameter.name not in options.BESIDE_RESUME
         ):
             raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
 
 
-def carry_out(
+def ask_prepared(
     prepared: PreparedRun,
     limits: RunLimits,
     observer: TerminalObserver,
@@ -196,42 +197,42 @@ def carry_out(
     again: Sequence[str] = (),
     launched: bool = False,
 ) -> int:
-    """Ask the missing questions, and print the outcome, unless a driver `launched` it; the exit code."""
+    """Ask the missing questions, and print the outcome, unless a driver `launched` it; return the exit code."""
     import asyncio
 
     from genaipa.cli.commands import run_summary
     from genaipa.cli.terminal.env_file import print_origins
-    from genaipa.cli.terminal.progress import interrupted
+    from genaipa.cli.terminal.progress import say_interrupted
 
     if prepared.complete and launched:
         return 0
     if prepared.complete:
-        return run_summary.already_complete(prepared, json=json)
+        return run_summary.report_complete(prepared, json=json)
     print_origins(system.name for system in prepared.systems)
     try:
-        outcome = asyncio.run(_promptly(prepared, limits, observer, _PATIENCE if launched else 0.0))
+        outcome = asyncio.run(_ask_promptly(prepared, limits, observer, _PATIENCE if launched else 0.0))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        interrupted(prepared.folder, again)
+        say_interrupted(prepared.folder, again)
         return INTERRUPTED
     if not launched:
         run_summary.print_closing(prepared, outcome, json=json, again=again)
     return {"complete": 0, "capped": CAPPED}.get(outcome.status, PARTIAL)
 
 
-async def _promptly(
+async def _ask_promptly(
     prepared: PreparedRun, limits: RunLimits, observer: TerminalObserver, patience: float
 ) -> RunOutcome:
-    """Carry out a run that Ctrl-C stops also while a document is cut into parts.
+    """Ask a run that Ctrl-C stops also while a document is cut into parts.
 
     Whoever holds it is waited for, so many seconds; a RunBusyError if that is not enough.
     """
     import asyncio
 
-    from genaipa.cli.terminal.process import promptly
+    from genaipa.cli.terminal.process import stop_promptly
     from genaipa.execution.run import carry_out
 
     until = asyncio.get_running_loop().time() + patience
-    with promptly():
+    with stop_promptly():
         while True:
             try:
                 return await carry_out(prepared, limits, observer)

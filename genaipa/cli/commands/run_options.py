@@ -11,7 +11,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
-from genaipa.kinds import kind_of, kinds, options
+from genaipa.kinds import find_kind, kinds, options
 from genaipa.runs.procedure import MOST
 from genaipa.runs.records import MOST_SLICES
 
@@ -19,9 +19,9 @@ _LARGEST = 2**63 - 1
 """The largest whole number that a server or a file is sure to take."""
 
 
-def _cap(given: object) -> float:
-    """Dollars of a spending cap; infinity for `none`."""
-    text = str(given).strip()
+def _parse_cap(value: object) -> float:
+    """Parse the dollars of a spending cap; infinity for `none`."""
+    text = str(value).strip()
     if text.lower() == "none":
         return math.inf
     try:
@@ -29,11 +29,11 @@ def _cap(given: object) -> float:
     except ValueError:
         dollars = math.nan
     if not 0 <= dollars < math.inf:
-        raise typer.BadParameter(f"'{given}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
+        raise typer.BadParameter(f"'{value}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
     return dollars
 
 
-def _config(context: typer.Context, path: Path | None) -> Path | None:
+def _load_config(context: typer.Context, path: Path | None) -> Path | None:
     """Make the file's values the defaults of this command; the command line still wins."""
     if path is not None:
         context.default_map = {**(context.default_map or {}), **read_config(path, context)}
@@ -150,7 +150,7 @@ MaxCost = Annotated[
         "--max-cost",
         help="Stop before the whole run costs more US dollars. Kept for when it goes on; none lifts it.",
         metavar="DOLLARS|none",
-        parser=_cap,
+        parser=_parse_cap,
     ),
 ]
 Batch = Annotated[
@@ -245,14 +245,14 @@ Config = Annotated[
         "--config",
         metavar="FILE.yaml",
         help="YAML file with these options, by their names.",
-        callback=_config,
+        callback=_load_config,
         is_eager=True,
         panel="What to ask",
     ),
 ]
 
 
-class OfKind(NamedTuple):
+class KindOption(NamedTuple):
     """An option of kinds of tasks: its annotation and default, and the parameter of `run` before which it is listed."""
 
     annotation: Any
@@ -260,26 +260,28 @@ class OfKind(NamedTuple):
     before: str
 
 
-def _of_kinds() -> dict[str, OfKind]:
-    found: dict[str, OfKind] = {}
+def _make_kind_options() -> dict[str, KindOption]:
+    kind_options: dict[str, KindOption] = {}
     for kind in kinds().values():
         if kind.option:
-            named = completion.of(kind.task_names)
-            made = option(f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named)
-            found[kind.option] = OfKind(Annotated[str | None, made], None, "")
+            named = completion.complete_from_names(kind.task_names)
+            annotation = option(
+                f"--{kind.option}", help=kind.about, metavar="NAME", panel=kind.heading, autocompletion=named
+            )
+            kind_options[kind.option] = KindOption(Annotated[str | None, annotation], None, "")
     for name, field in options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
-        panel = details.pop("panel", None) or (None if before else kind_of(field.kind).heading)
+        panel = details.pop("panel", None) or (None if before else find_kind(field.kind).heading)
         complete = getattr(completion, completes) if completes else None
-        made = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
+        annotation = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
         # An empty one is no default to be read on the help page.
         default = field.default if takes in (int, float, str) and field.default else None
-        found[name] = OfKind(Annotated[takes | None, made], default, before)
-    return found
+        kind_options[name] = KindOption(Annotated[takes | None, annotation], default, before)
+    return kind_options
 
 
-OF_KINDS = _of_kinds()
+KIND_OPTIONS = _make_kind_options()
 """Name → option of kinds of tasks: the fields of plans that have a help text among them."""
 BESIDE_RESUME = frozenset(
     {

@@ -34,7 +34,7 @@ from genaipa.runs.selection import find_runs, find_slices
 from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import number as count_words
 from genaipa.words import printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -110,8 +110,8 @@ class Driver:
             index for index in range(1, self.part.number + 1) if index not in begun or not begun[index].is_complete()
         ]
 
-    def carry_out(self, context: typer.Context, observer: TerminalObserver) -> int:
-        """Carry out what is unfinished, and print the outcome; the exit code."""
+    def run_study(self, context: typer.Context, observer: TerminalObserver) -> int:
+        """Carry out what is unfinished, print the outcome and return the exit code."""
         import asyncio
 
         from genaipa.execution.run import check_limits, ready_systems
@@ -139,8 +139,8 @@ class Driver:
             sentences={printable(write_flags(sentence)) for sentence in observer.sentences},
         )
         serving = serve_models(self.run.systems, flags, say) if is_here else contextlib.nullcontext(dict[str, str]())
-        what = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
-        with serving as launch.environment, show_progress(self.run.spec.systems, cap, what) as display:
+        subject = f"{len(todo):,} of {count_words(self.part.number, 'slice')} of {self.part.study}, {launcher.about}"
+        with serving as launch.environment, show_progress(self.run.spec.systems, cap, subject) as display:
             display.begun(tally.count())
             launch.watch = lambda: display.counted(tally.count())
             try:
@@ -148,25 +148,25 @@ class Driver:
             except KeyboardInterrupt:
                 status = "interrupted"
             else:
-                status = self._settle(launch.codes)
+                status = self._study_status(launch.codes)
         return self._close(tally.count(), status, launch.codes)
 
     def _write_words(self, context: typer.Context, flags: Sequence[str], *, again: bool) -> list[str]:
         """Return the words of `genaipa run` that all slices share, or those that go on `again`."""
-        words = shared_words(context, BESIDE_RESUME if again else None)
+        words = select_shared_words(context, BESIDE_RESUME if again else None)
         words += [f"{'--resume' if again else '--name'}={self.part.study}", *flags]
         if (cap := self.limits.max_cost) is not None:
             words.append(f"--max-cost={'none' if math.isinf(cap) else repr(cap)}")
         return [*words, f"--workspace={self.workspace.home}", "--yes", "--quiet"]
 
-    def _settle(self, codes: Mapping[int, int]) -> str:
-        """Return how the study is now, in a word."""
+    def _study_status(self, codes: Mapping[int, int]) -> str:
+        """Return the status of the study."""
         if not self.find_unfinished():
             return "complete"
         return "capped" if CAPPED in codes.values() else "partial"
 
     def _close(self, tally: Tally, status: str, codes: Mapping[int, int]) -> int:
-        """Print the outcome of the study and the next step; the exit code."""
+        """Print the outcome of the study and the next step; return the exit code."""
         from genaipa.cli.commands.run_summary import print_tally, tally_rows
 
         begun = self.find()
@@ -187,7 +187,7 @@ class Driver:
 
     def _next_step(self, tally: Tally, status: str) -> str:
         """Return the sentence that the driver ends with."""
-        home = elsewhere(self.workspace.home)
+        home = workspace_options(self.workspace.home)
         if status == "complete":
             return f"Complete. All figures: {command('genaipa', 'report', self.part.study, *home)}"
         words = ["--on", self.on] if self.on != ONE else []
@@ -198,7 +198,7 @@ class Driver:
         return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
 
 
-def shared_words(context: typer.Context, only: Collection[str] | None = None) -> list[str]:
+def select_shared_words(context: typer.Context, only: Collection[str] | None = None) -> list[str]:
     """Return the words of the options that were given to the driver, and that each slice takes as they are."""
     words: list[str] = []
     for parameter in context.command.params:
@@ -206,11 +206,11 @@ def shared_words(context: typer.Context, only: Collection[str] | None = None) ->
         source = context.get_parameter_source(name)
         is_given = source is not None and source.name in ("COMMANDLINE", "DEFAULT_MAP")
         if is_given and name not in _OF_THE_DRIVER and (only is None or name in only):
-            words += _words_of(parameter, context.params[name])
+            words += _format_option(parameter, context.params[name])
     return words
 
 
-def _words_of(parameter: Any, value: Any) -> list[str]:
+def _format_option(parameter: Any, value: Any) -> list[str]:
     """Return the words of an option with its value, or its values."""
     flag = max(parameter.opts, key=len)
     if isinstance(value, bool):

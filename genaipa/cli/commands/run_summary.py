@@ -6,15 +6,15 @@ import asyncio
 import math
 from typing import TYPE_CHECKING
 
-from genaipa.cli.terminal.console import caveat, print_json, say, show, table, write_flags
-from genaipa.cli.terminal.fitting import whole
-from genaipa.cli.terminal.progress import clock, money, on_run, tokens
+from genaipa.cli.terminal.console import caveat, print_json, print_table, say, show, write_flags
+from genaipa.cli.terminal.fitting import mark_unbreakable
+from genaipa.cli.terminal.progress import format_dollars, format_run_command, format_time, format_tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
-from genaipa.kinds import DEFAULT, Closing, kind_of
+from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
 from genaipa.systems.endpoint import read_variable
-from genaipa.systems.provider import asked_by, find_provider, short_names
-from genaipa.words import listed, number
+from genaipa.systems.provider import find_provider, shorten_names, unwrap_system
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,45 +38,47 @@ def print_preview(*runs: PreparedRun, messages: bool, json: bool, batch: bool = 
 
     for run in runs if batch else ():
         refuse_documents(run)
-    asked = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
+    pairs = [(run, ready) for run in runs for ready in asyncio.run(ready_systems(run, say))]
     if example := next((run for run in runs if run.times != 1), None):
         documents = number(len(example.task.facts), "document")
         say(f"{'shown' if messages else 'reckoned'} by one slice's {documents}, of {example.subject}")
     if messages:
-        _print_messages(asked, json=json)
+        _print_messages(pairs, json=json)
     else:
-        _print_estimate(asked, json=json, batch=batch)
+        _print_estimate(pairs, json=json, batch=batch)
 
 
-def _print_messages(asked: list[tuple[PreparedRun, Ready]], *, json: bool) -> None:
+def _print_messages(pairs: list[tuple[PreparedRun, Ready]], *, json: bool) -> None:
     from genaipa.execution.calls import conversations
 
-    shown = []
-    for title, messages in (found for run, ready in asked for found in conversations(run.task, ready.target)):
+    outputs = []
+    for title, messages in (
+        conversation for run, ready in pairs for conversation in conversations(run.task, ready.target)
+    ):
         if json:
             listed = [{"role": m.role, "purpose": m.purpose, "content": m.content} for m in messages]
-            shown.append({"conversation": title, "messages": listed})
+            outputs.append({"conversation": title, "messages": listed})
             continue
         show(f"===== {title}")
         for message in messages:
             show(f"\n--- {message.role} ({message.purpose})\n{message.content}", exact=True)
         show()
     if json:
-        print_json(shown)
+        print_json(outputs)
 
 
-def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
+def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch: bool) -> None:
     from genaipa.execution.ready import REPLY_TOKENS, estimate_run
 
-    rows = [row for run, ready in asked for row in estimate_run(run, ready)]
-    labels = {ready.resolved.asked: _how(ready) for _, ready in asked}
-    halved = {r.resolved.asked for _, r in asked if r.resolved.takes_batches} if batch else set[str]()
-    power = _power(asked[0][0].task, asked[0][0].times)
+    rows = [row for run, ready in pairs for row in estimate_run(run, ready)]
+    labels = {ready.resolved.requested_name: _describe_counting(ready) for _, ready in pairs}
+    halved = {r.resolved.requested_name for _, r in pairs if r.resolved.takes_batches} if batch else set[str]()
+    power = _estimate_power(pairs[0][0].task, pairs[0][0].times)
     if json:
         print_json({"rows": [_as_dict(row, halved) for row in rows], "systems": labels, "power": power})
         return
-    procedure = asked[0][0].spec.kind == DEFAULT
-    table(
+    procedure = pairs[0][0].spec.kind == DEFAULT
+    print_table(
         (
             "system",
             "initialization" if procedure else "task",
@@ -92,11 +94,11 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
                 row.system,
                 row.initialization,
                 row.calls,
-                tokens(row.usage.input),
-                tokens(row.usage.cached),
-                tokens(row.usage.output),
-                _money(row.cost),
-                _money(row.cached_cost),
+                format_tokens(row.usage.input),
+                format_tokens(row.usage.cached),
+                format_tokens(row.usage.output),
+                _format_cost(row.cost),
+                _format_cost(row.cached_cost),
             )
             for row in rows
         ],
@@ -104,23 +106,24 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     )
     for label in labels.values():
         show(label)
-    each = (
+    reply_tokens = (
         REPLY_TOKENS
         if procedure
         else round(sum(row.usage.output for row in rows) / max(1, sum(row.calls for row in rows)))
     )
     show(
-        f"Replies are taken to come to {each} tokens each, without what a model thinks before them; 'repeated' is "
-        "input that a cache may serve."
+        f"Assumes {reply_tokens} output tokens a reply, reasoning not included; 'repeated' is input that a cache may "
+        "serve."
     )
     calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
         show(f"{calls}; the cost is not known for every system.")
     else:
-        show(f"{calls}, {_money(sum(cached for _, cached in priced))} to {_money(sum(cost for cost, _ in priced))}.")
+        cost, cached_cost = (sum(side) for side in zip(*priced, strict=True)) if priced else (0.0, 0.0)
+        show(f"{calls}, {_format_cost(cached_cost)} to {_format_cost(cost)}.")
     if batch:
-        show(_in_batches(rows, halved))
+        show(_compare_batch_cost(rows, halved))
     if power:
         from genaipa.stats.intervals import LEAST_DOCUMENTS
 
@@ -129,8 +132,8 @@ def _print_estimate(asked: list[tuple[PreparedRun, Ready]], *, json: bool, batch
             show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
 
 
-def _power(task: Task, times: float) -> dict[str, object]:
-    """The smallest differences between two systems that a run on these policies would find; empty where none is known.
+def _estimate_power(task: Task, times: float) -> dict[str, object]:
+    """Estimate the smallest differences of two systems that a run on these policies finds; empty where unknown.
 
     `questions` are those about each document, the fewest; the run has `times` the documents of the task.
     """
@@ -141,7 +144,7 @@ def _power(task: Task, times: float) -> dict[str, object]:
     if not isinstance(task, Procedure):
         return {}
     policies = {name for name, document in task.documents.items() if document.kind == "policy"}
-    asked = [len(order) for name, order in task.orders.items() if name.partition("|")[0] in policies]
+    counts = [len(order) for name, order in task.orders.items() if name.partition("|")[0] in policies]
     try:
         check_packages()
     except MissingPackageError:
@@ -149,21 +152,21 @@ def _power(task: Task, times: float) -> dict[str, object]:
     from genaipa.reports.significance import PUBLISHED, begin_power_sentence
     from genaipa.stats.power import find_detectable
 
-    questions, documents = min(asked, default=0), round(len(policies) * times)
-    found = find_detectable(questions, documents, PUBLISHED)
-    sizes = {target: None if size != size else round(size, 1) for target, size in found._asdict().items()}  # noqa: PLR0124 - NaN
-    said = begin_power_sentence(found, questions, documents)
-    return {"questions": questions, "documents": documents, **sizes, "said": said} if said else {}
+    questions, documents = min(counts, default=0), round(len(policies) * times)
+    detectable = find_detectable(questions, documents, PUBLISHED)
+    sizes = {target: None if size != size else round(size, 1) for target, size in detectable._asdict().items()}  # noqa: PLR0124 - NaN
+    text = begin_power_sentence(detectable, questions, documents)
+    return {"questions": questions, "documents": documents, **sizes, "said": text} if text else {}
 
 
-def _how(ready: Ready) -> str:
+def _describe_counting(ready: Ready) -> str:
     counted = "; ".join(sorted({counter.label for counter in ready.target.counters.values()}))
     price = ready.tariff.label if ready.tariff else "no price known (add one to systems.yaml)"
-    return f"{ready.resolved.asked}: tokens by {counted}; prices: {price}."
+    return f"{ready.resolved.requested_name}: tokens by {counted}; prices: {price}."
 
 
-def _in_batches(rows: list[CostEstimate], halved: set[str]) -> str:
-    """Both prices of what is asked by batches: where prompts have much in common, a warm cache may be cheaper."""
+def _compare_batch_cost(rows: list[CostEstimate], halved: set[str]) -> str:
+    """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in halved and row.batch_cost is not None]
     if not priced:
         return "In batches: no system here takes them, or no price is known."
@@ -171,14 +174,14 @@ def _in_batches(rows: list[CostEstimate], halved: set[str]) -> str:
     warm = sum(row.cached_cost or 0.0 for row in priced)
     cheaper = "single calls" if warm < batched else "batches"
     return (
-        f"In batches, at half price: {_money(batched)}, nothing of it from a cache; by single calls with a warm cache: "
-        f"{_money(warm)}. {cheaper.capitalize()} are cheaper."
+        f"In batches, at half price: {_format_cost(batched)}, nothing of it from a cache; by single calls with a warm "
+        f"cache: {_format_cost(warm)}. {cheaper.capitalize()} are cheaper."
     )
 
 
 def _as_dict(row: CostEstimate, halved: set[str]) -> dict[str, object]:
-    more = {"batch_cost": row.batch_cost} if row.system in halved else {}
-    return more | {
+    extra = {"batch_cost": row.batch_cost} if row.system in halved else {}
+    return extra | {
         "system": row.system,
         "initialization": row.initialization,
         "calls": row.calls,
@@ -188,23 +191,24 @@ def _as_dict(row: CostEstimate, halved: set[str]) -> dict[str, object]:
     }
 
 
-def _money(value: float | None) -> str:
+def _format_cost(value: float | None) -> str:
     return "?" if value is None else f"${value:.2f}" if value >= _CENT or value == 0 else f"${value:.4f}"
 
 
 _MINUTE = 60.0
 
 
-def already_complete(run: PreparedRun, *, json: bool) -> int:
-    """Say that there is nothing left to ask; the exit code."""
+def report_complete(run: PreparedRun, *, json: bool) -> int:
+    """Say that there is nothing left to ask; return the exit code."""
     assert run.folder is not None, "only a run that exists is complete"
-    _, tally = run.folder.state()
+    _, tally = run.folder.read_state()
     if json:
-        print_json({**summary(run.folder, "complete", tally), **_own(run.workspace, run.folder).facts})
+        print_json({**summarize_run(run.folder, "complete", tally), **_read_closing(run.workspace, run.folder).facts})
     else:
         print_tally(tally)
         _print_scores(run.workspace, run.folder, tally)
-        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {on_run(run.folder, 'show')}")
+        look = format_run_command(run.folder, "show")
+        show(f"{run.folder.name} is complete; nothing was asked. Look at it with: {look}")
     return 0
 
 
@@ -212,21 +216,21 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
     """Print the outcome of a run, its folder and the next command, which needs `again` these options of it."""
     folder = run.open()
     if json:
-        facts = {**summary(folder, outcome.status, outcome.tally), **_own(run.workspace, folder).facts}
+        facts = {**summarize_run(folder, outcome.status, outcome.tally), **_read_closing(run.workspace, folder).facts}
         print_json({**facts, "stopped": outcome.stopped, "elapsed": outcome.elapsed})
         return
     print_tally(outcome.tally)
     _print_scores(run.workspace, folder, outcome.tally)
     if outcome.elapsed is not None:
-        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else clock(outcome.elapsed)
+        took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else format_time(outcome.elapsed)
         # Earlier sittings' calls are in the time of all calls, too.
         is_longer = outcome.tally.totals().seconds > outcome.elapsed
         sides = "; call time is the sum of all calls, earlier ones and those side by side included" if is_longer else ""
         caveat(f"Took {took}{sides}.")
-    show(f"Run folder: {whole(folder.path)}")
+    show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
-        show(f"{system} was asked no more: {write_flags(reason)}")
-    for sentence in [*_served_otherwise(folder), *about_servers(outcome.tally)]:
+        show(f"{system} was not asked any more: {write_flags(reason)}")
+    for sentence in [*_note_other_models(folder), *note_server_settings(outcome.tally)]:
         show(sentence)
     if outcome.capped:
         show(f"Stopped by --max-cost: {outcome.capped}.")
@@ -234,9 +238,9 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
 
 
 def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None:
-    """The mean score of each system, or what its kind of task says."""
-    if found := _own(workspace, folder).lines:
-        for line in found:
+    """Print the mean score of each system, or the lines of its kind of task."""
+    if lines := _read_closing(workspace, folder).lines:
+        for line in lines:
             show(line)
         return
     for system, scores in tally.scores.items():
@@ -244,69 +248,76 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
         show(f"{system}: scored {mean:.3f} on average over {number(len(scores), 'answer')}.")
 
 
-def _own(workspace: Workspace, folder: RunFolder) -> Closing:
-    """Lines and facts of the run's kind of task; none if its data can't be read."""
-    kind = kind_of(folder.manifest().spec.kind)
+def _read_closing(workspace: Workspace, folder: RunFolder) -> Closing:
+    """Return the lines and facts of the run's kind of task; none if its data can't be read."""
+    kind = find_kind(folder.manifest().spec.kind)
     try:
         return kind.closing(workspace, folder)
     except GenaipaError:
         return Closing()
 
 
-def _served_otherwise(folder: RunFolder) -> Iterator[str]:
-    """A sentence on each system that was served by another model than it was asked for, or by several."""
+def _note_other_models(folder: RunFolder) -> Iterator[str]:
+    """Yield a sentence on each system that was served by another model than it was asked for, or by several."""
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
-                f"{short_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
+                f"{shorten_names([name])[name]} was served by {join_names(facts.served)} in this "
+                "run: what its name stands "
                 "for has moved, and its answers are of several models."
             )
             continue
-        record, model = find_provider(asked_by(facts.model)), facts.model.rpartition("/")[2]
-        others = [one for one in facts.served if model not in one.rpartition("/")[2]]
-        if record is not None and record.is_remote and others:
-            yield f"{short_names([name])[name]} was served by {', '.join(others)}, which is not the model asked for."
+        record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
+        other_models = [served for served in facts.served if model not in served.rpartition("/")[2]]
+        if record is not None and record.is_remote and other_models:
+            short_name = shorten_names([name])[name]
+            yield f"{short_name} was served by {', '.join(other_models)}, which is not the model asked for."
 
 
-def about_servers(tally: Tally) -> Iterator[str]:
+def note_server_settings(tally: Tally) -> Iterator[str]:
     """Yield sentences on what a setting of a system's server would mend: cut prompts, and thoughts in replies."""
     counts: dict[str, Count] = {}
     for (system, _), row in tally.rows.items():
         counts.setdefault(system, Count()).add(row)
-    names = short_names(counts)
+    names = shorten_names(counts)
     for system, count in counts.items():
         if count.prompt_cut:
             yield f"{names[system]}: its server cut {number(count.prompt_cut, 'prompt')}, by its own count of tokens."
     if thought := [system for system, count in counts.items() if count.thoughts_in_text]:
         replies = number(sum(counts[system].thoughts_in_text for system in thought), "reply", "replies")
-        records = [record for system in thought if (record := find_provider(asked_by(system)))]
+        records = [record for system in thought if (record := find_provider(unwrap_system(system)))]
         started = any(record.program and not read_variable(record.address) for record in records)
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
-            f"{replies} of {listed([names[system] for system in thought])} began with thoughts, which were set apart "
+            f"{replies} of {join_names([names[system] for system in thought])} began with thoughts, "
+            "which were set apart "
             f"here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
         )
 
 
 def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
-    from genaipa.runs.batches import batches_out, out_sentence
+    from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = (
-            f"\nAll figures: {on_run(folder, 'report')}" if kind_of(folder.manifest().spec.kind).has_results else ""
+            f"\nAll figures: {format_run_command(folder, 'report')}"
+            if find_kind(folder.manifest().spec.kind).has_results
+            else ""
         )
-        return f"Complete. Read the answers: {on_run(folder, 'show')}{report}"
+        return f"Complete. Read the answers: {format_run_command(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
-    out = list(batches_out(folder.path))
-    go_on = on_run(folder, "run", *again, "--resume")
+    out = list(find_pending_batches(folder.path))
+    go_on = format_run_command(folder, "run", *again, "--resume")
     if out:
-        return f"{lack} {out_sentence(out)}; collect with: {go_on}"
+        return f"{lack} {summarize_pending(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
-        sheets = whole(folder.path / "sheets")
-        return f"{lack} Paste the messages in {sheets}, fill in the replies, then: {on_run(folder, 'collect')}"
+        sheets = mark_unbreakable(folder.path / "sheets")
+        return (
+            f"{lack} Paste the messages in {sheets}, fill in the replies, then: {format_run_command(folder, 'collect')}"
+        )
     steps = sum(row.failed_steps for row in outcome.tally.rows.values())
     if steps:
         lack += f" {number(steps, 'summary or acknowledgement', 'summaries or acknowledgements')} failed before them."
@@ -314,45 +325,45 @@ def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ())
 
 
 def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
-    """A sentence on how to come by answers that are missing; `go_on` is the command that asks for them."""
+    """Say how to get the missing answers; `go_on` is the command that asks for them."""
     if outcome.status == "capped":
-        enough = _enough(outcome)
+        enough = _suggest_cap(outcome)
         return f"Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
         why = "Asking again can't help: the recording lacks them, or what leads to them."
-        return f"{why} Why: {on_run(folder, 'show')}"
+        return f"{why} Why: {format_run_command(folder, 'show')}"
     return f"Ask again: {go_on}"
 
 
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    tally, offsets = folder.seen()
-    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    tally, offsets = folder.tally_records()
+    failed = folder.read_records([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
-def _enough(outcome: RunOutcome) -> float:
-    """Dollars, to two figures, for which the whole run might be had: at the price of its answers so far, and more."""
+def _suggest_cap(outcome: RunOutcome) -> float:
+    """Return the dollars, to two figures, that the whole run may cost: at the price of its answers so far, and more."""
     totals = outcome.tally.totals()
-    kept = totals.answered + totals.refused + totals.truncated
+    answered = totals.answered + totals.refused + totals.truncated
     # The later questions of a growing conversation cost more, and money is set aside for the calls under way.
-    expected = max(1.5 * (totals.cost or 0.0) * totals.planned / max(1, kept), 2 * outcome.needed)
+    expected = max(1.5 * (totals.cost or 0.0) * totals.planned / max(1, answered), 2 * outcome.needed)
     size = 10.0 ** (math.floor(math.log10(expected)) - 1)
     return math.ceil(expected / size) * size
 
 
 _COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
     # Of a run that was taken in from elsewhere nothing was planned.
-    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.kept}"),
+    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.answer_count}"),
     ("refused", lambda row: str(row.status["refused"] or "")),
     ("cut off", lambda row: str(row.status["truncated"] or "")),
     ("prompt cut", lambda row: str(row.prompt_cut or "")),
     ("failed", lambda row: str(row.status["failed"] or "")),
     ("not asked", lambda row: str(max(0, row.missing - row.status["failed"]) or "")),
-    ("cost", lambda row: money(row.cost) if row.cost else ""),
-    ("tokens in", lambda row: tokens(row.usage.input) if row.usage.input else ""),
+    ("cost", lambda row: format_dollars(row.cost) if row.cost else ""),
+    ("tokens in", lambda row: format_tokens(row.usage.input) if row.usage.input else ""),
     ("cached", lambda row: f"{100 * row.usage.cached / row.usage.input:.0f} %" if row.usage.input else ""),
-    ("out", lambda row: tokens(row.usage.output) if row.usage.output else ""),
+    ("out", lambda row: format_tokens(row.usage.output) if row.usage.output else ""),
     ("call time", lambda row: f"{row.seconds:,.1f} s" if row.seconds else ""),
 )
 """Header → how a count is shown in that column of the closing table."""
@@ -361,18 +372,18 @@ _COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
 def print_tally(tally: Tally) -> None:
     """Print a row for each system and initialization, and one for all; columns of zeros are left out."""
     initializations = {initialization for _, initialization in tally.rows}
-    names = short_names(system for system, _ in tally.rows)
+    names = shorten_names(system for system, _ in tally.rows)
     rows: list[tuple[str, Count]] = []
     for system, name in names.items():
-        below = [(f"  {way}", row) for (asked, way), row in tally.rows.items() if asked == system]
+        below = [(f"  {way}", row) for (row_system, way), row in tally.rows.items() if row_system == system]
         rows += [(name, _sum_counts(row for _, row in below)), *(below if len(below) > 1 else [])]
     if len(names) > 1:
         rows.append(("all", _sum_counts(tally.rows.values())))
     columns = [(header, [cell(row) for _, row in rows]) for header, cell in _COUNTS]
-    shown = [(header, cells) for header, cells in columns if any(cells)]
+    visible = [(header, cells) for header, cells in columns if any(cells)]
     first = f"system ({initializations.pop()})" if len(initializations) == 1 else "system"
-    cells = zip((name for name, _ in rows), *(cells for _, cells in shown), strict=True)
-    table((first, *(header for header, _ in shown)), cells, right=range(1, 1 + len(shown)))
+    cells = zip((name for name, _ in rows), *(cells for _, cells in visible), strict=True)
+    print_table((first, *(header for header, _ in visible)), cells, right=range(1, 1 + len(visible)))
 
 
 def _sum_counts(counts: Iterable[Count]) -> Count:
@@ -402,8 +413,8 @@ def tally_rows(tally: Tally) -> list[dict[str, object]]:
     ]
 
 
-def summary(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
-    """The outcome of a run for machines."""
+def summarize_run(folder: RunFolder, status: str, tally: Tally) -> dict[str, object]:
+    """Summarize the outcome of a run for machines."""
     facts = {"run": folder.name, "folder": str(folder.path), "status": status, "rows": tally_rows(tally)}
-    scores = {system: round(sum(found.values()) / len(found), 6) for system, found in tally.scores.items()}
+    scores = {system: round(sum(values.values()) / len(values), 6) for system, values in tally.scores.items()}
     return facts | ({"scores": scores} if scores else {})

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import complain, print_json, say, show, table
-from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.selection import filtered, tell_losses
+from genaipa.cli.terminal.console import complain, print_json, print_table, say, show
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
+from genaipa.cli.terminal.selection import add_filters, tell_losses
 from genaipa.errors import GenaipaError, NotAmongError, UnknownNameError, UsageError, command
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.words import number
@@ -29,7 +29,7 @@ app = typer.Typer(help="List or remove what run has asked.")
 
 
 @app.command("list")
-@filtered
+@add_filters
 def list_runs(
     run: Annotated[
         list[str] | None,
@@ -41,14 +41,14 @@ def list_runs(
     json: JsonOption = False,
 ) -> None:
     """List runs, imported ones last, oldest first."""
-    from genaipa.workspace import elsewhere
+    from genaipa.workspace import workspace_options
 
-    here, names = current_workspace(), several(run)
-    readable, problems = _readable(here, names, whole=bool(only.documents))
-    chosen = _chosen(readable, names, only)
+    workspace, names = current_workspace(), split_names(run)
+    readable, problems = _read_entries(workspace, names, whole=bool(only.documents))
+    chosen = _select_entries(readable, names, only)
     for problem in problems:
         complain(problem)
-    tell_losses(here, [entry.folder for entry in chosen])
+    tell_losses(workspace, [entry.folder for entry in chosen])
     if json:
         print_json([entry.as_dict() for entry in chosen])
     elif chosen:
@@ -56,14 +56,16 @@ def list_runs(
         rows = [entry.as_row() for entry in chosen]
         if not any(row[-1] for row in rows):
             headers, rows = headers[:-1], [row[:-1] for row in rows]
-        table(headers, rows, right=(5, 6))
+        print_table(headers, rows, right=(5, 6))
         if len(chosen) < len(readable):
             say(f"{len(chosen)} of {len(readable)} runs.")
     elif readable:
-        show(f"None of the {len(readable)} runs is like that.")
+        show(f"None of the {len(readable)} runs matches.")
     elif not problems:
-        first = command("genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *elsewhere(here.home))
-        show(f"No runs in {here.runs} yet. Begin with: {first}")
+        first = command(
+            "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *workspace_options(workspace.home)
+        )
+        show(f"No runs in {workspace.runs} yet. Begin with: {first}")
     if problems:
         raise typer.Exit(1)
 
@@ -98,32 +100,32 @@ class _Entry:
         if self.study is not None:
             slices = {"number": self.study.number, "missing": self.study.missing}
             facts["slices"] = slices | {"runs": [folder.name for folder in self.folders]}
-        return {**facts, "out": _out(self.folders, self.manifest, self.totals)}
+        return {**facts, "out": _pending_work(self.folders, self.manifest, self.totals)}
 
     def as_row(self) -> tuple[Any, ...]:
         """Return the line as cells."""
-        from genaipa.systems.provider import short_names
+        from genaipa.systems.provider import shorten_names
 
         manifest, totals = self.manifest, self.totals
-        documents = manifest.spec.plan.label or manifest.documents_in_words
+        documents = manifest.spec.plan.label or manifest.documents_description
         if self.study is not None:
             have = len(self.study.slices)
             slices = f"{have:,} of " if self.study.missing else ""
             slices += number(self.study.number, "slice")
-            documents = f"{manifest.corpus.in_words if manifest.corpus else ''}, {slices}"
+            documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices}"
         return (
             self.name,
             manifest.status,
-            ", ".join(short_names(manifest.spec.systems).values()),
+            ", ".join(shorten_names(manifest.spec.systems).values()),
             documents,
-            _experiment(manifest),
-            f"{totals.kept}/{totals.planned}",
+            _experiment_name(manifest),
+            f"{totals.answer_count}/{totals.planned}",
             "" if totals.cost is None else f"${totals.cost:.2f}",
-            _out_in_words(_out(self.folders, manifest, totals)),
+            _describe_pending(_pending_work(self.folders, manifest, totals)),
         )
 
 
-def _readable(here: Workspace, names: Sequence[str], *, whole: bool) -> tuple[list[_Entry], list[str]]:
+def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) -> tuple[list[_Entry], list[str]]:
     """Read the runs, one's own first, and studies, which these names unfold; `whole` with all names of documents.
 
     Also gives sentences about what could not be read.
@@ -134,7 +136,7 @@ def _readable(here: Workspace, names: Sequence[str], *, whole: bool) -> tuple[li
     from genaipa.runs.selection import is_run, run_folders
     from genaipa.runs.slices import group_slices
 
-    folders = sorted(run_folders(here), key=is_imported)
+    folders = sorted(run_folders(workspace), key=is_imported)
     studies = group_slices(folders)
     study_of = {
         folder.name: study
@@ -153,8 +155,8 @@ def _readable(here: Workspace, names: Sequence[str], *, whole: bool) -> tuple[li
             entries.append(_read_study(study, problems, whole=whole) if study else _read_run(folder, problems))
         except GenaipaError as error:
             problems.append(str(error))
-    others = (path for path in sorted(here.runs.glob("[!.]*/")) if not is_run(path))
-    problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in others]
+    stray_folders = (path for path in sorted(workspace.runs.glob("[!.]*/")) if not is_run(path))
+    problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in stray_folders]
     return entries, problems
 
 
@@ -168,53 +170,55 @@ def _read_run(folder: RunFolder, problems: list[str]) -> _Entry:
 def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Entry:
     """Read the line of a study: its worst status, and the sums of what its slices' manifests say."""
     from genaipa.runs.records import RunStatus, Totals
-    from genaipa.runs.status import status_together
+    from genaipa.runs.status import combine_statuses
 
     first = study.folders[0]
     manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
     for folder in study.folders:
         status, of_slice = _read_status(folder, folder.head(), problems)
         statuses.add(status)
-        totals = totals.plus(of_slice)
+        totals = totals.add(of_slice)
         if whole:
             manifest.documents |= folder.manifest().documents
-    manifest.status = status_together(statuses)
+    manifest.status = combine_statuses(statuses)
     return _Entry(study.name, first, manifest, totals, study)
 
 
 def _read_status(folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]) -> tuple[RunStatus, Totals]:
     """Return the status and the counts of a run, from its answers where the manifest is behind."""
-    lack = folder.lack(manifest)
+    lack = folder.describe_loss(manifest)
     if lack:
         problems.append(lack)
     if manifest.status != "running" and not lack:
         return manifest.status, manifest.totals
     # The manifest is behind while a run goes on, and stays so if it is killed.
-    manifest, tally = folder.state()
+    manifest, tally = folder.read_state()
     return manifest.status, tally.totals()
 
 
-def _chosen(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_Entry]:
+def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_Entry]:
     """Select runs; an UnknownNameError for a name or a filter that fits none."""
     if only.experiments:
-        known = {_experiment(entry.manifest) for entry in runs}
+        experiments = {_experiment_name(entry.manifest) for entry in runs}
         for name in only.experiments:
-            if name not in known:
-                raise NotAmongError("experiments of these runs", name, known)
+            if name not in experiments:
+                raise NotAmongError("experiments of these runs", name, experiments)
     begun = only.experiments
-    only = replace(only, experiments=()).checked([(entry.folder, entry.manifest) for entry in runs])
+    only = replace(only, experiments=()).resolve([(entry.folder, entry.manifest) for entry in runs])
     from genaipa.systems.provider import find_system
 
-    own = {entry.name for entry in runs}
-    asked = {system for entry in runs for system in entry.manifest.spec.systems}
+    run_names = {entry.name for entry in runs}
+    systems = {system for entry in runs for system in entry.manifest.spec.systems}
     models = model_names(entry.manifest for entry in runs)
-    meant = {name: "" if name in own or name == "latest" else find_system(name, asked, models) for name in names}
+    meant = {
+        name: "" if name in run_names or name == "latest" else find_system(name, systems, models) for name in names
+    }
     newest = max(
         (entry.newest for entry in runs if entry.newest[:1].isdigit() and not entry.folder.is_judges), default=""
     )
     for name in names:
         if name != "latest" and not meant[name] and not any(entry.matches(name) for entry in runs):
-            raise UnknownNameError("system or run", name, asked.union(own))
+            raise UnknownNameError("system or run", name, systems.union(run_names))
 
     def is_named(entry: _Entry) -> bool:
         parts = (newest if name == "latest" else name for name in names if not meant[name])
@@ -224,34 +228,34 @@ def _chosen(runs: list[_Entry], names: tuple[str, ...], only: Filters) -> list[_
         entry
         for entry in runs
         if (not names or is_named(entry))
-        and (not begun or _experiment(entry.manifest) in begun)
-        and only.systems_of(entry.folder, entry.manifest)
+        and (not begun or _experiment_name(entry.manifest) in begun)
+        and only.select_systems(entry.folder, entry.manifest)
     ]
 
 
-def _experiment(manifest: Manifest) -> str:
+def _experiment_name(manifest: Manifest) -> str:
     from genaipa.runs.procedure import find_procedure_plan
 
     plan = find_procedure_plan(manifest.spec)
     return (plan.experiment or ", ".join(plan.initializations)) if plan else manifest.spec.task
 
 
-def _out(folders: Sequence[RunFolder], manifest: Manifest, totals: Totals) -> dict[str, Any]:
-    """The batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
-    from genaipa.runs.batches import batches_out
+def _pending_work(folders: Sequence[RunFolder], manifest: Manifest, totals: Totals) -> dict[str, Any]:
+    """Return the batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
+    from genaipa.runs.batches import find_pending_batches
 
     if manifest.status == "complete":
         return {}
-    if batches := [batch for folder in folders for batch in batches_out(folder.path)]:
-        asked, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
-        return {"batches": len(batches), "questions": asked, "done": done}
-    left = totals.planned - totals.kept - totals.failed
+    if batches := [batch for folder in folders for batch in find_pending_batches(folder.path)]:
+        questions, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
+        return {"batches": len(batches), "questions": questions, "done": done}
+    unanswered = totals.planned - totals.answer_count - totals.failed
     if manifest.status == "waiting":
-        return {"by_hand": left}
-    return {"to_come": left} if manifest.status == "running" else {}
+        return {"by_hand": unanswered}
+    return {"to_come": unanswered} if manifest.status == "running" else {}
 
 
-def _out_in_words(out: dict[str, Any]) -> str:
+def _describe_pending(out: dict[str, Any]) -> str:
     if "batches" in out:
         return f"{number(out['batches'], 'batch', 'batches')}, {out['done']:,} of {out['questions']:,} done"
     return next((f"{count:,} {name.replace('_', ' ')}" for name, count in out.items()), "")
@@ -271,15 +275,17 @@ def remove(
 
     from genaipa.runs.selection import find_runs
 
-    here = current_workspace()
-    folders = {folder.path.resolve(): folder for name in several(run) for folder in find_runs(here, name).folders}
+    workspace = current_workspace()
+    folders = {
+        folder.path.resolve(): folder for name in split_names(run) for folder in find_runs(workspace, name).folders
+    }
     for path, folder in folders.items():
-        if path.parent != here.runs.resolve():
-            raise UsageError(f"{folder.path} is not in {here.runs}; only runs of this workspace are removed.")
+        if path.parent != workspace.runs.resolve():
+            raise UsageError(f"{folder.path} is not in {workspace.runs}; only runs of this workspace are removed.")
         if folder.is_held():
             raise UsageError(f"{folder.name} is being worked on; stop that process first.")
     for folder in folders.values():
-        say(f"{folder.name}: {_kept(folder)}")
+        say(f"{folder.name}: {_describe_answers(folder)}")
     if not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was removed, since nobody can be asked; add --yes.")
@@ -292,9 +298,9 @@ def remove(
     show(f"{number(len(folders), 'run')} removed; scores that were given to these answers stay where they are.")
 
 
-def _kept(folder: RunFolder) -> str:
+def _describe_answers(folder: RunFolder) -> str:
     try:
         totals = folder.manifest().totals
     except GenaipaError as error:
         return str(error)
-    return f"{totals.kept} of {totals.planned} answers"
+    return f"{totals.answer_count} of {totals.planned} answers"

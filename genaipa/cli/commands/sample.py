@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from genaipa.cli.terminal.console import follow, print_json, say, show, table
-from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument, filtered
+from genaipa.cli.terminal.console import print_json, print_table, say, show, suggest_next
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
+from genaipa.cli.terminal.selection import RunsArgument, add_filters
 from genaipa.runs.filters import EVERYTHING, Filters
 
 
-@filtered
+@add_filters
 def sample(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -40,19 +40,25 @@ def sample(
     from genaipa.scoring.notebook import SAMPLE_HEAD
     from genaipa.scoring.notebook import sample as draw_sample
 
-    found = draw_sample(
-        several(run), size=size, seed=seed, stratify=stratify or "", only=only, workspace=current_workspace(), tell=say
+    result = draw_sample(
+        split_names(run),
+        size=size,
+        seed=seed,
+        stratify=stratify or "",
+        only=only,
+        workspace=current_workspace(),
+        tell=say,
     )
     if json:
-        print_json([group._asdict() for group in found.groups])
+        print_json([group._asdict() for group in result.groups])
         return
-    table(SAMPLE_HEAD, found.rows, right=(2, 3, 4, 5))
-    for note in found.notes:
+    print_table(SAMPLE_HEAD, result.rows, right=(2, 3, 4, 5))
+    for note in result.notes:
         show(note)
-    all_scored = all(group.outside + group.scored == group.answers for group in found.groups)
-    if all_scored or (found.waves and not found.unscored):
-        follow("Next: genaipa report")
-    elif found.waves:
-        follow("Next: genaipa score")
+    all_scored = all(group.outside + group.scored == group.answers for group in result.groups)
+    if all_scored or (result.waves and not result.unscored):
+        suggest_next("Next: genaipa report")
+    elif result.waves:
+        suggest_next("Next: genaipa score")
     else:
-        follow("Next: genaipa score", "A part: genaipa sample --size N")
+        suggest_next("Next: genaipa score", "A part: genaipa sample --size N")

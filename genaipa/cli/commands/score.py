@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from genaipa.cli.terminal.console import say, show
-from genaipa.cli.terminal.options import SELDOM, current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument, filtered
-from genaipa.errors import UnknownNameError, UsageError, clipped, command
-from genaipa.kinds import kind_of
+from genaipa.cli.terminal.options import SELDOM, current_workspace, option, split_names
+from genaipa.cli.terminal.selection import RunsArgument, add_filters
+from genaipa.errors import UnknownNameError, UsageError, clip, command
+from genaipa.kinds import find_kind
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -31,8 +31,7 @@ _Order = Annotated[
     option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
 _Seed = Annotated[
-    int | None,
-    option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM),
+    int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM)
 ]
 _Sample = Annotated[
     str | None,
@@ -66,14 +65,13 @@ _ShowSystems = Annotated[
 _Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.", panel=SELDOM)]
 
 
-@filtered
+@add_filters
 def score(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str,
-        option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM),
+        str, option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM)
     ] = _HOST,
     no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
     per_answer: _PerAnswer = None,
@@ -103,8 +101,8 @@ def score(
     if order is not None and order not in ORDERS:
         raise UnknownNameError("order", order, ORDERS)
     launch.check_extra()
-    here = current_workspace()
-    given = {
+    workspace = current_workspace()
+    options = {
         "per_answer": per_answer,
         "order": order,
         "seed": seed,
@@ -112,26 +110,26 @@ def score(
         "show_systems": show_systems or None,
         "suggestions": False if no_suggestions else None,
         "points": points,
-        "sample": _size(sample),
+        "sample": _parse_size(sample),
         "include_excluded": include_excluded or None,
     }
-    planned = load_people(here).plan
-    plan = planned.override({name: value for name, value in given.items() if value is not None})
-    settings = DeskSettings.make(here.home, plan, runs=several(run), only=only)
-    folders = _runs(here, settings)
-    desk, login = launch.open_once(settings)
+    planned = load_people(workspace).plan
+    plan = planned.override({name: value for name, value in options.items() if value is not None})
+    settings = DeskSettings.from_plan(workspace.home, plan, runs=split_names(run), only=only)
+    folders = _select_runs(workspace, settings)
+    desk, login = launch.open_desk_once(settings)
     try:
         _check_answers(desk, folders)
         _check_host(host, login, insecure=insecure)
         launch.check_address(host, port)
         launch.import_pages()
-        _announce(desk, login, host, port)
-        if said := for_this_start(planned, plan):
-            show(said)
-        own = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
-        for title in filter(None, () if desk.pool.answers else own):
+        _print_address(desk, login, host, port)
+        if note := describe_override(planned, plan):
+            show(note)
+        pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
+        for title in filter(None, () if desk.pool.answers else pages):
             show(f"{title} are scored without people; their items are on the page {title}.")
-        launch.serve(desk, login, host=host, port=port, browser=not no_browser)
+        launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.log_state()
         if state.events:
             show(f"Digest of the log of {number(state.events, 'entry', 'entries')}: {state.head}")
@@ -139,28 +137,31 @@ def score(
         desk.store.close()
 
 
-def _size(given: str | None) -> int | Literal["all"] | None:
-    """The size of the wave that the command line asks for; a UsageError for anything else."""
-    if given is None:
+def _parse_size(text: str | None) -> int | Literal["all"] | None:
+    """Parse the size of the wave that the command line asks for; a UsageError for anything else."""
+    if text is None:
         return None
-    if given == "all":
+    if text == "all":
         return "all"
-    if not (given.isdecimal() and given.isascii() and int(given)):
-        raise UsageError(f"--sample takes a number of answers, or all; not '{clipped(given)}'.")
-    return int(given)
+    if not (text.isdecimal() and text.isascii() and int(text)):
+        raise UsageError(f"--sample takes a number of answers, or all; not '{clip(text)}'.")
+    return int(text)
 
 
-def for_this_start(planned: StudyPlan, plan: StudyPlan) -> str:
-    """Return what differs from the study's plan, in a sentence with the line that would keep it; empty without any."""
+def describe_override(planned: StudyPlan, plan: StudyPlan) -> str:
+    """Say what differs from the study's plan, with the line that would keep it; empty without any."""
     import msgspec
 
-    given, kept = msgspec.to_builtins(plan), msgspec.to_builtins(planned)
-    other = [name for name, value in given.items() if value != kept[name]]
-    if not other:
+    new_values, plan_values = msgspec.to_builtins(plan), msgspec.to_builtins(planned)
+    changed = [name for name, value in new_values.items() if value != plan_values[name]]
+    if not changed:
         return ""
-    now = ", ".join(f"{name}: {_as_written(given[name])}" for name in other)
-    instead = listed([f"{name} {_as_written(kept[name])}" for name in other])
-    return f"For this start alone: {now}; the plan has {instead}. To keep it, write into desk.yaml: plan: {{{now}}}"
+    settings = ", ".join(f"{name}: {_as_written(new_values[name])}" for name in changed)
+    instead = join_names([f"{name} {_as_written(plan_values[name])}" for name in changed])
+    return (
+        f"For this start alone: {settings}; the plan has {instead}. To keep it, write into desk.yaml: "
+        f"plan: {{{settings}}}"
+    )
 
 
 def _as_written(value: object) -> str:
@@ -170,24 +171,24 @@ def _as_written(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
-    """The runs that are scored; a UsageError where there is none yet."""
+def _select_runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder]:
+    """Select the runs that are scored; a UsageError where there is none yet."""
     from genaipa.runs import selection
 
-    found = selection.folders(workspace, settings.runs, settings.only)
-    if not found:
+    folders = selection.select_folders(workspace, settings.runs, settings.only)
+    if not folders:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
-    return found
+    return folders
 
 
 def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
-    """A UsageError saying what to run where there is no answer to score, no reply to take by hand, and no suite."""
-    from genaipa.systems.catalog import resolve
+    """Raise a UsageError where there is nothing to score: no answer, no reply to take by hand, no suite."""
+    from genaipa.systems.catalog import resolve_system
 
-    if any(kind_of(folder.manifest().spec.kind).page for folder in folders):
+    if any(find_kind(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
-    if not desk.pool.answers and not any(resolve(name, desk.workspace).manual for name in systems):
+    if not desk.pool.answers and not any(resolve_system(name, desk.workspace).manual for name in systems):
         names = ", ".join(folder.name for folder in folders)
         raise UsageError(
             f"there is no answer to score in {names} yet; go on with: genaipa run --resume {folders[-1].name}"
@@ -200,42 +201,45 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
     if login is None and not insecure and not is_this_machine(host):
         raise UsageError(
-            f"at {host} anybody who reaches this machine could read and score, under any name: what is missing is a "
-            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, and TLS in front; "
-            "where everyone on the network may do so, add --insecure."
+            f"at {host} anybody who reaches this machine could read and score, under any name: what is "
+            "missing is a login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, "
+            "and TLS in front; where everyone on the network may do so, add --insecure."
         )
 
 
-def _announce(desk: Desk, login: Login | None, host: str, port: int) -> None:
+def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.runs.selection import run_folders
-    from genaipa.runs.slices import studies_by_slice
+    from genaipa.runs.slices import map_slices_to_studies
     from genaipa.systems.endpoint import is_loopback
-    from genaipa.ui.launch import address, is_this_machine
-    from genaipa.ui.settings import open_to_others
+    from genaipa.ui.launch import desk_address, is_this_machine
+    from genaipa.ui.settings import find_exposed_secrets
 
     for problem in desk.pool.problems:
         say(problem)
-    where = address(host, port, login, desk)
+    where = desk_address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
         say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
-    for path in open_to_others(desk.workspace) if login else ():
+    for path in find_exposed_secrets(desk.workspace) if login else ():
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
         )
-    studies = studies_by_slice(run_folders(desk.workspace))
+    studies = map_slices_to_studies(run_folders(desk.workspace))
     in_runs = Counter(
         run
         for answer in desk.pool.answers.values()
-        for run in {studies[one.run].name if one.run in studies else one.run for one in answer.occurrences}
+        for run in {
+            studies[occurrence.run].name if occurrence.run in studies else occurrence.run
+            for occurrence in answer.occurrences
+        }
     )
     runs = ", ".join(f"{run} ({count:,})" for run, count in sorted(in_runs.items()))
     texts = desk.pool.answers.values()
     once = ", equal texts counted once," if any(len(answer.occurrences) > 1 for answer in texts) else ""
-    wanted = f" {desk.wanted_in_words}" if texts else ""
+    wanted = f" {desk.progress_sentence}" if texts else ""
     show(f"{number(len(texts), 'answer')} to score{once}{' of ' if runs else ''}{runs}.{wanted}")
-    if desk.part:
-        show(desk.part)
+    if desk.sample_note:
+        show(desk.sample_note)
     if desk.pool.exclusion_note:
         show(desk.pool.exclusion_note)
     show(f"Scores are kept in {desk.store.name}.")

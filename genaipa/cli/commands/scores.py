@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import follow, print_json, say, show, table
+from genaipa.cli.terminal.console import print_json, print_table, say, show, suggest_next
 from genaipa.cli.terminal.options import (
     ForceOption,
     JsonOption,
-    apply_json_below,
     check_new,
     current_workspace,
+    open_output,
     option,
-    several,
-    written,
+    pass_json_to_subcommands,
+    split_names,
 )
 from genaipa.errors import UsageError, command
 from genaipa.words import number
@@ -47,17 +47,17 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
     Without a command, the analysts and their scores are listed.
     """
     if context.invoked_subcommand is not None:
-        apply_json_below(context, json=json)
+        pass_json_to_subcommands(context, json=json)
         return
 
     from genaipa.scoring.people import load_people
 
-    here = current_workspace()
-    rows, answers = _summary(_events(here), load_people(here))
+    workspace = current_workspace()
+    rows, answers = _summarize_analysts(_read_events(workspace), load_people(workspace))
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
-        show(f"No scores in {here.home} yet. Begin with: genaipa score")
+        show(f"No scores in {workspace.home} yet. Begin with: genaipa score")
     else:
         columns = ["analyst", "scorer", "scores", "adjudicated", "seconds", "latest"]
         heads = [*columns[:4], "median time", "latest"]
@@ -67,7 +67,7 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
             [row[name] for name in columns]
             for row in (row | {"seconds": "" if row["seconds"] is None else f"{row['seconds']:.0f} s"} for row in rows)
         ]
-        table(heads, cells, right=(2, 3, 4))
+        print_table(heads, cells, right=(2, 3, 4))
         show(
             f"Answers that people have scored: {answers['scored']:,}, by two or more of them: {answers['shared']:,}, "
             f"adjudicated: {answers['adjudicated']:,}."
@@ -102,21 +102,21 @@ def export(
     from genaipa.scoring.rubric import load_rubric
     from genaipa.scoring.tables import parse_suffix, select_effective_scores, write_scores
 
-    here = current_workspace()
+    workspace = current_workspace()
     suffix = parse_suffix(output) if output else ".csv"
     if output is not None:
         check_new(output, force=force)
     # The log as it is comes out of a damaged store too: nothing else brings the rest of it to safety.
-    events: Sequence[Event] = _events(here, damaged=suffix == ".jsonl")
-    answers, rubric = dict[str, Any](), load_rubric(here)
+    events: Sequence[Event] = _read_events(workspace, damaged=suffix == ".jsonl")
+    answers, rubric = dict[str, Any](), load_rubric(workspace)
     if suffix != ".jsonl" or in_effect:
         events = select_effective_scores(events, machines=machines)
     if suffix != ".jsonl":
-        answers = _pool(here, run_folders(here)).answers
+        answers = _load_pool(workspace, run_folders(workspace)).answers
     if output is None:
         write_scores(sys.stdout.buffer, suffix, events, answers, rubric, per_run=per_run, marked=False)
         return
-    with written(output, force=force) as file:
+    with open_output(output, force=force) as file:
         write_scores(file, suffix, events, answers, rubric, per_run=per_run)
     show(f"{output}: {number(len(events), 'event' if suffix == '.jsonl' else 'score')}")
 
@@ -145,9 +145,9 @@ def import_(
     from genaipa.scoring.people import load_people
     from genaipa.scoring.store import open_store
 
-    here = current_workspace()
-    pool, people = _pool(here, run_folders(here)), load_people(here)
-    with contextlib.closing(open_store(here)) as store:
+    workspace = current_workspace()
+    pool, people = _load_pool(workspace, run_folders(workspace)), load_people(workspace)
+    with contextlib.closing(open_store(workspace)) as store:
         imported = import_sources(store, files, pool.answers, people, analyst=analyst, unknown_answers=unknown_answers)
     if json:
         print_json(imported)
@@ -182,19 +182,19 @@ def sheet(
     documents are in it. Where a random part was drawn (genaipa sample), the answers are those in it. 'genaipa scores
     import' takes it back, as .xlsx or saved as .csv.
     """
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.rubric import load_rubric
     from genaipa.scoring.tables import shuffle_answers, write_sheet
     from genaipa.scoring.waves import load_waves, short_digest
 
-    here = current_workspace()
+    workspace = current_workspace()
     if output.suffix.lower() != ".xlsx":
         raise UsageError(f"{output}: a sheet to fill is written as .xlsx; filled, it is read as .xlsx or .csv.")
     check_new(output, force=force)
-    sources = select(here, several(run))
-    pool = _pool(
-        here,
+    sources = select_sources(workspace, split_names(run))
+    pool = _load_pool(
+        workspace,
         [source.folder for source in sources],
         sources=sources,
         excluded=include_excluded,
@@ -203,20 +203,24 @@ def sheet(
     if pool.exclusion_note:
         show(pool.exclusion_note)
     if not answers:
-        raise UsageError(f"{', '.join(several(run))}: no answer to score yet.")
-    drawn = frozenset[str]() if load_people(here).plan.size == "all" else load_waves(here).all_answers_in_wave
+        raise UsageError(f"{', '.join(split_names(run))}: no answer to score yet.")
+    sampled = (
+        frozenset[str]() if load_people(workspace).plan.size == "all" else load_waves(workspace).all_answers_in_wave
+    )
 
     def in_part(digest: str) -> bool:
-        return short_digest(digest) in drawn
+        return short_digest(digest) in sampled
 
-    order, others = ([one for one in answers if in_part(one) == inside] for inside in (True, False))
-    if drawn and not order and not every:
+    order, unsampled = ([digest for digest in answers if in_part(digest) == inside] for inside in (True, False))
+    if sampled and not order and not every:
         raise UsageError(
             "no answer of these runs is in the random part; draw from them with genaipa sample, or add --all."
         )
-    order = [*order, *others] if every or not drawn else order
-    with written(output, force=force) as file:
-        write_sheet(file, map(pool.load_case, order), load_rubric(here), analyst, in_part=in_part if drawn else None)
+    order = [*order, *unsampled] if every or not sampled else order
+    with open_output(output, force=force) as file:
+        write_sheet(
+            file, map(pool.load_case, order), load_rubric(workspace), analyst, in_part=in_part if sampled else None
+        )
     outside = (
         f" {len(answers) - len(order):,} more are outside of the random part." if len(order) < len(answers) else ""
     )
@@ -239,34 +243,34 @@ def verify(
     from genaipa.scoring.events import verify_log as verified
     from genaipa.scoring.store import open_existing_store
 
-    here = current_workspace()
-    with open_existing_store(here, allow_damaged=True) as store:
+    workspace = current_workspace()
+    with open_existing_store(workspace, allow_damaged=True) as store:
         if store is None:
-            raise UsageError(f"no scores in {here.home} yet; begin with: genaipa score")
-        found, name = verified(store, head), store.name
+            raise UsageError(f"no scores in {workspace.home} yet; begin with: genaipa score")
+        check, name = verified(store, head), store.name
     if json:
-        print_json(found)
+        print_json(check)
     else:
-        for told in found.breaks:
-            say(f"{name}: {told}")
-        if not found.breaks:
-            show(f"{name}: {number(found.events, 'event')}, each as it was written.")
-            show(f"The last digest: {found.head or 'none yet'}")
-    if found.breaks:
+        for problem in check.breaks:
+            say(f"{name}: {problem}")
+        if not check.breaks:
+            show(f"{name}: {number(check.events, 'event')}, each as it was written.")
+            show(f"The last digest: {check.head or 'none yet'}")
+    if check.breaks:
         say("genaipa: the scores can be taken out as they are with: genaipa scores export -o FILE.jsonl")
         raise typer.Exit(_BROKEN)
 
 
-def _events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
-    """Everything in the store; nothing, and no store is made, where there is none yet."""
+def _read_events(workspace: Workspace, *, damaged: bool = False) -> list[Event]:
+    """Read all events of the store; none, and no store is made, where there is none yet."""
     from genaipa.scoring.store import open_existing_store
 
     with open_existing_store(workspace, allow_damaged=damaged) as store:
         return [event for _, event in store.events()] if store else []
 
 
-def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
-    """The answers of these runs, narrowed as `Pool` narrows them; problems of a run are printed."""
+def _load_pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -> Pool:
+    """Load the answers of these runs, narrowed as `Pool` narrows them, and print problems of a run."""
     from genaipa.scoring.answers import Pool
 
     pool = Pool(workspace, folders, **narrowed)
@@ -275,8 +279,8 @@ def _pool(workspace: Workspace, folders: Sequence[RunFolder], **narrowed: Any) -
     return pool
 
 
-def _summary(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """A row for each analyst, people before machines, and how many answers people have scored and adjudicated.
+def _summarize_analysts(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Return a row for each analyst, people before machines, and how many answers people have scored and adjudicated.
 
     Whoever the study leaves out has a row with the reason, and is in no count of answers.
     """
@@ -313,13 +317,13 @@ def _summary(events: Sequence[Event], study: People) -> tuple[list[dict[str, Any
 
 
 def _report(imported: ImportedScores) -> None:
-    for told in (*imported.problems, *imported.replaced):
-        say(told)
+    for sentence in (*imported.problems, *imported.replaced):
+        say(sentence)
     if imported.problems:
         return
-    known = imported.added + imported.known
-    said = [f"{number(known, 'score')} read, {imported.added:,} of them new"]
-    said += [f"{number(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
-    said += [f"{number(imported.unscored, 'row')} without values left out"] if imported.unscored else []
-    show("; ".join(said) + ".")
-    follow("Next: genaipa report latest" if imported.added else "")
+    read_count = imported.added + imported.known
+    parts = [f"{number(read_count, 'score')} read, {imported.added:,} of them new"]
+    parts += [f"{number(len(imported.replaced), 'earlier one')} replaced"] if imported.replaced else []
+    parts += [f"{number(imported.unscored, 'row')} without values left out"] if imported.unscored else []
+    show("; ".join(parts) + ".")
+    suggest_next("Next: genaipa report latest" if imported.added else "")

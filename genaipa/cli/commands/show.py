@@ -12,11 +12,11 @@ import typer
 from genaipa.cli.terminal import completion, console
 from genaipa.cli.terminal.console import say, write_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
-from genaipa.cli.terminal.selection import filtered, tell_losses
+from genaipa.cli.terminal.selection import add_filters, tell_losses
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
-from genaipa.kinds import task_in_words
+from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ _MOST = 100_000
 """Answers of a run from which on they are counted, and not listed."""
 
 
-@filtered
+@add_filters
 def show(
     run: Annotated[
         str,
@@ -65,34 +65,38 @@ def show(
     With ANSWER, its question and reply, its scores, and the annotated answer; with --whole, the conversation
     in which it was given.
     """
-    here = current_workspace()
-    name, chosen = _choose_answers(here, run, only)
-    tell_losses(here, [one.folder for one in chosen])
+    workspace = current_workspace()
+    name, chosen = _choose_answers(workspace, run, only)
+    tell_losses(workspace, [choice.folder for choice in chosen])
     if answer is None:
         _show_all(name, chosen, json=json)
         return
     places: dict[str, RunFolder] = {}
     offsets: dict[str, dict[str, int]] = {}
-    for one in chosen:
-        known = one.offsets()
-        offsets[one.folder.name] = known
-        places |= dict.fromkeys(known, one.folder)
+    for choice in chosen:
+        positions = choice.offsets()
+        offsets[choice.folder.name] = positions
+        places |= dict.fromkeys(positions, choice.folder)
 
     def read(keys: Sequence[str]) -> list[Record]:
         by_folder = groupby(keys, lambda key: places[key].path)
-        runs = ((places[own[0]], own) for own in (list(own) for _, own in by_folder))
-        return [record for run, own in runs for record in run.records_at([offsets[run.name][key] for key in own])]
+        runs = ((places[run_keys[0]], run_keys) for run_keys in (list(run_keys) for _, run_keys in by_folder))
+        return [
+            record
+            for run, run_keys in runs
+            for record in run.read_records([offsets[run.name][key] for key in run_keys])
+        ]
 
-    keys = _matching(list(places), answer)
+    keys = _match_keys(list(places), answer)
     if len(keys) > _FEW and not json:
         _print_many(places[keys[0]], keys, read(keys[:_LISTED]), answer)
         return
     matching = read(keys)
-    judged = _Judged(here, matching)
+    judged = _Judgements(workspace, matching)
     if json:
         console.print_json(
             [
-                {"record": r, "messages": _messages(places[r.key], r, offsets[places[r.key].name])}
+                {"record": r, "messages": _read_messages(places[r.key], r, offsets[places[r.key].name])}
                 | judged.as_facts(places[r.key], r)
                 for r in matching
             ]
@@ -101,16 +105,16 @@ def show(
     right = ""
     for record in matching:
         folder = places[record.key]
-        _print_answer(record, _messages(folder, record, offsets[folder.name]) if whole else [])
-        for told in (*judged.also(folder, record), *judged.scores(record)):
-            console.show(told)
+        _print_answer(record, _read_messages(folder, record, offsets[folder.name]) if whole else [])
+        for sentence in (*judged.note_copies(folder, record), *judged.scores(record)):
+            console.show(sentence)
         # Said once for all answers to a question that follow one another.
-        if (annotated := judged.annotated(folder, record)) and annotated != right:
+        if (annotated := judged.format_annotation(folder, record)) and annotated != right:
             console.show(f"--- annotated answer to {record.question}\n{annotated}\n")
         right = annotated
 
 
-class _Chosen(NamedTuple):
+class _Selection(NamedTuple):
     """A run to show, or a slice of a study, and which of its answers; None for all."""
 
     folder: RunFolder
@@ -118,54 +122,54 @@ class _Chosen(NamedTuple):
 
     def records(self) -> list[Record]:
         """Return the latest record of each key."""
-        meant = (record for record in self.folder.records() if not self.meant or self.meant.means(record))
+        meant = (record for record in self.folder.records() if not self.meant or self.meant.includes(record))
         return list({record.key: record for record in meant}.values())
 
     def offsets(self) -> dict[str, int]:
         """Return the place of each key's latest record."""
-        _, offsets = self.folder.seen()
+        _, offsets = self.folder.tally_records()
         if self.meant is None:
             return offsets
         from genaipa.runs.records import RecordHead
 
-        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.means(line)}
+        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.includes(line)}
 
 
-def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Chosen]]:
+def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Selection]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
-    from genaipa.runs.selection import Source, meaning, narrowed
+    from genaipa.runs.selection import Source, apply_filters, find_meaning
 
-    full, parts = meaning(workspace, name)
+    full, parts = find_meaning(workspace, name)
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
-        runs = listed([part.folder.name for part in parts])
+        runs = join_names([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
     if not only and parts[0].systems == parts[0].folder.head().spec.systems:
-        return full, [_Chosen(part.folder, None) for part in parts]
-    sources = narrowed([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
-    return full, [_Chosen(source.folder, source) for source in sources]
+        return full, [_Selection(part.folder, None) for part in parts]
+    sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
+    return full, [_Selection(source.folder, source) for source in sources]
 
 
-def _show_all(name: str, chosen: Sequence[_Chosen], *, json: bool) -> None:
+def _show_all(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
     """Show the facts of a run or a study, and its answers unless they are too many."""
-    from genaipa.cli.terminal.progress import on_run
+    from genaipa.cli.terminal.progress import format_run_command
 
     folder, several = chosen[0].folder, len(chosen) > 1
-    every = sum(one.folder.head().totals.kept for one in chosen)
+    every = sum(choice.folder.head().totals.answer_count for choice in chosen)
     if every >= _MOST and not json and not chosen[0].meant:
         if several:
             _print_study(name, chosen)
         else:
-            _print_head(folder.name, *folder.state())
-        again = command("genaipa", "show", name) if several else on_run(folder, "show")
+            _print_head(folder.name, *folder.read_state())
+        again = command("genaipa", "show", name) if several else format_run_command(folder, "show")
         console.show(f"Too many to list; look at some by a part of their keys: {again} KEY")
         return
-    records = [record for one in chosen for record in one.records()]
+    records = [record for choice in chosen for record in choice.records()]
     if json and several:
-        manifests = [one.folder.state()[0] for one in chosen]
+        manifests = [choice.folder.read_state()[0] for choice in chosen]
         console.print_json({"study": name, "manifests": manifests, "answers": records})
     elif json:
-        console.print_json({"manifest": folder.state()[0], "answers": records})
+        console.print_json({"manifest": folder.read_state()[0], "answers": records})
     elif several:
         _print_study(name, chosen)
         _print_answers(records)
@@ -173,32 +177,32 @@ def _show_all(name: str, chosen: Sequence[_Chosen], *, json: bool) -> None:
         _print_run(folder, records)
 
 
-def _matching(keys: list[str], answer: str) -> list[str]:
-    """The keys that a user may mean: that key, the keys of that question, or keys with these parts or this in them."""
+def _match_keys(keys: list[str], answer: str) -> list[str]:
+    """Return the keys that a user may mean: the key, the question's keys, or those with these parts or this text."""
     if answer in keys:
         return [answer]
     # The last part of a suite's key is the repetition.
     questions = [next(part for part in reversed(key.split("|")) if not part.isdecimal()) for key in keys]
     exact = [key for key, question in zip(keys, questions, strict=True) if question == answer]
     wanted = set(answer.split("|"))
-    found = exact or [key for key in keys if wanted <= set(key.split("|"))]
-    found = found or [key for key in keys if answer in key]
-    if not found:
+    matches = exact or [key for key in keys if wanted <= set(key.split("|"))]
+    matches = matches or [key for key in keys if answer in key]
+    if not matches:
         raise UnknownNameError("answer", answer, questions)
-    return found
+    return matches
 
 
 def _print_many(folder: RunFolder, keys: list[str], listed: list[Record], answer: str) -> None:
-    """The question's text, where all are answers to one, the first answers, and how to see others."""
-    if len({record.question for record in listed}) == 1 and (text := _wording(folder, listed[0].question)):
+    """Print the question, if all answer the same one, the first answers, and how to see others."""
+    if len({record.question for record in listed}) == 1 and (text := _find_question_text(folder, listed[0].question)):
         console.show(f"question {listed[0].question}: {text}")
     _print_answers(listed)
     first = f"; the first {len(listed)} are listed" if len(listed) < len(keys) else ""
     console.show(f"{len(keys):,} answers match '{answer}'{first}; write more of a key: {listed[0].key}")
 
 
-def _wording(folder: RunFolder, question: str) -> str:
-    """A question as the run's copy of its set words it; empty where none has it, or the copy can't be read."""
+def _find_question_text(folder: RunFolder, question: str) -> str:
+    """Find a question's text in the run's copy of its set; empty where none has it, or the copy can't be read."""
     from genaipa.files.strict_yaml import read_yaml
     from genaipa.questions.sets import QuestionSet
     from genaipa.runs.procedure import find_procedure_plan
@@ -206,44 +210,46 @@ def _wording(folder: RunFolder, question: str) -> str:
     plan = find_procedure_plan(folder.manifest().spec)
     for name in dict.fromkeys(plan.questions.values() if plan else ()):
         try:
-            known = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
+            questions = read_yaml(folder.path / "questions" / f"{name}.yaml", QuestionSet).questions
         except GenaipaError:
             continue
-        if found := next((one.text for one in known if one.id == question), ""):
-            return found
+        if text := next((item.text for item in questions if item.id == question), ""):
+            return text
     return ""
 
 
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
-    from genaipa.cli.terminal.progress import on_run
+    from genaipa.cli.terminal.progress import format_run_command
 
-    manifest, tally = folder.state()
-    if lack := folder.lack(manifest, tally.totals().kept):
+    manifest, tally = folder.read_state()
+    if lack := folder.describe_loss(manifest, tally.totals().answer_count):
         console.say(lack)
     _print_head(folder.name, manifest, tally)
     _print_answers(records)
     if records:
-        console.show(f"One answer as it was asked: {on_run(folder, 'show')} {shlex.quote(records[-1].question)}")
+        console.show(
+            f"One answer as it was asked: {format_run_command(folder, 'show')} {shlex.quote(records[-1].question)}"
+        )
 
 
-def _print_study(name: str, chosen: Sequence[_Chosen]) -> None:
-    """The facts and the counts of a study in slices."""
+def _print_study(name: str, chosen: Sequence[_Selection]) -> None:
+    """Print the facts and the counts of a study in slices."""
     from genaipa.runs.slices import SlicedStudy, study_progress
 
-    slices = {part.index: one.folder for one in chosen if (part := one.folder.head().slice)}
+    slices = {part.index: choice.folder for choice in chosen if (part := choice.folder.head().slice)}
     manifest = chosen[0].folder.manifest()
     assert manifest.slice is not None, "they are slices"
     study = SlicedStudy(manifest.slice.study, manifest.slice.number, slices)
     manifest.status, tally = study_progress(study)
-    manifest.created = min(one.folder.head().created for one in chosen)
+    manifest.created = min(choice.folder.head().created for choice in chosen)
     _print_head(f"{name}, {len(slices):,} of {study.number:,} slices", manifest, tally)
 
 
 def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
-    """The facts and the counts of a run."""
+    """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import find_procedure_plan
-    from genaipa.tasks.prompts import labels
+    from genaipa.tasks.prompts import list_labels
 
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
@@ -260,22 +266,22 @@ def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
     if spec.plan.label:
-        console.show(f"{task_in_words(spec)}, {spec.plan.label}, seed {spec.seed}")
+        console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
         console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
         if plan.prompts:
-            console.show(f"prompts: {', '.join(labels(manifest).values())}")
+            console.show(f"prompts: {', '.join(list_labels(manifest).values())}")
     print_tally(tally)
 
 
 def _print_answers(records: list[Record]) -> None:
-    from genaipa.systems.provider import short_names
+    from genaipa.systems.provider import shorten_names
 
     if all("item" in record.coordinates for record in records):
         _print_items(records)
         return
-    names = short_names(record.system for record in records)
-    console.table(
+    names = shorten_names(record.system for record in records)
+    console.print_table(
         ("system", "document", "initialization", "wording", "rep.", "question", "status", "reply"),
         [
             (
@@ -286,7 +292,7 @@ def _print_answers(records: list[Record]) -> None:
                 r.repetition,
                 r.question,
                 r.status,
-                _short(r.reply if r.reply is not None else r.error.message if r.error else ""),
+                _shorten_reply(r.reply if r.reply is not None else r.error.message if r.error else ""),
             )
             for r in records
         ],
@@ -294,8 +300,8 @@ def _print_answers(records: list[Record]) -> None:
 
 
 def _print_items(records: list[Record]) -> None:
-    """The replies about the items of a suite, with the score of each."""
-    console.table(
+    """Print the replies about the items of a suite, with the score of each."""
+    console.print_table(
         ("system", "item", "rep.", "status", "score", "reply"),
         [
             (
@@ -305,7 +311,7 @@ def _print_items(records: list[Record]) -> None:
                 r.repetition,
                 r.status,
                 "" if r.score is None else f"{100 * r.score:.1f}",
-                _short(r.reply if r.reply is not None else r.error.message if r.error else ""),
+                _shorten_reply(r.reply if r.reply is not None else r.error.message if r.error else ""),
             )
             for r in records
         ],
@@ -313,17 +319,17 @@ def _print_items(records: list[Record]) -> None:
     )
 
 
-def _short(text: str) -> str:
+def _shorten_reply(text: str) -> str:
     flat, room = " ".join(text.split()), max(_LEAST_PREVIEW, min(_PREVIEW, (console.width() or 2 * _PREVIEW) - _BESIDE))
     return flat if len(flat) <= room else flat[: room - 1] + "…"
 
 
 def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
-    """The question and its reply, or else all messages of the conversation, the asked one marked, and the thoughts."""
+    """Print the question and its reply, or the whole conversation, with the question marked, and the thoughts."""
     console.show(f"===== {record.key}: {record.status}")
-    asked = {"role": "user", "content": record.asked}
+    question = {"role": "user", "content": record.asked}
     replied = [{"role": "assistant", "content": record.reply}] if record.reply is not None else []
-    messages = conversation or [asked, *replied]
+    messages = conversation or [question, *replied]
     last = len(messages) - len(replied) - 1
     for index, message in enumerate(messages):
         mark = " (asked here)" if conversation and index == last else ""
@@ -344,7 +350,7 @@ def _print_answer(record: Record, conversation: list[dict[str, str]]) -> None:
     console.show(f"\n({'; '.join(facts)})\n")
 
 
-class _Judged:
+class _Judgements:
     """The annotated answer to each question, and the analysts' scores of the answers to it."""
 
     def __init__(self, workspace: Workspace, records: Sequence[Record]) -> None:
@@ -368,36 +374,38 @@ class _Judged:
         except GenaipaError as error:
             say(f"The scores are not shown: {error}")
 
-    def annotated(self, folder: RunFolder, record: Record) -> str:
-        """The annotated answer with its sections and points; empty where there is none."""
-        found, _ = self._inputs(folder.path).annotated(record.document, record.question)
-        if found is None:
+    def format_annotation(self, folder: RunFolder, record: Record) -> str:
+        """Return the annotated answer with its sections and points; empty where there is none."""
+        annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
+        if annotation is None:
             return ""
-        text = found.answer.strip() or ("The document does not say." if found.silent == "yes" else "")
-        rests = f" ({', '.join(found.sections)})" if found.sections else ""
-        points = [f"\n{place}. {point.text} ({point.remark})" for place, point in enumerate(found.points, 1)]
+        text = annotation.answer.strip() or ("The document does not say." if annotation.silent == "yes" else "")
+        rests = f" ({', '.join(annotation.sections)})" if annotation.sections else ""
+        points = [f"\n{index}. {point.text} ({point.remark})" for index, point in enumerate(annotation.points, 1)]
         return text + rests + "".join(points)
 
-    def also(self, folder: RunFolder, record: Record) -> list[str]:
-        """A sentence on the other documents with the very text that the answer is about."""
+    def note_copies(self, folder: RunFolder, record: Record) -> list[str]:
+        """Return a sentence on the other documents with the very text that the answer is about."""
         facts = self._inputs(folder.path).manifest.documents.get(record.document)
         return [f"It holds as well for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
 
     def scores(self, record: Record) -> list[str]:
-        """Each score and decision in effect, in a sentence."""
+        """Return each score and decision in effect, in a sentence."""
         return [
-            _in_words(event, self._rubric) for event in self._events.get(record.digest, ()) if event.values is not None
+            _describe_score(event, self._rubric)
+            for event in self._events.get(record.digest, ())
+            if event.values is not None
         ]
 
     def as_facts(self, folder: RunFolder, record: Record) -> dict[str, object]:
-        """The same for machines."""
-        found, _ = self._inputs(folder.path).annotated(record.document, record.question)
+        """Return annotation and scores for machines."""
+        annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
-        return {"annotated": found, "scores": events}
+        return {"annotated": annotation, "scores": events}
 
 
-def _in_words(event: Event, rubric: Rubric) -> str:
-    """A score as one line: who, the values, M_all, the note."""
+def _describe_score(event: Event, rubric: Rubric) -> str:
+    """Describe a score in a line: who, the values, M_all, the note."""
     assert event.values is not None, "a score or an adjudication has values"
     values = ", ".join(f"{metric} {value:+g}" for metric, value in event.values.items())
     who = f"decided by {event.analyst}" if event.kind == "adjudication" else f"scored by {event.analyst}"
@@ -405,8 +413,8 @@ def _in_words(event: Event, rubric: Rubric) -> str:
     return f"{who}: {values}; M_all {overall:.1f}{'; ' + event.note if event.note else ''}\n"
 
 
-def _messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
-    """The conversation up to and with this answer, as role and content."""
-    from genaipa.runs.inputs import conversation
+def _read_messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
+    """Read the conversation up to and with this answer, as role and content."""
+    from genaipa.runs.inputs import load_conversation
 
-    return [{"role": m.role, "content": m.content} for m in conversation(folder, record, offsets)]
+    return [{"role": m.role, "content": m.content} for m in load_conversation(folder, record, offsets)]

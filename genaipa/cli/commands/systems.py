@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.console import caveat, explain, follow, is_explained, print_json, say, show, show_facts, table
-from genaipa.cli.terminal.options import JsonOption, current_workspace, option, several
+from genaipa.cli.terminal.console import (
+    caveat,
+    explain,
+    is_explained,
+    print_json,
+    print_table,
+    say,
+    show,
+    show_facts,
+    suggest_next,
+)
+from genaipa.cli.terminal.options import JsonOption, current_workspace, option, split_names
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from genaipa.systems.catalog import Resolved
+    from genaipa.systems.catalog import ResolvedSystem
     from genaipa.systems.costs import Tariff
     from genaipa.systems.provider import Meanings, Provider
 
@@ -34,109 +44,109 @@ def systems(
 
     Nothing is asked and nothing costs money.
     """
-    from genaipa.systems.catalog import load_catalog, own_entries, resolve
-    from genaipa.systems.provider import builtin_systems
+    from genaipa.systems.catalog import load_catalog, read_user_entries, resolve_system
+    from genaipa.systems.provider import list_builtin_systems
 
-    here = current_workspace()
-    chosen = several(names)
+    workspace = current_workspace()
+    chosen = split_names(names)
     if check and not chosen:
-        raise UsageError("--check wants the names of the systems to start: genaipa systems NAME --check")
-    for error in own_entries(here)[1] if not chosen else ():
+        raise UsageError("--check needs the names of the systems to start: genaipa systems NAME --check")
+    for error in read_user_entries(workspace)[1] if not chosen else ():
         say(f"left out: {error}")
-    listed = dict.fromkeys(_spelt_out(chosen) or (*builtin_systems(), *load_catalog(here)))
-    resolved = [resolve(name, here) for name in listed]
+    listed = dict.fromkeys(_expand_names(chosen) or (*list_builtin_systems(), *load_catalog(workspace)))
+    resolved = [resolve_system(name, workspace) for name in listed]
     if check:
         raise typer.Exit(_check(resolved, json=json))
-    rows = [_facts(system) for system in resolved]
+    rows = [_system_facts(system) for system in resolved]
     if json:
         print_json(rows)
         return
     # A short name of the user's own for a baseline is a system like any other.
-    others = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
+    model_rows = [row for row in rows if not row["suites"] or row["name"] != row["system"]]
     if not chosen and not is_explained():
-        _print_ready(others)
+        _print_ready(model_rows)
         return
-    if others:
-        _print_table(others)
+    if model_rows:
+        _print_table(model_rows)
     if chosen:
         _print_meanings(rows)
-        _print_details(others)
+        _print_details(model_rows)
     else:
         _print_by_task()
         _print_forms()
 
 
-def _spelt_out(names: Iterable[str]) -> list[str]:
-    """The names, `baseline` alone as all baselines; an UnknownNameError for one that its provider has not."""
+def _expand_names(names: Iterable[str]) -> list[str]:
+    """Return the names, `baseline` expanded to all of them; an UnknownNameError for a name that its provider lacks."""
     from genaipa.systems.provider import find_provider
 
-    found: list[str] = []
+    expanded: list[str] = []
     for name in names:
         provider = find_provider(name)
         if provider is None or provider.meanings is None or provider.builtin is None:
-            found.append(name)
+            expanded.append(name)
             continue
         every = tuple(provider.builtin())
         if name not in (provider.name, *every):
             raise UnknownNameError(provider.name, name, every, f"See: genaipa systems {provider.name}")
-        found += every if name == provider.name else (name,)
-    return found
+        expanded += every if name == provider.name else (name,)
+    return expanded
 
 
-def _facts(resolved: Resolved) -> dict[str, Any]:
-    """Facts about a system, without any call."""
-    from genaipa.systems.catalog import lacking
+def _system_facts(resolved: ResolvedSystem) -> dict[str, Any]:
+    """Return the facts about a system, without any call."""
+    from genaipa.systems.catalog import find_missing_setup
 
     entry, tariff = resolved.entry, resolved.tariff
-    missing = lacking(resolved)
+    missing = find_missing_setup(resolved)
     return {
-        "name": resolved.asked,
+        "name": resolved.requested_name,
         "system": resolved.name,
         "context": resolved.context,
-        "price": _prices(tariff) if tariff else None,
+        "price": _system_prices(tariff) if tariff else None,
         "price_from": tariff.label if tariff else "",
         "ready": not missing,
         "missing": missing,
         "retired": entry.retired,
-        "ended": entry.ended,
+        "ended": entry.is_retired,
         "use": entry.use,
         "settings": None if entry.settings is None else sorted(entry.settings),
         "note": entry.note,
-        "suites": _meanings(resolved.name),
+        "suites": _find_meanings(resolved.name),
     }
 
 
-def _meanings(system: str) -> dict[str, dict[str, str]]:
-    """Task → kind and meaning of this system in it; empty where it is the same system for every task."""
+def _find_meanings(system: str) -> dict[str, dict[str, str]]:
+    """Return task → kind and meaning of this system in it; empty where it is the same system for every task."""
     from genaipa.systems.provider import find_provider
 
     provider = find_provider(system)
-    every = provider.meanings().of if provider and provider.meanings else {}
+    every = provider.meanings().by_task if provider and provider.meanings else {}
     return {
         task: {"kind": kind, "about": about} for task, of in every.items() for name, kind, about in of if name == system
     }
 
 
-def _prices(tariff: Tariff) -> dict[str, float]:
-    """Dollars per million tokens, asked for a thousand, since the price of a larger request may be higher."""
+def _system_prices(tariff: Tariff) -> dict[str, float]:
+    """Return the dollars per million tokens, priced for a thousand: those of a larger request may be higher."""
     from genaipa.systems.base import Usage
 
-    asked = {"input": Usage(input=1000), "output": Usage(output=1000)}
-    return {side: round(tariff.cost(usage) * 1000, 4) for side, usage in asked.items()}
+    usages = {"input": Usage(input=1000), "output": Usage(output=1000)}
+    return {side: round(tariff.cost(usage) * 1000, 4) for side, usage in usages.items()}
 
 
 def _print_table(rows: list[dict[str, Any]]) -> None:
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: bool(_family(row["system"]))):
+    for row in sorted(rows, key=lambda row: bool(_system_family(row["system"]))):
         needs = "; ".join(row["missing"]) or "ready"
-        groups.setdefault((_family(row["system"]) or row["system"], needs), []).append(row)
+        groups.setdefault((_system_family(row["system"]) or row["system"], needs), []).append(row)
     listed: list[tuple[str, ...] | str] = []
     for (family, needs), members in groups.items():
         # A family with different needs gets a line for each, with the names of its systems.
-        alike = sum(other == family for other, _ in groups) == 1
+        alike = sum(name == family for name, _ in groups) == 1
         listed.append(f"{family if alike else ', '.join(row['system'] for row in members)}: {needs}")
-        listed += [_cells(row) for row in members if _family(row["system"]) or row["name"] != row["system"]]
-    table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3))
+        listed += [_make_cells(row) for row in members if _system_family(row["system"]) or row["name"] != row["system"]]
+    print_table(("  name", "model", "context", "$ in / out", ""), listed, right=(2, 3))
     if any(row["price"] for row in rows):
         show(f"Prices in US dollars per million tokens: {_price_sources(rows)}.")
 
@@ -145,9 +155,10 @@ def _print_ready(rows: list[dict[str, Any]]) -> None:
     """Print the systems that can be asked now with their prices, and a line for each need of the others."""
     ready = [row for row in rows if row["ready"]]
     cells = [
-        (row["name"], _cells(row)[3] if any((row["price"] or {}).values()) else "free", _cells(row)[4]) for row in ready
+        (row["name"], _make_cells(row)[3] if any((row["price"] or {}).values()) else "free", _make_cells(row)[4])
+        for row in ready
     ]
-    table(("ready", "$ in / out", ""), cells, right=(1,))
+    print_table(("ready", "$ in / out", ""), cells, right=(1,))
     if any((row["price"] or {}).get("input") for row in ready):
         caveat(f"Prices in US dollars per million tokens: {_price_sources(ready)}.")
     needs: dict[str, list[str]] = {}
@@ -156,26 +167,26 @@ def _print_ready(rows: list[dict[str, Any]]) -> None:
             needs.setdefault("; ".join(row["missing"]), []).append(row["name"])
     for need, names in needs.items():
         show(f"{', '.join(names)}: {need}")
-    follow("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
+    suggest_next("Prices, or another model: genaipa systems NAME", "Baselines: genaipa systems baseline")
     explain("How systems are named, and baselines of suites.", hint="How to name a system: --explain")
 
 
-def _family(system: str) -> str:
-    """Prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
+def _system_family(system: str) -> str:
+    """Return the prefix of systems with the same requirements: `openai/`, `openai-api/lab/`; empty for a single one."""
     from genaipa.systems.provider import find_provider
 
     provider = find_provider(system)
-    needs = provider is not None and (provider.keys or provider.lacks)
-    return provider.family(system) if provider and needs and "/" in system else ""
+    needs = provider is not None and (provider.keys or provider.missing_setup)
+    return provider.name_prefix(system) if provider and needs and "/" in system else ""
 
 
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    price, end, then = row["price"], "", "now" if row["ended"] else "then"
+def _make_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    price, end, word = row["price"], "", "now" if row["ended"] else "then"
     if row["retired"]:
-        end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {then} {row['use']}")
+        end = f"{'retired' if row['ended'] else 'until'} {row['retired']}" + (row["use"] and f", {word} {row['use']}")
     return (
         f"  {row['name']}",
-        row["system"].removeprefix(_family(row["system"])),
+        row["system"].removeprefix(_system_family(row["system"])),
         f"{row['context']:,}" if row["context"] else "",
         f"{price['input']:.2f} / {price['output']:.2f}" if price else "",
         end,
@@ -183,12 +194,12 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _price_sources(rows: list[dict[str, Any]]) -> str:
-    found: dict[str, list[str]] = {}
+    names_by_label: dict[str, list[str]] = {}
     for row in rows:
         if row["price"]:
-            found.setdefault(row["price_from"], []).append(row["name"])
-    first, *others = sorted(found, key=lambda label: -len(found[label]))
-    return "; ".join([first, *(f"{', '.join(found[label])}: {label}" for label in others)])
+            names_by_label.setdefault(row["price_from"], []).append(row["name"])
+    first, *other_labels = sorted(names_by_label, key=lambda label: -len(names_by_label[label]))
+    return "; ".join([first, *(f"{', '.join(names_by_label[label])}: {label}" for label in other_labels)])
 
 
 def _print_details(rows: list[dict[str, Any]]) -> None:
@@ -207,71 +218,71 @@ def _print_by_task() -> None:
     for provider, meanings in _having_meanings():
         show(f"\n{meanings.title}")
         show_facts(
-            (f"  {task}", ", ".join(_own(name) + "*" * (kind in meanings.marked) for name, kind, _ in of))
-            for task, of in meanings.of.items()
+            (f"  {task}", ", ".join(_short_name(name) + "*" * (kind in meanings.marked) for name, kind, _ in of))
+            for task, of in meanings.by_task.items()
         )
         show(f"The meaning of each: genaipa systems {provider.name}")
 
 
 def _print_meanings(rows: list[dict[str, Any]]) -> None:
-    asked = {row["system"] for row in rows}
+    system_names = {row["system"] for row in rows}
     for provider, meanings in _having_meanings():
         listed: list[tuple[str, ...] | str] = []
-        for task, of in meanings.of.items():
-            named = [(f"  {_own(name)}", kind, about) for name, kind, about in of if name in asked]
+        for task, of in meanings.by_task.items():
+            named = [(f"  {_short_name(name)}", kind, about) for name, kind, about in of if name in system_names]
             listed += [task, *dict.fromkeys(named)] if named else []
         if listed:
-            table((f"  {provider.name}/", "kind", "its reply"), listed)
+            print_table((f"  {provider.name}/", "kind", "its reply"), listed)
             show(meanings.legend)
 
 
 def _having_meanings() -> list[tuple[Provider, Meanings]]:
-    from genaipa.systems.provider import providers
+    from genaipa.systems.provider import list_providers
 
-    return [(provider, provider.meanings()) for provider in providers() if provider.meanings]
+    return [(provider, provider.meanings()) for provider in list_providers() if provider.meanings]
 
 
-def _own(name: str) -> str:
-    """A system's name after its provider's."""
+def _short_name(name: str) -> str:
+    """Return a system's name after its provider's."""
     return name.partition("/")[2]
 
 
 def _print_forms() -> None:
-    from genaipa.systems.provider import providers
+    from genaipa.systems.provider import list_providers
 
-    forms = [(provider.form, provider.about) for provider in providers()]
+    forms = [(provider.form, provider.about) for provider in list_providers()]
     forms.append(("module:Class", "your own, importable from the working folder"))
     show("\nA system can also be named in full:")
-    show_facts((f"  {form}", what) for form, what in forms)
+    show_facts((f"  {form}", description) for form, description in forms)
     show(
         "\nShort names of your own go into systems.yaml of your workspace. "
         "To really start one: genaipa systems NAME --check"
     )
 
 
-def _check(resolved: Iterable[Resolved], *, json: bool) -> int:
-    """Start each system and close it again; 1 if one is not ready."""
+def _check(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:
+    """Start each system and close it again; return 1 if one is not ready."""
     import asyncio
 
     from genaipa.cli.terminal.env_file import print_origins
 
-    found = []
+    answers = []
     for system in resolved:
         say(f"starting {system.name}")
         print_origins([system.name])
         answer = asyncio.run(_start(system))
-        found.append({"name": system.asked, "system": system.name, **answer})
+        answers.append({"name": system.requested_name, "system": system.name, **answer})
         if not json:
             ready = "ready" if answer["checked"] else "reached, but neither key nor model could be checked"
-            show(f"{system.asked}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
-            for said in _answers(answer):
-                show(f"    {said}")
+            show(f"{system.requested_name}: " + (ready if answer["ready"] else f"not ready: {answer['error']}"))
+            for sentence in _describe_answer(answer):
+                show(f"    {sentence}")
     if json:
-        print_json(found)
-    return 0 if all(answer["ready"] for answer in found) else 1
+        print_json(answers)
+    return 0 if all(answer["ready"] for answer in answers) else 1
 
 
-async def _start(resolved: Resolved) -> dict[str, Any]:
+async def _start(resolved: ResolvedSystem) -> dict[str, Any]:
     from genaipa.execution.ready import start
     from genaipa.systems.base import Readiness
 
@@ -298,15 +309,17 @@ async def _start(resolved: Resolved) -> dict[str, Any]:
     }
 
 
-def _answers(answer: dict[str, Any]) -> list[str]:
-    """A server's facts as sentences."""
+def _describe_answer(answer: dict[str, Any]) -> list[str]:
+    """Return a server's facts as sentences."""
     if not answer["ready"]:
         return []
-    said = list(answer["notes"])
+    sentences = list(answer["notes"])
     if answer["models"] is not None:
-        said.append(f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else ""))
+        sentences.append(
+            f"{answer['models']} models are listed" + (", this one among them" if answer["listed"] else "")
+        )
     if answer["context"]:
-        said.append(f"the context holds {answer['context']:,} tokens")
+        sentences.append(f"the context holds {answer['context']:,} tokens")
     if answer["shutdown"]:
-        said.append(f"the provider ends this model on {answer['shutdown']}")
-    return said
+        sentences.append(f"the provider ends this model on {answer['shutdown']}")
+    return sentences

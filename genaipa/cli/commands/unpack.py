@@ -30,18 +30,18 @@ def unpack(
     from genaipa.scoring.rubric import load_rubric
     from genaipa.workspace import find_workspace
 
-    place = folder or Path(file.stem)
-    done = unpacked(file, place)
+    target = folder or Path(file.stem)
+    done = unpacked(file, target)
     runs, tables = number(len(done.pack.runs), "run"), number(done.tables, "table file")
-    show(f"{place}: {runs}, {number(done.events, 'score')}; every file as it was packed.")
+    show(f"{target}: {runs}, {number(done.events, 'score')}; every file as it was packed.")
     for absent in done.pack.absent:
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
-    rubric = load_rubric(find_workspace(place)).digest
+    rubric = load_rubric(find_workspace(target)).digest
     if done.pack.rubric != rubric:
         say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({rubric}).")
     if done.different:
         raise GenaipaError(
             f"{len(done.different)} of {tables} came out differently than packed, such as {done.different[0]}; "
-            f"compare the versions in {place / 'pack.json'} with: genaipa doctor"
+            f"compare the versions in {target / 'pack.json'} with: genaipa doctor"
         )
     show(f"Made again: {tables}, each the same as packed. The report: {done.page}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from genaipa.cli.terminal.console import print_json, show, table
+from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.words import number
 
@@ -46,13 +46,15 @@ def validate(
     """
     from genaipa.validation import validate as validated
 
-    here = current_workspace()
-    done = validated(here, data=data)
+    workspace = current_workspace()
+    done = validated(workspace, data=data)
     if json:
         counts = {kind: {"fine": fine, "checked": total} for kind, (fine, total) in done.counts.items()}
-        print_json({"workspace": str(here.home), "findings": done.findings, "counts": counts, "splits": done.splits})
+        print_json(
+            {"workspace": str(workspace.home), "findings": done.findings, "counts": counts, "splits": done.splits}
+        )
     else:
-        _print_findings(here, done.findings)
+        _print_findings(workspace, done.findings)
         _print_counts(done)
     if any(finding.severity == "error" for finding in done.findings):
         raise typer.Exit(1)
@@ -64,10 +66,10 @@ def _print_findings(workspace: Workspace, findings: list[FileProblem]) -> None:
     rows, previous = [], ""
     for finding in findings:
         path = Path(finding.path)
-        shown = path.relative_to(workspace.home) if path.is_relative_to(workspace.home) else path
-        rows.append((shown if finding.path != previous else "", finding.severity, finding.entry, finding.problem))
+        shown_path = path.relative_to(workspace.home) if path.is_relative_to(workspace.home) else path
+        rows.append((shown_path if finding.path != previous else "", finding.severity, finding.entry, finding.problem))
         previous = finding.path
-    table(("file", "severity", "entry", "problem"), rows)
+    print_table(("file", "severity", "entry", "problem"), rows)
 
 
 def _print_counts(done: Validation) -> None:
@@ -81,5 +83,5 @@ def _print_counts(done: Validation) -> None:
         show("Everything is fine.")
         return
     counted = Counter(finding.severity for finding in done.findings)
-    told = [number(n, word) for word in ("error", "warning") if (n := counted[word])]
-    show(f"{' and '.join(told)}; {fine} of {total} are fine.")
+    count_words = [number(n, word) for word in ("error", "warning") if (n := counted[word])]
+    show(f"{' and '.join(count_words)}; {fine} of {total} are fine.")

@@ -6,8 +6,8 @@ import importlib.util
 from typing import TYPE_CHECKING, Annotated
 
 from genaipa.cli.terminal.console import say, show
-from genaipa.cli.terminal.options import current_workspace, option, several
-from genaipa.cli.terminal.selection import RunsArgument, filtered, tell_losses
+from genaipa.cli.terminal.options import current_workspace, option, split_names
+from genaipa.cli.terminal.selection import RunsArgument, add_filters, tell_losses
 from genaipa.errors import MissingPackageError, UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NEEDED = ("starlette", "uvicorn")
 
 
-@filtered
+@add_filters
 def view(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
@@ -38,23 +38,25 @@ def view(
             raise MissingPackageError(f"the view needs the package '{name}': pip install 'genaipa[desk]'")
     import webbrowser
 
-    from genaipa.runs.selection import meaning, select
+    from genaipa.runs.selection import find_meaning, select_sources
     from genaipa.ui.view.index import Index
 
-    here = current_workspace()
-    sources = select(here, several(run), only)
+    workspace = current_workspace()
+    sources = select_sources(workspace, split_names(run), only)
     if not sources:
-        raise UsageError(f"there is no run in {here.runs} yet; make one with genaipa demo, or with genaipa run.")
-    tell_losses(here, [source.folder for source in sources])
-    systems = [system for name in several(run) for part in meaning(here, name).parts for system in part.systems]
-    opened = _opened(Index(here, sources, list(dict.fromkeys(systems))), port)
+        raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
+    tell_losses(workspace, [source.folder for source in sources])
+    systems = [
+        system for name in split_names(run) for part in find_meaning(workspace, name).parts for system in part.systems
+    ]
+    opened = _open_pages(Index(workspace, sources, list(dict.fromkeys(systems))), port)
     show(f"The answers are at {opened.url} (Ctrl-C closes it).")
     if not no_browser and not webbrowser.open(opened.url):
         say("No browser could be opened; open the address yourself.")
     opened.serve()
 
 
-def _opened(index: Index, port: int) -> ViewPages:
+def _open_pages(index: Index, port: int) -> ViewPages:
     from genaipa.ui.view.server import ViewPages
 
     try:

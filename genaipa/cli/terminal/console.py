@@ -45,38 +45,38 @@ _STATES = {
 
 
 @cache
-def out() -> Console:
-    """The console for results."""
+def stdout_console() -> Console:
+    """Return the console for results."""
     from rich.console import Console
 
-    return Console(highlight=False, width=_width(sys.stdout) or _UNBOUNDED)
+    return Console(highlight=False, width=_terminal_width(sys.stdout) or _UNBOUNDED)
 
 
 @cache
-def err() -> Console:
-    """The console for progress, notes and errors."""
+def stderr_console() -> Console:
+    """Return the console for progress, notes and errors."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False, width=_width(sys.stderr))
+    return Console(stderr=True, highlight=False, width=_terminal_width(sys.stderr))
 
 
 def width() -> int | None:
-    """Columns into which results are to fit; None if they may be as wide as they need to be."""
-    return _width(sys.stdout)
+    """Return the columns into which results are to fit; None if they may be as wide as they need to be."""
+    return _terminal_width(sys.stdout)
 
 
-def _width(stream: TextIO) -> int | None:
-    """Columns of the terminal, or COLUMNS; None for a pipe or a file that it says nothing of."""
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdigit() and int(asked) > 0:
-        return max(_LEAST, int(asked))
+def _terminal_width(stream: TextIO) -> int | None:
+    """Return the columns of the terminal, or COLUMNS; None for a pipe or a file that it says nothing of."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns) > 0:
+        return max(_LEAST, int(columns))
     if not stream.isatty():
         return None
     try:
-        found = os.get_terminal_size(stream.fileno()).columns
+        size = os.get_terminal_size(stream.fileno()).columns
     except OSError:
-        found = 0
-    return max(_LEAST, found or shutil.get_terminal_size().columns)
+        size = 0
+    return max(_LEAST, size or shutil.get_terminal_size().columns)
 
 
 def say(text: str, *, exact: bool = False) -> None:
@@ -84,12 +84,12 @@ def say(text: str, *, exact: bool = False) -> None:
 
     On a terminal it is broken between words, unless it is `exact`: to be copied and pasted.
     """
-    _print(err(), sys.stderr, printable(write_flags(text)), exact=exact)
+    _print(stderr_console(), sys.stderr, printable(write_flags(text)), exact=exact)
 
 
 def complain(error: object) -> None:
-    """An error as its one sentence, on stderr."""
-    _print(err(), sys.stderr, printable(f"genaipa: {write_flags(str(error))}"), lead="genaipa:")
+    """Print an error as its one sentence, on stderr."""
+    _print(stderr_console(), sys.stderr, printable(f"genaipa: {write_flags(str(error))}"), lead="genaipa:")
 
 
 def write_flags(sentence: str) -> str:
@@ -98,72 +98,74 @@ def write_flags(sentence: str) -> str:
 
 
 def show(text: str = "", *, exact: bool = False) -> None:
-    """Sentences of the result, on stdout; on a terminal broken between words, unless they are `exact`.
+    """Print sentences of the result, on stdout; on a terminal broken between words, unless they are `exact`.
 
     Nothing in them is markup or steers a terminal.
     """
-    _print(out(), sys.stdout, printable(text), exact=exact)
+    _print(stdout_console(), sys.stdout, printable(text), exact=exact)
 
 
 def show_facts(facts: Iterable[tuple[str, object]]) -> None:
     """Print facts, a label and its value in each line; empty ones are left out."""
-    from genaipa.cli.terminal.fitting import wrapped
+    from genaipa.cli.terminal.fitting import wrap_text
 
     listed = [(label, printable(str(value))) for label, value in facts if value not in (None, "")]
     broad = max([10, *(len(label) for label, _ in listed)]) + 2
     room = width() if sys.stdout.isatty() else None
     for label, value in listed:
         line = f"{label:{broad}}{value}"
-        _print(out(), sys.stdout, "\n".join(wrapped(line, room, hanging=broad)) if room else line, exact=True)
+        _print(
+            stdout_console(), sys.stdout, "\n".join(wrap_text(line, room, hanging=broad)) if room else line, exact=True
+        )
 
 
 def _print(console: Console, stream: TextIO, text: str, *, exact: bool = False, lead: str = "") -> None:
-    """The text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
+    """Print a text, broken between words on a terminal only: what reads a pipe wants a sentence in one line."""
     from rich.text import Text
 
-    from genaipa.cli.terminal.fitting import unmarked, wrapped
+    from genaipa.cli.terminal.fitting import remove_marks, wrap_text
 
-    room = _width(stream) if stream.isatty() and not exact else None
-    made = Text(unmarked("\n".join(wrapped(text, room)) if room else text))
+    room = _terminal_width(stream) if stream.isatty() and not exact else None
+    styled = Text(remove_marks("\n".join(wrap_text(text, room)) if room else text))
     if lead:
-        made.stylize("bold red", 0, len(lead))
-    console.print(made, soft_wrap=True)
+        styled.stylize("bold red", 0, len(lead))
+    console.print(styled, soft_wrap=True)
 
 
 def print_json(value: Any) -> None:
-    """A value (msgspec Structs included) as JSON on stdout."""
+    """Print a value (msgspec Structs included) as JSON on stdout."""
     import msgspec
 
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     sys.stdout.write(escape_unprintable(text) + "\n")
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], *, right: Iterable[int] = ()) -> None:
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object] | str], *, right: Iterable[int] = ()) -> None:
     """Print a table on stdout, fitted to the terminal; a row that is a string is a heading.
 
     `right` are the columns that hold numbers. Cells are plain text, never markup.
     """
     from rich.text import Text
 
-    from genaipa.cli.terminal.fitting import lay_out, unmarked
+    from genaipa.cli.terminal.fitting import format_table, remove_marks
 
     cells: list[list[str] | str] = [
         printable(row) if isinstance(row, str) else ["" if c is None else printable(str(c)) for c in row]
         for row in rows
     ]
-    shown = Text("\n")
-    options = out().options.update(width=_UNBOUNDED)
-    for part in lay_out(headers, cells, frozenset(right), width(), _style):
-        for line in out().render_lines(part, options, pad=False):
-            pieces = Text.assemble(*((unmarked(piece.text), piece.style or "") for piece in line))
+    rendered = Text("\n")
+    options = stdout_console().options.update(width=_UNBOUNDED)
+    for part in format_table(headers, cells, frozenset(right), width(), _cell_style):
+        for line in stdout_console().render_lines(part, options, pad=False):
+            pieces = Text.assemble(*((remove_marks(piece.text), piece.style or "") for piece in line))
             pieces.rstrip()
             if pieces:  # the table's edges above and below are blank
-                shown.append_text(pieces).append("\n")
-    out().print(shown, soft_wrap=True)
+                rendered.append_text(pieces).append("\n")
+    stdout_console().print(rendered, soft_wrap=True)
 
 
-def _style(header: str, cell: str) -> str:
-    """Style of a cell: by the word for a state, or for a count of failures."""
+def _cell_style(header: str, cell: str) -> str:
+    """Return the style of a cell: by the word for a state, or for a count of failures."""
     if header in ("state", "status", "severity"):
         return _STATES.get(cell, "")
     return "bold red" if header == "failed" and cell not in ("", "0") else ""
@@ -180,7 +182,7 @@ NOTHING = "There is nothing to explain here; what the command takes is on its pa
 class _Closing:
     explains: bool = False
     quiet: bool = False
-    said: list[str] = field(default_factory=list)
+    explanations: list[str] = field(default_factory=list)
     steps: list[tuple[str, bool]] = field(default_factory=list)
     hint: str = HINT
 
@@ -188,18 +190,18 @@ class _Closing:
 _closing: ContextVar[_Closing | None] = ContextVar("_closing", default=None)
 
 
-def _now() -> _Closing:
+def _current_closing() -> _Closing:
     return _closing.get() or _Closing()
 
 
 def is_quiet() -> bool:
-    """Whether the result alone is wanted."""
-    return _now().quiet
+    """Tell whether the result alone is wanted."""
+    return _current_closing().quiet
 
 
 def is_explained() -> bool:
-    """Whether all is wanted that there is to say."""
-    return _now().explains
+    """Tell whether all is wanted that there is to say."""
+    return _current_closing().explains
 
 
 def caveat(sentence: str) -> None:
@@ -211,9 +213,9 @@ def caveat(sentence: str) -> None:
 def caveats(sentences: Iterable[str]) -> None:
     """Print the first sentences that change how the result is read; what would be too many words is explained."""
     room = _WORDS
-    for place, sentence in enumerate(sentences):
+    for index, sentence in enumerate(sentences):
         room -= len(sentence.split())
-        if room >= 0 or not place:
+        if room >= 0 or not index:
             caveat(sentence)
         else:
             explain(sentence)
@@ -221,40 +223,40 @@ def caveats(sentences: Iterable[str]) -> None:
 
 def explain(*sentences: str, hint: str = "") -> None:
     """Keep sentences for `--explain`; the `hint` says what they tell, where they are not shown."""
-    closing = _now()
-    closing.said += [sentence for sentence in sentences if sentence and sentence not in closing.said]
+    closing = _current_closing()
+    closing.explanations += [sentence for sentence in sentences if sentence and sentence not in closing.explanations]
     closing.hint = hint or closing.hint
 
 
-def follow(*steps: str, always: bool = False) -> None:
+def suggest_next(*steps: str, always: bool = False) -> None:
     """Keep next steps, such as `Next: genaipa score demo`, for the last line; `always` for a part of the result."""
-    _now().steps.extend((step, always) for step in steps if step)
+    _current_closing().steps.extend((step, always) for step in steps if step)
 
 
 @contextlib.contextmanager
-def closing(general: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
+def collect_notes(general: str, *, explains: bool, quiet: bool, json: bool) -> Iterator[None]:
     """Print what a command kept, once it is done; `general` explains it where it has no explanation of its own."""
     if explains and quiet:
         raise UsageError("--explain asks for more and --quiet for less; leave out one of them.")
-    kept = _Closing(explains, quiet)
-    token = _closing.set(kept)
+    notes = _Closing(explains, quiet)
+    token = _closing.set(notes)
     try:
         try:
             yield
         except typer.Exit:
-            _finish(kept, general, json=json)
+            _print_closing(notes, general, json=json)
             raise
-        _finish(kept, general, json=json)
+        _print_closing(notes, general, json=json)
     finally:
         _closing.reset(token)
 
 
-def _finish(kept: _Closing, general: str, *, json: bool) -> None:
+def _print_closing(notes: _Closing, general: str, *, json: bool) -> None:
     if json:
         return
-    steps = [step for step, always in kept.steps if always or not kept.quiet]
-    if kept.said and not kept.explains and not kept.quiet:
-        steps.append(kept.hint)
+    steps = [step for step, always in notes.steps if always or not notes.quiet]
+    if notes.explanations and not notes.explains and not notes.quiet:
+        steps.append(notes.hint)
     room = 0
     if sys.stdout.isatty():
         room = width() or 0
@@ -262,20 +264,20 @@ def _finish(kept: _Closing, general: str, *, json: bool) -> None:
     for text in [line] if not room or len(line) <= room else steps:
         if text:
             show(text, exact=True)
-    if kept.explains:
-        show("\n" + "\n".join(kept.said or [general]))
+    if notes.explains:
+        show("\n" + "\n".join(notes.explanations or [general]))
 
 
-def show_table(made: Table) -> None:
-    """The table with its title above, on stdout; its note is for `--explain`."""
-    show_tables([made])
+def show_table(table: Table) -> None:
+    """Print the table with its title above, on stdout; its note is for `--explain`."""
+    show_tables([table])
 
 
-def show_tables(several: Iterable[Table]) -> None:
-    """Each table with its title above, without columns in which there is nothing; their notes are for `--explain`."""
+def show_tables(tables: Iterable[Table]) -> None:
+    """Print each table with its title above, without empty columns; the notes are for `--explain`."""
     from genaipa.reports import render
 
-    for place, made in enumerate(several):
-        show(("\n" if place else "") + made.title)
-        table(render.headings(made), made.cells, right=render.numeric_columns(made))
-        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", made.note), hint="What the numbers mean: --explain")
+    for index, table in enumerate(tables):
+        show(("\n" if index else "") + table.title)
+        print_table(render.headings(table), table.cells, right=render.numeric_columns(table))
+        explain(*re.split(r"(?<=\.) (?=[A-Z`“])", table.note), hint="What the numbers mean: --explain")

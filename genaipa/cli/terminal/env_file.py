@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.cli.terminal.console import say
-from genaipa.errors import GenaipaError, clipped
-from genaipa.words import listed, some
+from genaipa.errors import GenaipaError, clip
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,52 +35,52 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN = 3
 
 
-class _Taken(NamedTuple):
+class _LoadedVariables(NamedTuple):
     """The variables that a file gave."""
 
     path: Path
     names: frozenset[str]
 
 
-_taken: ContextVar[_Taken | None] = ContextVar("taken", default=None)
+_loaded: ContextVar[_LoadedVariables | None] = ContextVar("taken", default=None)
 
 
 def load_dotenv() -> None:
     """Read keys and their addresses of the nearest `.env` into the environment, without replacing what is set."""
-    _taken.set(None)
+    _loaded.set(None)
     folder = Path.cwd()
-    path = next((path for place in (folder, *folder.parents) if (path := place / ".env").is_file()), None)
+    path = next((path for parent in (folder, *folder.parents) if (path := parent / ".env").is_file()), None)
     if path is None:
         return
     values = _read(path)
     keys = {name: value for name, value in values.items() if _is_key(name) and "${" not in value}
-    addresses = {name: value for name, value in values.items() if name not in keys and _keys_of(name)}
+    addresses = {name: value for name, value in values.items() if name not in keys and _find_keys(name)}
     usable = {name: value for name, value in addresses.items() if _is_safe(name, keys)}
     names = [name for name in (*keys, *usable) if name not in os.environ]
     os.environ.update({name: values[name] for name in names})
-    _taken.set(_Taken(path, frozenset(names)))
-    left_out = [name for name in values if name not in os.environ]
-    _say_left_out(path, left_out, addresses)
+    _loaded.set(_LoadedVariables(path, frozenset(names)))
+    ignored = [name for name in values if name not in os.environ]
+    _report_ignored(path, ignored, addresses)
 
 
 def print_origins(systems: Iterable[str]) -> None:
     """Say in one line which keys and addresses of these systems, by their full names, come from the `.env`."""
     from genaipa.systems.endpoint import read_variable
-    from genaipa.systems.provider import asked_by, find_provider, redact
+    from genaipa.systems.provider import find_provider, redact, unwrap_system
 
-    taken, origins = _taken.get(), dict[str, str]()
-    for system in map(asked_by, systems):
+    loaded, origins = _loaded.get(), dict[str, str]()
+    for system in map(unwrap_system, systems):
         provider = find_provider(system)
-        if taken is None or provider is None or not provider.is_remote:
+        if loaded is None or provider is None or not provider.is_remote:
             continue
-        at = provider.at(system)
-        named = ["key"] * bool(taken.names.intersection(at.keys)) + ["address"] * (at.address in taken.names)
+        server = provider.fill_server(system)
+        named = ["key"] * bool(loaded.names.intersection(server.keys)) + ["address"] * (server.address in loaded.names)
         if named:
-            address = f" ({redact(read_variable(at.address) or '')})" if at.address in taken.names else ""
-            origins[f"{provider.family(system).rstrip('/')}{address}"] = " and ".join(named)
-    if taken is not None and origins:
-        line = listed([f"{named} of {family}" for family, named in origins.items()])
-        say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(taken.path)}.")
+            address = f" ({redact(read_variable(server.address) or '')})" if server.address in loaded.names else ""
+            origins[f"{provider.name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
+    if loaded is not None and origins:
+        line = join_names([f"{named} of {family}" for family, named in origins.items()])
+        say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(loaded.path)}.")
 
 
 def _read(path: Path) -> dict[str, str]:
@@ -92,14 +92,14 @@ def _read(path: Path) -> dict[str, str]:
 
     try:
         if path.stat().st_size > LARGEST:
-            say(f"{path} is larger than {LARGEST // 1000} kB, so it is no file of keys; nothing is taken from it.")
+            say(f"{path} is larger than {LARGEST // 1000} kB, too large for a file of keys; genaipa ignores it.")
             return {}
         text = read_text(path)
     except OSError as error:
-        say(f"{path} can't be read ({error.strerror}); nothing is taken from it.")
+        say(f"{path} can't be read ({error.strerror}); genaipa ignores it.")
         return {}
     except GenaipaError as error:
-        say(f"{error} Nothing is taken from it.")
+        say(f"{error} genaipa ignores the file.")
         return {}
     lines = text.splitlines(keepends=True)
     bad = [number for number, line in enumerate(lines, 1) if len(line) > LONGEST]
@@ -108,28 +108,28 @@ def _read(path: Path) -> dict[str, str]:
     logging.getLogger("dotenv.main").setLevel(logging.ERROR)
     bad += [binding.original.line for binding in parse_stream(io.StringIO(text)) if binding.error]
     if bad:
-        which, are = ("line", "is") if len(bad) == 1 else ("lines", "are")
-        say(f"{path}: {which} {some(sorted(bad), _SHOWN)} {are} not NAME=value, and {are} passed over.")
+        noun, are = ("line", "is") if len(bad) == 1 else ("lines", "are")
+        say(f"{path}: {noun} {some(sorted(bad), _SHOWN)} {are} not NAME=value, and {are} passed over.")
     values = dotenv.dotenv_values(stream=io.StringIO(text), interpolate=False)
     return {name: value for name, value in values.items() if value and _NAME.fullmatch(name) and "\0" not in value}
 
 
 @functools.cache
-def _providers() -> tuple[Provider, ...]:
-    from genaipa.systems.provider import providers
+def _load_providers() -> tuple[Provider, ...]:
+    from genaipa.systems.provider import list_providers
 
-    return providers()
+    return list_providers()
 
 
 def _is_key(name: str) -> bool:
     """Tell whether a variable is a key, by its name or by a provider's record."""
-    return name.endswith(_KEY) or any(name in provider.keys for provider in _providers())
+    return name.endswith(_KEY) or any(name in provider.keys for provider in _load_providers())
 
 
-def _keys_of(address: str) -> set[str]:
+def _find_keys(address: str) -> set[str]:
     """Return the variables of the keys that may be sent to the address in a variable; none if it is no address."""
     keys: set[str] = set()
-    for provider in _providers():
+    for provider in _load_providers():
         before, by_server, after = provider.address.partition("{SERVER}")
         server = address.removeprefix(before).removesuffix(after) if by_server else ""
         if provider.address and address == provider.address.replace("{SERVER}", server):
@@ -139,26 +139,27 @@ def _keys_of(address: str) -> set[str]:
 
 def _is_safe(address: str, keys: Mapping[str, str]) -> bool:
     """Tell whether an address has its key in the same file, and no other secret of the user's would be sent to it."""
-    wanted = _keys_of(address)
+    wanted = _find_keys(address)
     server = address.removesuffix("_BASE_URL")
     foreign = [key for key in wanted if os.environ.get(key, keys.get(key)) != keys.get(key)]
     return bool(wanted & keys.keys()) and not foreign and not any(f"{server}{end}" in os.environ for end in _SECRETS)
 
 
-def _say_left_out(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
+def _report_ignored(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
     """Say which variables of a file are not taken, and the remedy."""
-    apart = [clipped(name) for name in names if name in addresses]
-    others = [clipped(name) for name in names if name not in addresses]
+    ignored_addresses = [clip(name) for name in names if name in addresses]
+    ignored_names = [clip(name) for name in names if name not in addresses]
     sentences = []
-    if apart:
+    if ignored_addresses:
         sentences.append(
-            f"{some(apart, _SHOWN)} not taken: write the key of the same server into the same file (NAME_API_KEY=none "
-            "where it wants none), and have no other key of it in the environment, or set the address there"
+            f"{some(ignored_addresses, _SHOWN)} not taken: write the key of the same server into the same file "
+            "(NAME_API_KEY=none where it wants none), and have no other key of it in the environment, or set the "
+            "address there"
         )
-    if others:
+    if ignored_names:
         sentences.append(
-            f"{some(others, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their addresses "
-            "alone; set the rest in the environment, if it is yours"
+            f"{some(ignored_names, _SHOWN)} not taken: a .env gives keys (NAME_API_KEY, without ${{…}}) and their "
+            "addresses alone; set the rest in the environment, if it is yours"
         )
     if sentences:
         say(f"{path}: {'; '.join(sentences)}.")

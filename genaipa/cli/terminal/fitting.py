@@ -33,7 +33,7 @@ _WORD = r"""(?:'[^'\n]*'|"[^"\n]*"|[^\s'"])\S*"""
 
 
 @functools.cache
-def _command() -> re.Pattern[str]:
+def _command_pattern() -> re.Pattern[str]:
     """Match a command, which ends where its sentence does."""
     names = "|".join(command_names())
     return re.compile(
@@ -44,7 +44,7 @@ def _command() -> re.Pattern[str]:
     )
 
 
-def whole(text: object) -> str:
+def mark_unbreakable(text: object) -> str:
     """Mark the text as one word, whatever blanks are in it: a path, a name."""
     return str(text).replace(" ", _KEPT)
 
@@ -52,16 +52,16 @@ def whole(text: object) -> str:
 def _mark_commands(text: str) -> str:
     """Mark each command, and a line's indentation, as one word with what follows it."""
     if "genaipa " in text or "pip install" in text:
-        text = _command().sub(lambda match: whole(match[0]), text)
-    return re.sub(r"^ +", lambda match: whole(match[0]), text, flags=re.MULTILINE)
+        text = _command_pattern().sub(lambda match: mark_unbreakable(match[0]), text)
+    return re.sub(r"^ +", lambda match: mark_unbreakable(match[0]), text, flags=re.MULTILINE)
 
 
-def unmarked(text: str) -> str:
+def remove_marks(text: str) -> str:
     """Return the text without the marks of `whole`."""
     return text.replace(_KEPT, " ")
 
 
-def columns_of(text: str) -> int:
+def count_columns(text: str) -> int:
     """Return the columns of a terminal that the text takes; a Chinese character takes two."""
     if text.isascii():
         return len(text)
@@ -70,31 +70,31 @@ def columns_of(text: str) -> int:
     return cell_len(text)
 
 
-def wrapped(text: str, width: int, hanging: int = 0) -> list[str]:
+def wrap_text(text: str, width: int, hanging: int = 0) -> list[str]:
     """Return the text in lines of at most `width`, broken between words; those after the first are indented, `hanging`.
 
     A line's own indentation, and that of a list's item, is kept for what is broken off it.
     """
     lines: list[str] = []
     for line in text.split("\n"):
-        if columns_of(line) <= width:
+        if count_columns(line) <= width:
             lines.append(line)
             continue
         lead = re.match(r"\s*(?:[-*] )?", line)
-        own = len(lead[0]) if lead and len(lead[0]) <= width // 2 else 0
-        wide = "".join(letter + _SECOND * (columns_of(letter) - 1) for letter in _mark_commands(line))
+        indent = len(lead[0]) if lead and len(lead[0]) <= width // 2 else 0
+        wide = "".join(letter + _SECOND * (count_columns(letter) - 1) for letter in _mark_commands(line))
         broken = textwrap.wrap(
-            wide, width, subsequent_indent=" " * (hanging or own), break_long_words=False, break_on_hyphens=False
+            wide, width, subsequent_indent=" " * (hanging or indent), break_long_words=False, break_on_hyphens=False
         )
         lines += [part.replace(_SECOND, "") for part in broken]
-    return [unmarked(line) for line in lines]
+    return [remove_marks(line) for line in lines]
 
 
 Row = list[str] | str
 """The cells of a row, or a heading across all columns."""
 
 
-def lay_out(
+def format_table(
     headers: Sequence[str],
     rows: Sequence[Row],
     right: Collection[int],
@@ -115,7 +115,7 @@ def lay_out(
             )
         if across:
             yield table
-            lines = wrapped(across, width) if width else [across]
+            lines = wrap_text(across, width) if width else [across]
             yield Text("\n".join(lines), "bold" if isinstance(row, str) else "")
             table = _make_table(headers, widths, right, show_header=False)
     yield table
@@ -126,7 +126,7 @@ def _name_cells(headers: Sequence[str], cells: Sequence[str]) -> str:
     facts = []
     for header, cell in zip(headers, cells, strict=True):
         fact = f"{header}: {' '.join(cell.split())}".removeprefix(": ")
-        facts += [fact if " " in cell else whole(fact)] if cell else []
+        facts += [fact if " " in cell else mark_unbreakable(fact)] if cell else []
     return _INDENT + "; ".join(facts) if facts else ""
 
 
@@ -138,8 +138,8 @@ def _make_table(
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, _GAP - 1, 0, 0), pad_edge=False, show_header=show_header)
-    for place, (header, width) in enumerate(zip(headers, widths, strict=False)):
-        table.add_column(Text(header), width=width, overflow="fold", justify="right" if place in right else "left")
+    for index, (header, width) in enumerate(zip(headers, widths, strict=False)):
+        table.add_column(Text(header), width=width, overflow="fold", justify="right" if index in right else "left")
     return table
 
 
@@ -147,23 +147,23 @@ def _fit_columns(
     headers: Sequence[str], cells: Sequence[list[str]], right: Collection[int], width: int | None
 ) -> list[int]:
     """Return the widths of the first columns, of as many as fit; the widest ones give way."""
-    natural, least = [], []
-    for place, header in enumerate(headers):
-        texts = [row[place] for row in cells]
+    natural, minimal = [], []
+    for index, header in enumerate(headers):
+        texts = [row[index] for row in cells]
         # Numbers are never broken.
-        words = [word for text in texts for word in re.split("\n" if place in right else r"\s", text)]
-        natural.append(max(columns_of(line) for text in (header, *texts) for line in text.split("\n")))
-        longest = max(map(columns_of, [*header.split(), *words]), default=0)
-        least.append(max(longest, 0 if place in right else min(LEAST_TEXT, natural[-1])))
+        words = [word for text in texts for word in re.split("\n" if index in right else r"\s", text)]
+        natural.append(max(count_columns(line) for text in (header, *texts) for line in text.split("\n")))
+        longest = max(map(count_columns, [*header.split(), *words]), default=0)
+        minimal.append(max(longest, 0 if index in right else min(LEAST_TEXT, natural[-1])))
     if width is None:
         return natural
     beside = len(headers)
     # A blank is in front of the first.
-    while beside > 1 and sum(least[:beside]) + _GAP * (beside - 1) + 1 > width:
+    while beside > 1 and sum(minimal[:beside]) + _GAP * (beside - 1) + 1 > width:
         beside -= 1
     room = width - _GAP * (beside - 1) - 1
-    for most in range(max(natural), 0, -1):
-        widths = [max(word, min(line, most)) for word, line in zip(least[:beside], natural, strict=False)]
+    for limit in range(max(natural), 0, -1):
+        widths = [max(word, min(line, limit)) for word, line in zip(minimal[:beside], natural, strict=False)]
         if sum(widths) <= room:
             return widths
-    return least[:beside]
+    return minimal[:beside]

@@ -82,8 +82,8 @@ def list_commands() -> dict[str, dict[str, str]]:
         if " " not in words:
             listed = groups.setdefault(command.heading, [])
             names = [name for name, _ in listed]
-            place = names.index(command.after) + 1 if command.after in names else len(names)
-            listed.insert(place, (words, command.summary))
+            position = names.index(command.after) + 1 if command.after in names else len(names)
+            listed.insert(position, (words, command.summary))
     return {heading: dict(commands) for heading, commands in groups.items()}
 
 

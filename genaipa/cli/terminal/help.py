@@ -42,16 +42,16 @@ class Command(TyperCommand):
         """Take options by their old names and plurals, too, and the page of all options."""
         names = self._other_names()
         before = args.index("--") if "--" in args else len(args)
-        known = [_renamed(word, names) for word in args[:before]] + args[before:]
-        result: list[str] = super().parse_args(ctx, _asked_page(ctx, known))
+        renamed = [_rename_option(word, names) for word in args[:before]] + args[before:]
+        result: list[str] = super().parse_args(ctx, _translate_help_all(ctx, renamed))
         return result
 
     def _other_names(self) -> dict[str, str]:
-        """Other name of an option → its name: the plural where it takes several, and the names that it had."""
+        """Return other name of an option → its name: the plural where it takes several, and the names that it had."""
         listed = [parameter for parameter in self.params if parameter.param_type_name == "option"]
         names = {name for parameter in listed for name in parameter.opts}
         plurals = {}
-        for parameter in (one for one in listed if one.multiple):
+        for parameter in (candidate for candidate in listed if candidate.multiple):
             flag = next(name for name in parameter.opts if name.startswith("--"))
             plurals[f"{flag[:-1]}ies" if flag.endswith("y") else f"{flag}s"] = flag
         return {
@@ -59,8 +59,8 @@ class Command(TyperCommand):
         }
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """The options, then each argument: `RUN`, `[ANSWER]`, `[RUN]...`."""
-        return [self.options_metavar or "", *_arguments(self.get_params(ctx))]
+        """Return the options, then each argument: `RUN`, `[ANSWER]`, `[RUN]...`."""
+        return [self.options_metavar or "", *_list_arguments(self.get_params(ctx))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write what each argument and option does."""
@@ -76,7 +76,7 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take the page of all commands and options, too."""
-        result: list[str] = super().parse_args(ctx, _asked_page(ctx, args))
+        result: list[str] = super().parse_args(ctx, _translate_help_all(ctx, args))
         return result
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -96,18 +96,18 @@ class Listing(Group):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Leave the options to the command that they are for."""
-        args = _asked_page(ctx, args)
+        args = _translate_help_all(ctx, args)
         ctx.ignore_unknown_options = True
         helps = not args or args[0] not in ctx.help_option_names
         result: list[str] = super().parse_args(ctx, args or ["list"] if helps else args)
         return result
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that is named, else `list` with all arguments."""
+        """Return the command that is named, else `list` with all arguments."""
         return super().resolve_command(ctx, args if args[0] in self.commands else ["list", *args])
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Usage without the words for commands, since `list` takes none."""
+        """Return the usage without the words for commands, since `list` takes none."""
         pieces: list[str] = self.commands["list"].collect_usage_pieces(ctx)
         return pieces
 
@@ -121,7 +121,7 @@ class Root(Group):
     """`genaipa` itself: its commands in groups, also by their old names."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The named command; an old name is found too, and the new one reported."""
+        """Return the named command; an old name works, too, and the new one is reported."""
         if new := RENAMED.get(args[0]):
             if not ctx.resilient_parsing:
                 from genaipa.cli.terminal.console import say
@@ -142,11 +142,11 @@ class Root(Group):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups; the rarer ones on the whole page alone."""
         rare = () if ctx.meta.get(_ALL) else rare_commands()
-        shown = {
+        groups = {
             heading: {name: summary for name, summary in listed.items() if name not in rare}
             for heading, listed in list_commands().items()
         }
-        _write_commands(formatter, shown)
+        _write_commands(formatter, groups)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         """Write how to begin, and where to read more."""
@@ -167,18 +167,18 @@ def _write_commands(formatter: Any, groups: Mapping[str, Mapping[str, str]]) -> 
             formatter.write_dl([(f"{name:{broad}}", summary) for name, summary in listed.items()])
 
 
-def _asked_page(ctx: Any, args: list[str]) -> list[str]:
-    """The arguments, with `--help` for `--help-all` where that comes before any command's name."""
-    for place, word in enumerate(args):
+def _translate_help_all(ctx: Any, args: list[str]) -> list[str]:
+    """Return the arguments, with `--help` for `--help-all` where that comes before any command's name."""
+    for index, word in enumerate(args):
         if word == "--" or (isinstance(ctx.command, TyperGroup) and not word.startswith("-")):
             break
         if word == _WHOLE_PAGE:
             ctx.meta[_ALL] = True
-            return [*args[:place], "--help", *args[place + 1 :]]
+            return [*args[:index], "--help", *args[index + 1 :]]
     return args
 
 
-def _renamed(word: str, names: Mapping[str, str]) -> str:
+def _rename_option(word: str, names: Mapping[str, str]) -> str:
     flag, equals, value = word.partition("=")
     return f"{names.get(flag, flag)}{equals}{value}" if flag.startswith("--") else word
 
@@ -194,17 +194,21 @@ def _name_values(parameters: Iterable[Any]) -> None:
             parameter.metavar = _PLACEHOLDERS.get(kind, name.upper().replace("_", "-"))
 
 
-def _arguments(parameters: Iterable[Any]) -> list[str]:
-    return [_argument(one) for one in parameters if one.param_type_name == "argument" and not one.hidden]
+def _list_arguments(parameters: Iterable[Any]) -> list[str]:
+    return [
+        _format_argument(parameter)
+        for parameter in parameters
+        if parameter.param_type_name == "argument" and not parameter.hidden
+    ]
 
 
-def _argument(parameter: Any) -> str:
+def _format_argument(parameter: Any) -> str:
     name = parameter.metavar if parameter.required else f"[{parameter.metavar}]"
     return name if parameter.nargs == 1 else f"{name}..."
 
 
-def _without_far_bounds(text: str) -> str:
-    """An option's help without bounds of eight digits and more, which nobody comes near."""
+def _drop_far_bounds(text: str) -> str:
+    """Return an option's help without bounds of eight digits and more, which nobody comes near."""
     text = re.sub(r"(-?\d+)<=x<=\d{8,}", r"x>=\1", text)
     return re.sub(r"; x>=-\d{8,}|\s*\[x>=-\d{8,}\]", "", text)
 
@@ -223,7 +227,7 @@ def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> No
         elif parameter.param_type_name == "argument":
             panels["Arguments"].append((parameter.metavar, record[1]))
         else:
-            panels.setdefault(panel or "Options", []).append((record[0], _without_far_bounds(record[1])))
+            panels.setdefault(panel or "Options", []).append((record[0], _drop_far_bounds(record[1])))
     for heading, rows in panels.items():
         if rows:
             with formatter.section(heading):
@@ -233,37 +237,37 @@ def _write_parameters(ctx: Any, formatter: Any, parameters: Iterable[Any]) -> No
         formatter.write_text(f"{hidden} more options: {ctx.command_path} {_WHOLE_PAGE}")
 
 
-_SAID = {
+_REPLACEMENTS = {
     r"^No such command '(.*?)'\.(?: Did you mean ('[^']*').*)?$": r"there is no command '\1'; did you mean \2?",
     r"; did you mean \?$": ".",
     r"^Option ('[^']*') requires an argument\.$": r"\1 needs a value.",
-    r"^Got unexpected extra argument(?:\(s\))? \((\S*)\)$": r"'\1' is one argument too many.",
-    r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"these arguments are too many: \1.",
+    r"^Got unexpected extra argument(?:\(s\))? \((\S*)\)$": r"'\1' is an unexpected argument.",
+    r"^Got unexpected extra arguments?(?:\(s\))? \((.*)\)$": r"unexpected arguments: \1.",
 }
 """Patterns of the parser's messages, each with its replacement."""
 
 
-def sentence(error: Exception) -> str:
-    """The parser's complaint in a sentence, and the help page to read."""
+def describe_error(error: Exception) -> str:
+    """Describe the parser's error in a sentence, and name the help page to read."""
     context: Any = getattr(error, "ctx", None)
-    told = _reworded(error, getattr(error, "param", None), context)
-    return f"{told} See: {context.command_path} --help" if context is not None else told
+    problem = _reword_message(error, getattr(error, "param", None), context)
+    return f"{problem} See: {context.command_path} --help" if context is not None else problem
 
 
-def _reworded(error: Any, parameter: Any, context: Any) -> str:
+def _reword_message(error: Any, parameter: Any, context: Any) -> str:
     message = " ".join(error.format_message().split())
     if hasattr(error, "param_type") and parameter is not None:
-        return f"{_named(parameter)} is missing{_meaning(parameter)}."
+        return f"{_parameter_name(parameter)} is missing{_parameter_help(parameter)}."
     if parameter is not None:
-        what = " ".join(error.message.split()).rstrip(".").partition(", unable to parse")[0]
-        what = what.replace("a valid integer", "a whole number").replace("a valid number", "a number")
-        named = _source(parameter, context)
-        if what.startswith("Input should be "):
-            return f"{named} has to be {what.removeprefix('Input should be ')}."
-        return f"{named}: {what}."
+        problem = " ".join(error.message.split()).rstrip(".").partition(", unable to parse")[0]
+        problem = problem.replace("a valid integer", "a whole number").replace("a valid number", "a number")
+        named = _source_name(parameter, context)
+        if problem.startswith("Input should be "):
+            return f"{named} has to be {problem.removeprefix('Input should be ')}."
+        return f"{named}: {problem}."
     if hasattr(error, "possibilities"):
         # Without the dashes, which all have: they would make anything look alike.
-        near = closest(error.option_name.lstrip("-"), [one.lstrip("-") for one in error.possibilities or ()])
+        near = closest(error.option_name.lstrip("-"), [flag.lstrip("-") for flag in error.possibilities or ()])
         near = f": did you mean '--{near}'?" if near else "."
         from genaipa.kinds import missing
 
@@ -271,25 +275,25 @@ def _reworded(error: Any, parameter: Any, context: Any) -> str:
         gone = missing() if context is not None and context.command.name == "run" else ""
         near = f"; {gone}." if gone else near
         return f"there is no option '{error.option_name}'{near}"
-    for pattern, said in _SAID.items():
-        message = re.sub(pattern, said, message)
+    for pattern, replacement in _REPLACEMENTS.items():
+        message = re.sub(pattern, replacement, message)
     return message[:1].lower() + message[1:]
 
 
-def _named(parameter: Any) -> str:
+def _parameter_name(parameter: Any) -> str:
     flags = [name for name in parameter.opts if name.startswith("--")]
     return str(flags[0] if flags else parameter.metavar or parameter.name)
 
 
-def _meaning(parameter: Any) -> str:
+def _parameter_help(parameter: Any) -> str:
     help_ = (parameter.help or "").rstrip(".")
     return f": {help_[:1].lower()}{help_[1:]}" if help_ else ""
 
 
-def _source(parameter: Any, context: Any) -> str:
-    """The parameter by the name that the user gave it: the flag, or the variable that set it."""
+def _source_name(parameter: Any, context: Any) -> str:
+    """Return the parameter by the name that the user gave it: the flag, or the variable that set it."""
     variable = parameter.envvar
     source = context.get_parameter_source(parameter.name) if context is not None else None
     if isinstance(variable, str) and variable in os.environ and getattr(source, "name", "") in ("", "ENVIRONMENT"):
-        return f"{variable} (in the environment, for {_named(parameter)})"
-    return _named(parameter)
+        return f"{variable} (in the environment, for {_parameter_name(parameter)})"
+    return _parameter_name(parameter)

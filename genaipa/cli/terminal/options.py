@@ -45,14 +45,14 @@ def _note_workspace(context: typer.Context, folder: Path | None) -> Path | None:
     """Remember the workspace that a command is called with: its own option wins over the one before it."""
     source = context.get_parameter_source("workspace")
     # What the environment names is found later on, and yields to both.
-    given = folder if source is not None and source.name != "ENVIRONMENT" else None
-    if given is not None or context.parent is None:
-        _named.set(given)
+    chosen = folder if source is not None and source.name != "ENVIRONMENT" else None
+    if chosen is not None or context.parent is None:
+        _named.set(chosen)
     return folder
 
 
 def current_workspace() -> Workspace:
-    """The workspace of this command; a UsageError if one was named and isn't there."""
+    """Return the workspace of this command; a UsageError if one was named and isn't there."""
     from genaipa.workspace import find_workspace
 
     return find_workspace(_named.get())
@@ -95,8 +95,8 @@ GateOption = Annotated[
 ]
 
 
-def several(values: list[str] | None) -> tuple[str, ...]:
-    """Repeated flags and commas alike: `-s a,b -s c` is a, b, c, each once."""
+def split_names(values: list[str] | None) -> tuple[str, ...]:
+    """Split repeated flags and commas alike: `-s a,b -s c` is a, b, c, each once."""
     names = [name.strip() for value in values or () for name in value.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
 
@@ -107,34 +107,34 @@ FormatsOption = Annotated[
 ]
 
 
-def figure_formats(given: list[str] | None, usual: tuple[Format, ...]) -> tuple[Format, ...]:
+def figure_formats(values: list[str] | None, usual: tuple[Format, ...]) -> tuple[Format, ...]:
     """Return the formats that are wanted, else the usual ones; a UsageError for an unknown one."""
-    names = several(given)
+    names = split_names(values)
     # Written out: the figures' module takes a second to import.
-    known: tuple[Format, ...] = ("png", "svg", "pdf", "slide", "column")
+    formats: tuple[Format, ...] = ("png", "svg", "pdf", "slide", "column")
     for name in names:
-        if name not in known:
-            raise UsageError(f"There is no format '{name}'{nearest(name, known)}")
-    return tuple(form for form in known if form in names) or usual
+        if name not in formats:
+            raise UsageError(f"There is no format '{name}'{nearest(name, formats)}")
+    return tuple(form for form in formats if form in names) or usual
 
 
 ForceOption = Annotated[bool, option("--force", help="Overwrite the file if it is there already.")]
 
 
-def apply_json_below(context: typer.Context, *, json: bool) -> None:
+def pass_json_to_subcommands(context: typer.Context, *, json: bool) -> None:
     """Have --json before a command's own command hold for that, too."""
     group: Any = context.command
     context.default_map = {name: {"json": json or None} for name in group.commands}
 
 
 def check_new(path: Path, *, force: bool) -> None:
-    """A UsageError where a file is there already that nobody asked to overwrite."""
+    """Raise a UsageError where a file is there already that nobody asked to overwrite."""
     if path.exists() and not force:
-        raise UsageError(f"{path} is there already; name another file, or add --force to overwrite it.")
+        raise UsageError(f"{path} already exists; name another file, or add --force to overwrite it.")
 
 
 @contextlib.contextmanager
-def written(path: Path, *, force: bool) -> Iterator[BinaryIO]:
+def open_output(path: Path, *, force: bool) -> Iterator[BinaryIO]:
     """Open a file that replaces the earlier one once it is whole; a UsageError as `check_new`."""
     check_new(path, force=force)
     try:
@@ -145,29 +145,29 @@ def written(path: Path, *, force: bool) -> Iterator[BinaryIO]:
 
 
 def read_config(path: Path, context: typer.Context) -> dict[str, Any]:
-    """Parameter → value; a DataError for a key that is no flag of the command, or a value that it can't have."""
+    """Return parameter → value; a DataError for a key that is no flag of the command, or a value that it can't have."""
     from genaipa.files.strict_yaml import read_yaml
 
     flags = {opt.removeprefix("--"): p for p in context.command.params for opt in p.opts if opt.startswith("--")}
     for never in ("config", "help"):
         flags.pop(never, None)
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     for key, value in read_yaml(path, dict[str, Any]).items():
         if key not in flags:
             raise DataError(path, f"unknown key '{key}'{nearest(key, flags)}")
         if isinstance(value, dict) or value is None:
-            raise DataError(path, "wants a value or a list of values.", key)
+            raise DataError(path, "needs a value or a list of values.", key)
         parameter = flags[key]
-        several = getattr(parameter, "multiple", False)
-        given = ([str(v) for v in value] if isinstance(value, list) else [str(value)]) if several else value
-        if not several:
+        is_list = getattr(parameter, "multiple", False)
+        converted = ([str(v) for v in value] if isinstance(value, list) else [str(value)]) if is_list else value
+        if not is_list:
             _check(path, key, value, parameter, context)
-        found[str(parameter.name)] = given
-    return found
+        defaults[str(parameter.name)] = converted
+    return defaults
 
 
 def _check(path: Path, key: str, value: Any, parameter: Any, context: typer.Context) -> None:
-    """A DataError if the flag can't take the value; otherwise the flag itself would be blamed, which nobody typed."""
+    """Raise a DataError if the flag can't take the value: the error of the flag would blame what nobody typed."""
     try:
         parameter.process_value(context, value)
     except typer.BadParameter as error:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from genaipa.cli.terminal.console import err, say, write_flags
+from genaipa.cli.terminal.console import say, stderr_console, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
-from genaipa.kinds import in_words
+from genaipa.kinds import describe_task
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 from genaipa.words import number, printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from genaipa.runs.records import Record
 
 
-def tokens(count: int) -> str:
-    """A count of tokens in at most five characters."""
+def format_tokens(count: int) -> str:
+    """Format a count of tokens in at most five characters."""
     for unit, size in (("M", 1_000_000), ("k", 1_000)):
         if count >= size * 10:
             return f"{count / size:.0f}{unit}"
@@ -44,16 +44,16 @@ def tokens(count: int) -> str:
     return str(count)
 
 
-def money(dollars: float) -> str:
-    """An amount in US dollars, to the cent, or finer where it is less than a dollar."""
+def format_dollars(dollars: float) -> str:
+    """Format an amount in US dollars, to the cent, or finer where it is less than a dollar."""
     return f"${dollars:,.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
 
 
-def clock(seconds: float) -> str:
-    """A time as minutes and seconds, `1:12`, or with hours, `1:02:12`."""
-    minutes, rest = divmod(round(seconds), 60)
+def format_time(seconds: float) -> str:
+    """Format a time as minutes and seconds, `1:12`, or with hours, `1:02:12`."""
+    minutes, remainder = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{remainder:02}" if hours else f"{minutes}:{remainder:02}"
 
 
 ASK_FROM = 1.0
@@ -72,13 +72,13 @@ _LINES_OF_FILES = 5
 class RunProgress(Observer):
     """Progress that every display shows: counts, money, elapsed time, and an estimate of the rest."""
 
-    asked: Sequence[str]
+    systems: Sequence[str]
     cap: float | None = None
     now: Callable[[], float] = time.monotonic
     _since: float = field(default=0.0, init=False)
     _tally: Tally = field(default_factory=Tally, init=False)
     _stopped: set[str] = field(default_factory=set, init=False)
-    _out: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
+    _batches: dict[str, tuple[int, int]] = field(default_factory=dict, init=False)
     _bars: Progress = field(init=False)
     _tasks: dict[str, TaskID] = field(default_factory=dict, init=False)
 
@@ -88,24 +88,24 @@ class RunProgress(Observer):
     def begun(self, tally: Tally) -> None:
         """Start the clock, with a bar for each system."""
         self._since, self._tally = self.now(), tally
-        names = short_names(self.asked)
-        for system in self.asked:
+        names = shorten_names(self.systems)
+        for system in self.systems:
             count = self._count(system)
             self._tasks[system] = self._bars.add_task(
-                printable(names[system]), total=count.planned, completed=count.kept, failed=""
+                printable(names[system]), total=count.planned, completed=count.answer_count, failed=""
             )
-            self._advance(system)
+            self._update_bar(system)
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Show these counts from now on."""
         self._tally = tally
-        self._advance(record.system)
+        self._update_bar(record.system)
 
     def counted(self, tally: Tally) -> None:
         """Show these counts from now on."""
         self._tally = tally
         for system in self._tasks:
-            self._advance(system)
+            self._update_bar(system)
 
     def said(self, sentence: str) -> None:
         """Say it."""
@@ -117,18 +117,18 @@ class RunProgress(Observer):
 
     def out(self, system: str, asked: int, done: int) -> None:
         """Show what is out in batches."""
-        self._out[system] = asked, done
-        self._advance(system)
+        self._batches[system] = asked, done
+        self._update_bar(system)
 
-    def _advance(self, system: str) -> None:
+    def _update_bar(self, system: str) -> None:
         """Move the bar of a system to where it is now; what its provider has done counts."""
         if system in self._tasks:
-            count, (_, done) = self._count(system), self._out.get(system, (0, 0))
+            count, (_, done) = self._count(system), self._batches.get(system, (0, 0))
             failed = count.status["failed"]
             self._bars.update(
                 self._tasks[system],
                 total=count.planned,
-                completed=count.kept + done,
+                completed=count.answer_count + done,
                 failed=f"{failed:,} failed" if failed else "",
             )
 
@@ -141,40 +141,44 @@ class RunProgress(Observer):
         return total
 
     def state(self) -> list[str]:
-        """The whole run in a few words each: answers, batches, failures, money, time."""
-        rows = [row for (system, _), row in self._tally.rows.items() if system in self.asked]
+        """Describe the whole run in a few words each: answers, batches, failures, money, time."""
+        rows = [row for (system, _), row in self._tally.rows.items() if system in self.systems]
         usage = sum((row.usage for row in self._tally.rows.values()), Usage())
         counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
-        said = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
-        said += [
+        facts = [f"{sum(row.answer_count for row in rows):,} of {sum(row.planned for row in rows):,} done"]
+        facts += [
             f"{count:,} {word}"
             for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
             if count
         ]
-        said[1:1] = self._in_batches(sum(row.missing - row.status["failed"] for row in rows))
+        facts[1:1] = self._describe_batches(sum(row.missing - row.status["failed"] for row in rows))
         cost = self._tally.cost
         if cost or self.cap is not None:
-            said.append(money(cost) + (f" of {_cap(self.cap)}" if self.cap is not None else ""))
+            facts.append(format_dollars(cost) + (f" of {_format_cap(self.cap)}" if self.cap is not None else ""))
         if usage.input:
-            said.append(f"{tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached")
-        elapsed, left = self.now() - self._since, self._left()
-        return [*said, clock(elapsed) + (f", about {clock(left)} left" if left else "")]
+            facts.append(
+                f"{format_tokens(usage.input + usage.output)} tokens, {100 * usage.cached / usage.input:.0f} % cached"
+            )
+        elapsed, remaining = self.now() - self._since, self._estimate_remaining()
+        return [*facts, format_time(elapsed) + (f", about {format_time(remaining)} left" if remaining else "")]
 
-    def _in_batches(self, missing: int) -> list[str]:
-        """Words on the batches that are out, and on what waits beside them."""
-        asked, done = (sum(counts) for counts in zip(*self._out.values(), strict=True)) if self._out else (0, 0)
-        if not asked:
+    def _describe_batches(self, missing: int) -> list[str]:
+        """Describe the batches that are out, and on what waits beside them."""
+        requests, done = (
+            (sum(counts) for counts in zip(*self._batches.values(), strict=True)) if self._batches else (0, 0)
+        )
+        if not requests:
             return []
-        waiting = max(0, missing - asked)
-        running = f"{asked:,} in batches" + (f" ({done:,} done there)" if done else "")
+        waiting = max(0, missing - requests)
+        running = f"{requests:,} in batches" + (f" ({done:,} done there)" if done else "")
         return [running, *([f"{waiting:,} waiting"] if waiting else [])]
 
-    def _left(self) -> float | None:
+    def _estimate_remaining(self) -> float | None:
         """Return the seconds that the slowest system needs at its pace so far; None while there is no telling."""
         open_tasks = [
             task
-            for system, place in self._tasks.items()
-            if system not in self._stopped and not (task := self._bars.tasks[place]).finished
+            for system, task_id in self._tasks.items()
+            if system not in self._stopped and not (task := self._bars.tasks[task_id]).finished
         ]
         times = [task.time_remaining for task in open_tasks]
         return None if None in times else max(filter(None, times), default=None)
@@ -185,22 +189,22 @@ class Lines(RunProgress):
     """Plain lines on stderr: at the start, every few seconds, and for each warning."""
 
     _next: float = field(default=0.0, init=False)
-    _said: set[str] = field(default_factory=set, init=False)
+    _sentences: set[str] = field(default_factory=set, init=False)
 
     def begun(self, tally: Tally) -> None:
         """Say how much there is to do."""
         super().begun(tally)
-        counts = [self._count(system) for system in self.asked]
-        kept = sum(count.kept for count in counts)
+        counts = [self._count(system) for system in self.systems]
+        answered = sum(count.answer_count for count in counts)
         missing = sum(count.missing for count in counts)
-        say(f"asking {number(missing, 'question')}" + (f"; answered already: {kept:,}" if kept else ""))
+        say(f"asking {number(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else ""))
         self._next = self.now() + LINE_EVERY
 
     def recorded(self, record: Record, tally: Tally) -> None:
         """Say each new kind of failure once, and the state every few seconds."""
         super().recorded(record, tally)
         if record.error is not None:
-            self._once(_about(record.system, record.error.message))
+            self._say_once(_format_note(record.system, record.error.message))
         self._now_and_then()
 
     def counted(self, tally: Tally) -> None:
@@ -215,23 +219,23 @@ class Lines(RunProgress):
 
     def out(self, system: str, asked: int, done: int) -> None:
         """Say the state when it has changed, every few seconds."""
-        before = self._out.get(system)
+        before = self._batches.get(system)
         super().out(system, asked, done)
         if before not in (None, (asked, done)):
             self._now_and_then()
 
     def waiting(self, system: str, reason: str) -> None:
         """Say it once."""
-        self._once(_about(system, reason), key=f"{system}{reason.partition(';')[0]}")
+        self._say_once(_format_note(system, reason), key=f"{system}{reason.partition(';')[0]}")
 
     def stopped(self, system: str, reason: str) -> None:
         """Say why."""
         super().stopped(system, reason)
-        say(f"{system} is asked no more: {reason}")
+        say(f"{system} is not asked any more: {reason}")
 
-    def _once(self, text: str, key: str = "") -> None:
-        if (key or text) not in self._said:
-            self._said.add(key or text)
+    def _say_once(self, text: str, key: str = "") -> None:
+        if (key or text) not in self._sentences:
+            self._sentences.add(key or text)
             say(text[:_LONGEST_REASON])
 
 
@@ -269,19 +273,21 @@ class LiveProgress(RunProgress):
     def stopped(self, system: str, reason: str) -> None:
         """Show why."""
         super().stopped(system, reason)
-        self._failed[system] = f"asked no more: {reason}"
+        self._failed[system] = f"not asked any more: {reason}"
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         from rich.text import Text
 
-        for line in joined(self.state(), options.max_width):
+        for line in join_facts(self.state(), options.max_width):
             yield Text(line, style="bold")
-        for note in [_about(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][:_MOST_NOTES]:
+        for note in [_format_note(*pair) for notes in (self._notes, self._failed) for pair in notes.items()][
+            :_MOST_NOTES
+        ]:
             yield Text(printable(write_flags(note))[:_LONGEST_REASON], style="yellow")
         yield self._bars.get_renderable()
 
 
-def _make_bars(now: Callable[[], float]) -> Progress:
+def _make_bars(get_time: Callable[[], float]) -> Progress:
     """Make the bars of the systems, which know their pace; a name is folded rather than cut."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Column
@@ -293,29 +299,29 @@ def _make_bars(now: Callable[[], float]) -> Progress:
         TextColumn("{task.fields[failed]}", style="red", table_column=Column(no_wrap=True)),
         TimeRemainingColumn(table_column=Column(no_wrap=True)),
         auto_refresh=False,
-        get_time=now,
+        get_time=get_time,
         speed_estimate_period=_PACE,
     )
 
 
-def _at_once(plan: ProcedurePlan, documents: int, repetitions: int) -> int:
-    """The conversations of a system that can go on side by side; each asks a question at a time."""
+def _count_conversations(plan: ProcedurePlan, documents: int, repetitions: int) -> int:
+    """Count the conversations of a system that can go on side by side; each asks a question at a time."""
     ways = len(plan.initializations) * len(plan.wordings) * max(1, len(plan.prompts))
     return documents * ways * repetitions
 
 
-def _cap(dollars: float) -> str:
-    """A spending cap: as somebody chose it, which is mostly in whole cents."""
-    return f"${dollars:,.2f}" if round(dollars, 2) == dollars else money(dollars)
+def _format_cap(dollars: float) -> str:
+    """Format a spending cap as somebody chose it, which is mostly in whole cents."""
+    return f"${dollars:,.2f}" if round(dollars, 2) == dollars else format_dollars(dollars)
 
 
-def _about(system: str, reason: str) -> str:
-    """A note about a system, headed by its name unless it begins with it."""
+def _format_note(system: str, reason: str) -> str:
+    """Format a note about a system, headed by its name unless it begins with it."""
     return reason if reason.startswith(system) else f"{system}: {reason}"
 
 
-def joined(words: Sequence[str], width: int) -> list[str]:
-    """The words with dots between them, in as many lines as it takes, none of them broken."""
+def join_facts(words: Sequence[str], width: int) -> list[str]:
+    """Join the facts with dots between them, in as many lines as it takes, none of them broken."""
     lines: list[str] = []
     for word in words:
         longer = f"{lines[-1]} · {word}" if lines else word
@@ -324,17 +330,17 @@ def joined(words: Sequence[str], width: int) -> list[str]:
 
 
 @contextlib.contextmanager
-def files_fetched(title: str) -> Iterator[Callable[[int, int], None]]:
+def show_pull(title: str) -> Iterator[Callable[[int, int], None]]:
     """Show on stderr how many files of a pull are done."""
-    said, console = f"pulling {title}", err()
+    message, console = f"pulling {title}", stderr_console()
     if console.is_terminal:
-        with console.status(said) as status:
-            yield lambda done, total: status.update(f"{said}: looked for {done} of {total} files")
+        with console.status(message) as status:
+            yield lambda done, total: status.update(f"{message}: looked for {done} of {total} files")
         return
 
     def line(done: int, total: int) -> None:
         if done * _LINES_OF_FILES // total > (done - 1) * _LINES_OF_FILES // total:
-            say(f"{said}: looked for {done} of {total} files")
+            say(f"{message}: looked for {done} of {total} files")
 
     yield line
 
@@ -343,7 +349,7 @@ class TerminalObserver(Observer):
     """Reports on stderr, asks before money is spent, and shows progress as suits a terminal or a pipe."""
 
     def __init__(self, *, yes: bool = False, connections: int = 0, launched: bool = False) -> None:
-        """`connections` is the number of calls that may be under way at once, per system; 0 where it doesn't matter.
+        """Take the number of calls that may be under way at once, per system, as `connections`; 0 if it doesn't matter.
 
         Of a slice that a driver `launched`, the driver shows the progress.
         """
@@ -360,17 +366,19 @@ class TerminalObserver(Observer):
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None]]:
         """Show how many files are fetched."""
-        with files_fetched(title) as shown:
-            yield shown
+        with show_pull(title) as report_files:
+            yield report_files
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
         """Ask whoever sits at the terminal whether to spend the money."""
         _confirm_cost(run, systems, yes=self._yes or cap is not None)
 
-    def _lanes(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[Ready]) -> str:
-        """The kind of conversations, or how few of them go on at once where a remote system could be asked faster."""
-        at_once = _at_once(plan, run.corpus.asked if run.corpus else len(plan.documents), run.spec.repetitions)
-        remote = any(one.resolved.record and one.resolved.record.is_remote for one in systems)
+    def _describe_conversations(self, run: PreparedRun, plan: ProcedurePlan, systems: Sequence[Ready]) -> str:
+        """Name the kind of conversations, or how few go on at once where a remote system could be asked faster."""
+        at_once = _count_conversations(
+            plan, run.corpus.asked if run.corpus else len(plan.documents), run.spec.repetitions
+        )
+        remote = any(system.resolved.record and system.resolved.record.is_remote for system in systems)
         if plan.conversation == "independent" or not remote or at_once >= self._connections:
             return f"{plan.conversation} conversations"
         return (
@@ -381,35 +389,35 @@ class TerminalObserver(Observer):
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:
         """Show the progress: a live table on a terminal, lines elsewhere."""
-        asked = [ready.resolved.asked for ready in systems if not ready.resolved.manual]
-        if not asked:
+        names = [ready.resolved.requested_name for ready in systems if not ready.resolved.manual]
+        if not names:
             yield self
             return
         if self._launched:
-            yield Remarks(asked, cap)
+            yield Remarks(names, cap)
             return
         if plan := find_procedure_plan(run.spec):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
-            what = f"{run.subject}, question set {sets}, {self._lanes(run, plan, systems)}"
+            subject = f"{run.subject}, question set {sets}, {self._describe_conversations(run, plan, systems)}"
         else:
-            what = f"the {in_words(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
-        heading = f"run {run.open().name}: {', '.join(short_names(asked).values())} on {what}"
-        with show_progress(asked, cap, heading) as progress:
+            subject = f"the {describe_task(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
+        heading = f"run {run.open().name}: {', '.join(shorten_names(names).values())} on {subject}"
+        with show_progress(names, cap, heading) as progress:
             yield progress
 
 
 @contextlib.contextmanager
-def show_progress(asked: Sequence[str], cap: float | None, heading: str) -> Iterator[RunProgress]:
+def show_progress(systems: Sequence[str], cap: float | None, heading: str) -> Iterator[RunProgress]:
     """Say what is asked, and show how far it is meanwhile: on a terminal live, elsewhere by lines."""
-    capped = "" if cap is None else f", for {_cap(cap)} at most"
+    capped = "" if cap is None else f", for {_format_cap(cap)} at most"
     say(f"{heading}{capped}")
-    if not err().is_terminal:
-        yield Lines(asked, cap)
+    if not stderr_console().is_terminal:
+        yield Lines(systems, cap)
         return
     from rich.live import Live
 
-    progress = LiveProgress(asked, cap)
-    with Live(progress, console=err(), refresh_per_second=4, transient=True):
+    progress = LiveProgress(systems, cap)
+    with Live(progress, console=stderr_console(), refresh_per_second=4, transient=True):
         yield progress
 
 
@@ -420,26 +428,26 @@ def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> N
 
     costs = [row.cost for ready in systems for row in estimate_run(run, ready)]
     expected = sum(cost for cost in costs if cost is not None)
-    asked = f"The whole run may cost up to ${expected:.2f}. Go on?"
-    if expected >= ASK_FROM and not typer.confirm(asked, default=False, err=True):
+    question = f"The whole run may cost up to ${expected:.2f}. Go on?"
+    if expected >= ASK_FROM and not typer.confirm(question, default=False, err=True):
         raise typer.Exit(1)
 
 
-def on_run(folder: RunFolder, *words: str) -> str:
-    """A command about this run, to be printed: these words, then the run's name and where it is."""
-    return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
+def format_run_command(folder: RunFolder, *words: str) -> str:
+    """Format a command about this run, to be printed: these words, then the run's name and where it is."""
+    return command("genaipa", *words, folder.name, *workspace_options(folder.path.parents[1]))
 
 
-def interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
+def say_interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
     """Say the last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
-    from genaipa.runs.batches import batches_out, out_sentence
+    from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     if folder is None:
         say("interrupted; nothing was asked yet.")
     else:
         totals = folder.manifest().totals
-        kept = totals.answered + totals.refused + totals.truncated
-        say(f"interrupted; {number(kept, 'answer')} of {totals.planned:,} in, all kept.")
-        if out := list(batches_out(folder.path)):
-            say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
-        say(f"Go on with: {on_run(folder, 'run', *again, '--resume')}")
+        answered = totals.answered + totals.refused + totals.truncated
+        say(f"interrupted; {number(answered, 'answer')} of {totals.planned:,} in, all kept.")
+        if out := list(find_pending_batches(folder.path)):
+            say(f"{summarize_pending(out)}. They go on at the provider, and nothing of them is lost.")
+        say(f"Go on with: {format_run_command(folder, 'run', *again, '--resume')}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from genaipa.cli.terminal import completion
-from genaipa.cli.terminal.options import option, several
+from genaipa.cli.terminal.options import option, split_names
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
 
@@ -70,10 +70,10 @@ _FILTERS = {
 
 def check_names(workspace: Workspace, *names: str) -> None:
     """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
-    from genaipa.runs.selection import named
+    from genaipa.runs.selection import resolve_names
 
     if names:
-        named(workspace, names)
+        resolve_names(workspace, names)
 
 
 def tell_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
@@ -85,29 +85,29 @@ def tell_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:
         say(sentence)
 
 
-def filtered(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the five filters as options; it is given them as its argument `only`."""
+def add_filters(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the five filters as options to a command, which gets them as its argument `only`."""
     signature = inspect.signature(command, eval_str=True)
     parameters = list(signature.parameters.values())
-    place = list(signature.parameters).index("only")
-    kind = parameters[place].kind
-    parameters[place : place + 1] = [
+    position = list(signature.parameters).index("only")
+    kind = parameters[position].kind
+    parameters[position : position + 1] = [
         inspect.Parameter(name, kind, default=None, annotation=annotation) for name, annotation in _FILTERS.items()
     ]
 
     @functools.wraps(command)
-    def narrowed(**given: Any) -> None:
-        lists = (several(given.pop(name)) for name in ("system", "policy", "experiment", "without"))
+    def run_filtered(**given: Any) -> None:
+        lists = (split_names(given.pop(name)) for name in ("system", "policy", "experiment", "without"))
         systems, documents, experiments, without = lists
-        only = Filters(systems, documents, experiments, day(given.pop("since")), without)
+        only = Filters(systems, documents, experiments, parse_day(given.pop("since")), without)
         command(**given, only=only)
 
-    narrowed.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    narrowed.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return narrowed
+    run_filtered.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run_filtered.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run_filtered
 
 
-def day(text: str | None) -> str:
+def parse_day(text: str | None) -> str:
     """Parse --since into a day, as 2026-01-31; empty where it isn't given. A UsageError for anything else."""
     if text is None:
         return ""

@@ -24,7 +24,7 @@ _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 def group_outcomes_table(study: Study, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = study.once("silence")
-    once = once.assign(group=once["document"].astype(str).map(groups.of))
+    once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
     statuses = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *statuses, "says_silent", *BOTH[:-1]]
     data = averages.summarize_groups(once[once["group"].notna()], ["group", "system", "experiment"], _count_outcomes)
@@ -63,8 +63,8 @@ def _count_outcomes(rows: pd.DataFrame) -> dict[str, object]:
 def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
     """Rank the systems by their M_all within each group, the best first."""
     boards, unlike_groups = [], []
-    for group in sorted(set(groups.of.values())):
-        within = frame[frame["document"].astype(str).map(groups.of) == group]
+    for group in sorted(set(groups.group_by_document.values())):
+        within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
         cells = averages.weigh_cells(within, "m_all")
         if len(cells):
             data = averages.summarize_groups(
@@ -109,6 +109,7 @@ class GroupsChapter(ChapterMaker):
         return Chapter(
             "groups",
             f"By {groups.by}",
-            f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
+            f"The documents fall into "
+            f"{number(len(set(groups.group_by_document.values())), 'group')}, each looked at by itself.",
             nonempty_tables(group_quality_table(study.table, groups), group_outcomes_table(study, groups)),
         )

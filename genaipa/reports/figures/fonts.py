@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
-from genaipa.words import listed, some
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +49,7 @@ def glyph_warning(texts: Iterable[str]) -> str:
     if not scripts:
         return ""
     return (
-        f"Figures show boxes in place of {some(signs, _SHOWN)}: no font here has {listed(list(scripts))} letters. "
+        f"Figures show boxes in place of {some(signs, _SHOWN)}: no font here has {join_names(list(scripts))} letters. "
         "Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report again."
     )
 

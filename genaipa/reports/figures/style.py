@@ -22,7 +22,7 @@ import pandas as pd
 from genaipa.reports.figures.fonts import families, has_glyph
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.scoring.rubric import Band, Bounds
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -291,7 +291,7 @@ def wrap(text: object, max_chars: int) -> str:
 def unique_labels(names: Iterable[Hashable], max_chars: int = 24) -> dict[Any, str]:
     """Name → its label in the drawing, no two alike."""
     label_by_name: dict[Any, str] = {}
-    ends = short_names(map(str, names := list(names)))
+    ends = shorten_names(map(str, names := list(names)))
     for name in names:
         label, number = shorten(ends[str(name)], max_chars), 2
         while label in label_by_name.values():

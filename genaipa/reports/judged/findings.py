@@ -22,7 +22,7 @@ from genaipa.reports.judged.quality import (
 )
 from genaipa.reports.judged.verdicts import LEAST
 from genaipa.reports.table import Table, make_table
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,7 +132,7 @@ def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
         alphas = [f"{row['measure']} ({row['alpha']:.2f})" for row in with_people if not isnan(row["alpha"])]
         if alphas:
             yield (
-                f"Its alpha with people: {listed(alphas)}. How far people agree with each other is not known: "
+                f"Its alpha with people: {join_names(alphas)}. How far people agree with each other is not known: "
                 f"{answers:.0f} answers were scored by two of them, and it takes {LEAST}."
             )
         return
@@ -141,10 +141,10 @@ def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
         groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_write_alphas(row)}")
     for level, words in _HOW.items():
         if level in groups:
-            yield f"On {listed(groups[level])} the judge agrees with people {words}."
+            yield f"On {join_names(groups[level])} the judge agrees with people {words}."
     if NOT_KNOWN in groups:
         yield (
-            f"On {listed(groups[NOT_KNOWN])} it is not known whether it agrees with people as much as they do with "
+            f"On {join_names(groups[NOT_KNOWN])} it is not known whether it agrees with people as much as they do with "
             "each other."
         )
 

@@ -185,7 +185,9 @@ def answer_groups(study: Study) -> dict[str, dict[str, str]]:
     }
     requested = study.groups
     if requested:
-        group_values[requested.by] = [requested.of.get(document, "") for document in answer_rows["document"]]
+        group_values[requested.by] = [
+            requested.group_by_document.get(document, "") for document in answer_rows["document"]
+        ]
     groups = {by: dict(zip(answer_rows["answer"], group, strict=True)) for by, group in group_values.items()}
     wanted = requested.by if requested else ""
     return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}

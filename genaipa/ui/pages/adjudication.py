@@ -12,9 +12,18 @@ from msgspec import UNSET, structs, to_builtins
 from genaipa.errors import GenaipaError
 from genaipa.files.stamps import now
 from genaipa.scoring.events import Draft, Event, new_id
-from genaipa.ui.answer_view import Prepared, in_words, metric_in_words, prepare, thread
-from genaipa.ui.panel import panels
-from genaipa.ui.widgets import ANY, component, desk_message, duration, format_time, notice, page_header, session_cached
+from genaipa.ui.answer_view import PreparedAnswer, describe_metric, describe_value, list_discussion, prepare_answer
+from genaipa.ui.panel import load_panels
+from genaipa.ui.widgets import (
+    ANY,
+    cache_in_session,
+    desk_message,
+    format_duration,
+    format_time,
+    load_component,
+    show_notice,
+    show_page_header,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
     from genaipa.scoring.rubric import Rubric
     from genaipa.ui.desk import Desk
 
-_NAMED = "adjudication names"
+_NAMES_KEY = "adjudication names"
 """Key of the choice to settle with the analysts' names on screen."""
 _STATES = ("not settled", "sent back", "settled", ANY)
 
@@ -60,78 +69,78 @@ class AdjudicationSession:
     """The answer that another page led here for."""
 
 
-def lead_to(answer: str) -> None:
+def show_next(answer: str) -> None:
     """Have the page open on this answer when it is next shown."""
-    _session().wanted = answer
+    _current_session().wanted = answer
 
 
-def _session() -> AdjudicationSession:
+def _current_session() -> AdjudicationSession:
     session: AdjudicationSession = st.session_state.setdefault("adjudication session", AdjudicationSession())
     return session
 
 
 def page(desk: Desk, user: User) -> None:
     """Show one disputed answer at a time; its adjudication is committed before the next is shown."""
-    page_header("Adjudicate", seen=False)
+    show_page_header("Adjudicate", visible=False)
     st.html("<style>.stMainBlockContainer{padding-inline:1.2rem}</style>")
     if user.why_no_adjudication:
         st.text(user.why_no_adjudication)
         return
     desk.current.refresh()
-    found = disputes(desk, user)
-    if not found:
-        notice(
+    disputes = list_disputes(desk, user)
+    if not disputes:
+        show_notice(
             "adjudication none",
-            "There is nothing to settle: of the answers that have all their scores, none has scores that differ"
+            "There is nothing to settle: no answer with all its scores has scores that differ"
             + (" (answers that you can still be asked to score are left out)." if user.scores else "."),
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        chosen = _chosen(desk, found)
-        opened = _opened(desk, user, found, chosen)
-        _say_where(found, chosen, opened)
+        chosen = _select_answers(desk, disputes)
+        opened = _choose_answer(desk, user, disputes, chosen)
+        _show_position(disputes, chosen, opened)
     if opened is None:
-        notice("adjudication done", "None of these is left. Choose others above.", "done")
+        show_notice("adjudication done", "None of these answers is left. Change the filters above.", "done")
         return
     try:
-        prepared = _prepared(desk, opened.answer)
+        prepared = _load_prepared_answer(desk, opened.answer)
     except GenaipaError as error:
-        desk.set_aside(opened.answer, error)
+        desk.remove_unreadable(opened.answer, error)
         st.rerun()
     try:
         desk.queue.record_exposures(user.name, [opened.answer], scores=True, system=not desk.queue.plan.blind)
     except GenaipaError as error:
-        notice("adjudication trouble", desk_message(error), "bad")
+        show_notice("adjudication trouble", desk_message(error), "bad")
         return
-    left, right = st.columns([5, 6], gap="medium")
-    with left:
-        component("case")(
-            key="case", data={"answer": prepared.shown, "document": prepared.document, "names": desk.rubric.names}
+    left_column, right_column = st.columns([5, 6], gap="medium")
+    with left_column:
+        load_component("case")(
+            key="case", data={"answer": prepared.screen_data, "document": prepared.document, "names": desk.rubric.names}
         )
-    with right:
-        component("verdict")(
+    with right_column:
+        load_component("verdict")(
             key="verdict",
-            data=_on_screen(desk, user, found[opened.answer], opened, prepared)
-            | {"can": _can(desk, user, found[opened.answer], found, chosen)},
-            on_did_change=lambda: _take(desk, user, found, chosen),
+            data=_screen_data(desk, user, disputes[opened.answer], opened, prepared)
+            | {"can": _list_possible_acts(desk, user, disputes[opened.answer], disputes, chosen)},
+            on_did_change=lambda: _handle_act(desk, user, disputes, chosen),
         )
 
 
 # -- which answer --
 
 
-def disputes(desk: Desk, user: User) -> dict[str, Dispute]:
-    """The disputes that this user may settle: answers with all their scores, the largest difference first."""
+def list_disputes(desk: Desk, user: User) -> dict[str, Dispute]:
+    """List the disputes that this user may settle: answers with all their scores, the largest difference first."""
     stamp = (user.name, desk.current.event_count, len(desk.pool.arrivals), desk.pool.generation)
 
-    def differing() -> dict[str, Dispute]:
+    def find_disputes() -> dict[str, Dispute]:
         all_of_them = desk.queue.disputes(user.name, scores=user.scores)
         return {d.answer: d for d in all_of_them if len(d.scores) >= desk.queue.count_wanted_scores(d.answer)}
 
-    return session_cached("adjudication disputes", stamp, differing)
+    return cache_in_session("adjudication disputes", stamp, find_disputes)
 
 
-def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
+def _select_answers(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
     box = st.popover("Which answers", width="content")
     documents = sorted({desk.pool.answers[answer].document for answer in disputes})
     state = box.selectbox("Which", list(_STATES), key="adjudication state")
@@ -141,38 +150,40 @@ def _chosen(desk: Desk, disputes: dict[str, Dispute]) -> list[str]:
         format_func=lambda m: desk.rubric.names.get(m, m),
         key="adjudication metric",
     )
-    differences = sorted({more - less for more in desk.rubric.values for less in desk.rubric.values if more > less})
-    least = box.selectbox("Apart by at least", differences, format_func=lambda v: f"{v:g}", key="adjudication least")
+    differences = sorted({high - low for high in desk.rubric.values for low in desk.rubric.values if high > low})
+    least_difference = box.selectbox(
+        "Apart by at least", differences, format_func=lambda v: f"{v:g}", key="adjudication least"
+    )
     document = box.selectbox("Document", [ANY, *documents], key="adjudication document")
 
-    def apart(dispute: Dispute) -> float:
+    def largest_difference(dispute: Dispute) -> float:
         return max(far for on, far in dispute.differences.items() if metric in (ANY, on))
 
-    found = [
+    answers = [
         answer
         for answer, dispute in disputes.items()
-        if apart(dispute) >= least
+        if largest_difference(dispute) >= least_difference
         and document in (ANY, desk.pool.answers[answer].document)
-        and state in (ANY, _state(desk, dispute))
+        and state in (ANY, _settlement_state(desk, dispute))
     ]
-    return sorted(found, key=lambda answer: -apart(disputes[answer]))
+    return sorted(answers, key=lambda answer: -largest_difference(disputes[answer]))
 
 
-def _state(desk: Desk, dispute: Dispute) -> str:
+def _settlement_state(desk: Desk, dispute: Dispute) -> str:
     if dispute.settlement:
         return "settled"
     return "sent back" if desk.queue.pending_analysts(dispute.answer) else "not settled"
 
 
-def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
-    """The answer on screen while it is still in dispute, else the first that passes the filters."""
-    session = _session()
+def _choose_answer(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> OpenDispute | None:
+    """Choose the answer on screen while it is still in dispute, else the first that passes the filters."""
+    session = _current_session()
     filters = tuple(st.session_state[f"adjudication {box}"] for box in ("state", "metric", "least", "document"))
     same_filters = session.filters == filters
     session.filters = filters
     wanted, session.wanted = session.wanted, ""
     if wanted in disputes:
-        session.opened = _open(desk, user, disputes[wanted])
+        session.opened = _open_dispute(desk, user, disputes[wanted])
         return session.opened
     opened = session.opened
     stays = (
@@ -183,26 +194,26 @@ def _opened(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: lis
         and (same_filters or opened.answer in chosen)
     )
     if not stays:
-        opened = session.opened = _open(desk, user, disputes[chosen[0]]) if chosen else None
+        opened = session.opened = _open_dispute(desk, user, disputes[chosen[0]]) if chosen else None
     return opened
 
 
-def _open(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
-    """An answer with this adjudicator's draft, else with their adjudication, else with what all analysts gave."""
-    name, given = user.name, dispute.adjudication
+def _open_dispute(desk: Desk, user: User, dispute: Dispute, message: str = "") -> OpenDispute:
+    """Open an answer with this adjudicator's draft, else with their adjudication, else with what all gave."""
+    name, adjudication = user.name, dispute.adjudication
     draft = desk.store.draft(name, dispute.answer, "adjudication")
     if draft is None:
         draft = Draft(name, dispute.answer, "adjudication")
-        if given is not None and given.analyst == name and given.values is not None:
-            keys = desk.rubric.format_keys(given.values)
-            draft = structs.replace(draft, typed=keys, note=given.note, ticks=given.ticks or UNSET)
+        if adjudication is not None and adjudication.analyst == name and adjudication.values is not None:
+            keys = desk.rubric.format_keys(adjudication.values)
+            draft = structs.replace(draft, typed=keys, note=adjudication.note, ticks=adjudication.ticks or UNSET)
         else:
-            draft = structs.replace(draft, typed=_agreed(desk.rubric, dispute))
+            draft = structs.replace(draft, typed=_type_agreed_values(desk.rubric, dispute))
     return OpenDispute(name, dispute.answer, new_id(), draft, message)
 
 
-def _agreed(rubric: Rubric, dispute: Dispute) -> str:
-    """The keys of the values that all analysts gave, and a dot where they differ."""
+def _type_agreed_values(rubric: Rubric, dispute: Dispute) -> str:
+    """Return the keys of the values that all analysts gave, and a dot where they differ."""
     values = next(score.values for score in dispute.scores.values() if score.values is not None)
     keys = rubric.format_keys(values)
     return "".join(
@@ -210,7 +221,7 @@ def _agreed(rubric: Rubric, dispute: Dispute) -> str:
     )
 
 
-def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
+def _show_position(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenDispute | None) -> None:
     settled = sum(1 for dispute in disputes.values() if dispute.settlement)
     means = sum(1 for dispute in disputes.values() if dispute.settlement and dispute.adjudication is None)
     by_mean = f" ({means:,} by the mean)" if means else ""
@@ -218,54 +229,58 @@ def _say_where(disputes: Mapping[str, Dispute], chosen: list[str], opened: OpenD
         f" · {chosen.index(opened.answer) + 1:,} of {len(chosen):,} shown" if opened and opened.answer in chosen else ""
     )
     st.caption(f"{len(disputes):,} answers differ, {settled:,} of them settled{by_mean}{where}", width="content")
-    st.checkbox("Show who gave what", key=_NAMED)
+    st.checkbox("Show who gave what", key=_NAMES_KEY)
 
 
 # -- what is on screen --
 
 
-def _prepared(desk: Desk, answer: str) -> Prepared:
-    """The answer with its evidence, as the pad has it; without the pad's suggestions."""
+def _load_prepared_answer(desk: Desk, answer: str) -> PreparedAnswer:
+    """Load the answer with its evidence, as the pad has it; without the pad's suggestions."""
 
-    def made() -> Prepared:
+    def prepare_case() -> PreparedAnswer:
         plan = desk.queue.plan
-        return prepare(
-            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=panels(plan)
+        return prepare_answer(
+            desk.pool.load_case(answer), desk.rubric, blind=plan.blind, suggestions=False, panels=load_panels(plan)
         )
 
-    return session_cached("adjudication case", (answer, desk.pool.generation), made)
+    return cache_in_session("adjudication case", (answer, desk.pool.generation), prepare_case)
 
 
-def _on_screen(desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, prepared: Prepared) -> dict[str, Any]:
-    others = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
-    columns = [*dispute.scores.values(), *others]
-    about = [{"name": event.analyst, "about": _about(event), "note": event.note} for event in columns]
+def _screen_data(
+    desk: Desk, user: User, dispute: Dispute, opened: OpenDispute, prepared: PreparedAnswer
+) -> dict[str, Any]:
+    other_adjudications = [event for event in (dispute.adjudication,) if event and event.analyst != user.name]
+    columns = [*dispute.scores.values(), *other_adjudications]
+    about = [{"name": event.analyst, "about": _describe_event(event), "note": event.note} for event in columns]
     names = None
-    if not st.session_state.get(_NAMED):
-        columns, about = _nameless(columns)
+    if not st.session_state.get(_NAMES_KEY):
+        columns, about = _hide_names(columns)
         names = {event.analyst: head["name"] for event, head in zip(columns, about, strict=True)}
     draft, rubric = opened.draft, desk.rubric
-    case, on = prepared.case, panels(desk.queue.plan)
+    case, active_panels = prepared.case, load_panels(desk.queue.plan)
     return {
         "id": opened.id,
         "answer": opened.answer,
         "analysts": about,
-        "metrics": [_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
+        "metrics": [_describe_metric(rubric, metric, dispute, columns) for metric in rubric.metrics],
         "draft": to_builtins(draft) | {"typed": draft.typed or rubric.blank_keys},
         "message": opened.message,
         "bound": desk.people.key_bindings,
-        "thread": thread(desk, opened.answer, names),
-        "panels": {name: on[name].show(case, rubric, columns) for name in prepared.shown["panels"]},
+        "thread": list_discussion(desk, opened.answer, names),
+        "panels": {
+            name: active_panels[name].make_data(case, rubric, columns) for name in prepared.screen_data["panels"]
+        },
     }
 
 
-def _nameless(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
-    """The scores in an order of each answer's own, and their heads: letters in place of names and times."""
+def _hide_names(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
+    """Hide the names behind scores: an order of each answer's own, and letters in place of names and times."""
 
-    def drawn(event: Event) -> bytes:
+    def sort_key(event: Event) -> bytes:
         return hashlib.sha256(f"{event.answer}\0{event.analyst}".encode()).digest()
 
-    columns = sorted(columns, key=drawn)
+    columns = sorted(columns, key=sort_key)
     heads = (
         f"{'Adjudicator' if event.kind == 'adjudication' else 'Analyst'} {chr(65 + n % 26)}"
         for n, event in enumerate(columns)
@@ -275,29 +290,31 @@ def _nameless(columns: list[Event]) -> tuple[list[Event], list[dict[str, str]]]:
     ]
 
 
-def _can(
+def _list_possible_acts(
     desk: Desk, user: User, dispute: Dispute, disputes: Mapping[str, Dispute], chosen: list[str]
 ) -> dict[str, bool]:
-    others = len(chosen) > 1
-    last = _last(desk, user, disputes)
+    has_others = len(chosen) > 1
+    last = _find_last_decision(desk, user, disputes)
     return {
-        "back": others,
-        "skip": others,
+        "back": has_others,
+        "skip": has_others,
         "undo": last is not None,
         "mean": dispute.settlement is None and desk.queue.is_close(dispute),
         "again": any(name != user.name for name in dispute.scores),
     }
 
 
-def _about(event: Event) -> str:
+def _describe_event(event: Event) -> str:
     words = "adjudicated " if event.kind == "adjudication" else "calibration " if event.calibration else ""
-    return f"{words}{format_time(event.time)}\n{duration(event.seconds)}"
+    return f"{words}{format_time(event.time)}\n{format_duration(event.seconds)}"
 
 
-def _metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
+def _describe_metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event]) -> dict[str, Any]:
     return {
-        **metric_in_words(rubric, metric),
-        "given": [in_words(rubric, metric, event.values[metric]) for event in columns if event.values is not None],
+        **describe_metric(rubric, metric),
+        "given": [
+            describe_value(rubric, metric, event.values[metric]) for event in columns if event.values is not None
+        ],
         "differs": dispute.differences[metric] > 0,
     }
 
@@ -305,51 +322,51 @@ def _metric(rubric: Rubric, metric: str, dispute: Dispute, columns: list[Event])
 # -- what comes from the browser --
 
 
-def _take(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
+def _handle_act(desk: Desk, user: User, disputes: Mapping[str, Dispute], chosen: list[str]) -> None:
     """Carry out an act of the adjudicator once: one for an answer no longer on screen was carried out before."""
-    session, sent = _session(), st.session_state["verdict"].get("did")
+    session, sent = _current_session(), st.session_state["verdict"].get("did")
     opened = session.opened
     if not sent or opened is None or sent["id"] != opened.id:
         return
-    before, opened.draft = opened.draft, _drafted(desk, opened.draft, sent)
+    before, opened.draft = opened.draft, _update_draft(desk, opened.draft, sent)
     try:
-        if sent["what"] in _DECIDED:
-            decide, message = _DECIDED[sent["what"]]
+        if sent["what"] in _DECISIONS:
+            decide, message = _DECISIONS[sent["what"]]
             decide(desk, user, opened)
-            session.opened = _after(desk, user, opened, disputes, chosen, message)
+            session.opened = _open_next(desk, user, opened, disputes, chosen, message)
             return
-        if _typed(opened.draft) != _typed(before):
+        if _draft_content(opened.draft) != _draft_content(before):
             desk.store.save_draft(opened.draft)
         if sent["what"] == "undo":
-            session.opened = _undo(desk, user, opened, disputes)
+            session.opened = _withdraw_last_decision(desk, user, opened, disputes)
         elif sent["what"] in ("skip", "back"):
-            beside = _beside(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
-            session.opened = _open(desk, user, disputes[beside])
+            beside = _find_neighbour(opened.answer, chosen, 1 if sent["what"] == "skip" else -1)
+            session.opened = _open_dispute(desk, user, disputes[beside])
     except (GenaipaError, ValueError) as error:
         session.opened = replace(opened, message=f"Not saved: {desk_message(error)}", failures=opened.failures + 1)
 
 
-def _drafted(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
-    """The draft with the values, ticks and note that were sent; unchanged if these make no sense."""
+def _update_draft(desk: Desk, draft: Draft, sent: Mapping[str, Any]) -> Draft:
+    """Update the draft with the values, ticks and note that were sent; unchanged if these make no sense."""
     typed = str(sent["typed"])
     if not desk.rubric.are_draft_keys(typed):
         return draft
     note, seconds = str(sent["note"]), float(sent["seconds"])
     read = structs.replace(draft, typed=typed, note=note, seconds=seconds, ticks=UNSET, updated=now())
-    prepared = _prepared(desk, draft.answer)
+    prepared = _load_prepared_answer(desk, draft.answer)
     try:
         for panel in prepared.panels:
-            read = panel.keep(prepared.case, sent, read)
+            read = panel.update_draft(prepared.case, sent, read)
     except ValueError:
         return draft
     return read
 
 
-def _typed(draft: Draft) -> tuple[object, ...]:
+def _draft_content(draft: Draft) -> tuple[object, ...]:
     return draft.typed, draft.note, draft.ticks
 
 
-def _save(desk: Desk, user: User, opened: OpenDispute) -> None:
+def _save_adjudication(desk: Desk, user: User, opened: OpenDispute) -> None:
     draft = opened.draft
     desk.queue.adjudicate(
         user.name,
@@ -367,50 +384,47 @@ def _take_mean(desk: Desk, user: User, opened: OpenDispute) -> None:
 
 
 def _send_back(desk: Desk, user: User, opened: OpenDispute) -> None:
-    """Send the answer back with the note as the word; what is filled in is made of the scores that come then."""
+    """Send the answer back with the note; later the form is filled in from the new scores."""
     desk.queue.send_back(user.name, opened.answer, opened.draft.note, seconds=opened.draft.seconds)
     desk.store.discard_draft(user.name, opened.answer, "adjudication")
 
 
-_DECIDED = {
-    "save": (_save, "Saved."),
+_DECISIONS = {
+    "save": (_save_adjudication, "Saved."),
     "mean": (_take_mean, "The mean stands."),
-    "again": (_send_back, "Sent back: it comes up again here once its analysts have looked."),
+    "again": (_send_back, "Sent back: it returns here once its analysts have looked again."),
 }
 
 
-def _after(
-    desk: Desk,
-    user: User,
-    opened: OpenDispute,
-    disputes: Mapping[str, Dispute],
-    chosen: list[str],
-    message: str,
+def _open_next(
+    desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute], chosen: list[str], message: str
 ) -> OpenDispute | None:
     """Return the next answer once something was decided about this one."""
-    beside = _beside(opened.answer, chosen, 1)
+    beside = _find_neighbour(opened.answer, chosen, 1)
     # The last one of its kind: the filters show the others.
-    return None if beside == opened.answer else _open(desk, user, disputes[beside], message)
+    return None if beside == opened.answer else _open_dispute(desk, user, disputes[beside], message)
 
 
-def _beside(answer: str, chosen: list[str], step: int) -> str:
-    """The answer after (1) or before (-1) this one; after the last comes the first."""
-    here = chosen.index(answer) if answer in chosen else -1
-    return chosen[(here + step) % len(chosen)] if chosen else answer
+def _find_neighbour(answer: str, chosen: list[str], step: int) -> str:
+    """Find the answer after (1) or before (-1) this one; after the last comes the first."""
+    position = chosen.index(answer) if answer in chosen else -1
+    return chosen[(position + step) % len(chosen)] if chosen else answer
 
 
-def _last(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
+def _find_last_decision(desk: Desk, user: User, disputes: Mapping[str, Dispute]) -> Event | None:
     """Return this adjudicator's last decision in effect: values, the mean, or a word that sent an answer back."""
-    given = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
-    given += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending_analysts(answer)]
-    mine = (event for event in given if event and event.analyst == user.name)
+    decisions = [event for dispute in disputes.values() for event in (dispute.adjudication, dispute.mean_acceptance)]
+    decisions += [desk.current.latest_return(answer) for answer in disputes if desk.queue.pending_analysts(answer)]
+    mine = (event for event in decisions if event and event.analyst == user.name)
     return max(mine, key=desk.current.event_number, default=None)
 
 
-def _undo(desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]) -> OpenDispute:
+def _withdraw_last_decision(
+    desk: Desk, user: User, opened: OpenDispute, disputes: Mapping[str, Dispute]
+) -> OpenDispute:
     """Withdraw the last decision; its answer is there again with the note that was typed."""
-    last = _last(desk, user, disputes)
+    last = _find_last_decision(desk, user, disputes)
     if last is None:
         return opened
     desk.queue.withdraw(last)
-    return _open(desk, user, disputes[last.answer], "Your decision is withdrawn: here is the answer again.")
+    return _open_dispute(desk, user, disputes[last.answer], "Your decision is withdrawn: here is the answer again.")

@@ -19,27 +19,27 @@ from genaipa.scoring.agreement import (
     measure,
 )
 from genaipa.stats.agreement import LEVEL
-from genaipa.ui.answer_view import annotated_of, asked_of, case_of, scores_of
-from genaipa.ui.download import scores_button
+from genaipa.ui.answer_view import annotation_texts, load_case, question_text, show_scores
+from genaipa.ui.download import show_scores_button
 from genaipa.ui.pages import adjudication
-from genaipa.ui.panel import panels
-from genaipa.ui.scoring_session import words_of
+from genaipa.ui.panel import load_panels
+from genaipa.ui.scoring_session import read_question_and_beginning
 from genaipa.ui.widgets import (
     FOLD,
-    PAGES_HERE,
+    PAGES_KEY,
     SHORT,
     ListCell,
     ListColumn,
     ListRow,
     Text,
-    heading,
-    long_table,
-    notice,
-    numbers,
-    page_header,
-    session_cached,
-    table,
-    texts,
+    cache_in_session,
+    number_columns,
+    show_heading,
+    show_long_table,
+    show_notice,
+    show_page_header,
+    show_table,
+    show_texts,
 )
 from genaipa.words import number
 
@@ -63,147 +63,162 @@ FEW = 30
 
 def page(desk: Desk, user: User) -> None:
     """Show the agreement of the people's current scores."""
-    page_header("Agreement")
+    show_page_header("Agreement")
     desk.current.refresh()
-    found, beside, left_out = measured(desk)
+    agreement, effects, left_out = measure_agreement(desk)
     if left_out:
         scores = "One score is" if left_out == 1 else f"{left_out:,} scores are"
         st.caption(
-            f"{scores} left out, given after their analysts had seen how others scored the answer; "
-            "the scores that they gave before that are measured instead."
+            f"{scores} left out, given after their analysts had seen how others scored the answer; the "
+            "scores that they gave before that are measured instead."
         )
-    if not found.answers:
-        notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
+    if not agreement.answers:
+        show_notice("agreement none", "No answer has been scored by two analysts yet, so there is nothing to compare.")
         return
-    answers = f"{number(found.answers, 'answer')} scored by two analysts or more"
+    answers = f"{number(agreement.answers, 'answer')} scored by two or more analysts"
     st.caption(f"From the {answers}; scores of people only, calibration included.")
-    if found.answers < FEW:
-        notice("agreement few", f"That is fewer than {FEW}: these numbers may change much with every score.", "warning")
-    _metrics(found, desk.rubric)
-    _pairs(found, desk.rubric)
-    _leanings(found, desk.rubric)
-    _show_suggested(beside, desk.rubric)
-    for panel in panels().values():
+    if agreement.answers < FEW:
+        show_notice(
+            "agreement few", f"That is fewer than {FEW}: these numbers may change much with every score.", "warning"
+        )
+    _show_metrics(agreement, desk.rubric)
+    _show_pairs(agreement, desk.rubric)
+    _show_leanings(agreement, desk.rubric)
+    _show_suggestion_effects(effects, desk.rubric)
+    for panel in load_panels().values():
         panel.show_agreement(desk, user)
-    _answers(desk, user)
-    scores_button(desk, user)
+    _show_answers(desk, user)
+    show_scores_button(desk, user)
 
 
-def measured(desk: Desk, apart: tuple[str, ...] = ()) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
+def measure_agreement(
+    desk: Desk, excluded_analysts: tuple[str, ...] = ()
+) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
     """Return the agreement on the desk's answers, the effects of suggestions, and the number of scores left out.
 
-    These are not independent. The analysts who are `apart` are left out.
+    These are not independent. Scores of `excluded_analysts` do not count.
     """
     stamp = (desk.pool.generation, len(desk.pool.arrivals), desk.current.event_count)
-    return _measured(desk.pool, desk.current, desk.store, apart, stamp)
+    return _measure_cached(desk.pool, desk.current, desk.store, excluded_analysts, stamp)
 
 
 @lru_cache(maxsize=2)
-def _measured(
-    pool: Pool, current: CurrentScores, store: Store, apart: tuple[str, ...], _stamp: tuple[int, ...]
+def _measure_cached(
+    pool: Pool, current: CurrentScores, store: Store, excluded_analysts: tuple[str, ...], _stamp: tuple[int, ...]
 ) -> tuple[Agreement, dict[str, SuggestionEffect], int]:
-    """The same, computed once for all sessions until something comes in."""
-    given = [score for score in current.all_scores() if score.answer in pool.answers and score.analyst not in apart]
-    left_out = sum(not score.independent for score in given)
-    own = current.independent_scores()
-    scores = [score for score in own if score.answer in pool.answers and score.analyst not in apart]
+    """Measure the agreement once for all sessions, and again after a new answer or score."""
+    all_scores = [
+        score
+        for score in current.all_scores()
+        if score.answer in pool.answers and score.analyst not in excluded_analysts
+    ]
+    left_out = sum(not score.independent for score in all_scores)
+    independent_scores = current.independent_scores()
+    scores = [
+        score for score in independent_scores if score.answer in pool.answers and score.analyst not in excluded_analysts
+    ]
     rubric = store.rubric
     return measure(scores, rubric), compare_suggestions(scores, rubric), left_out
 
 
-def _heads(rubric: Rubric, more: str = "") -> list[str | ListColumn]:
-    return numbers(*(f"{SHORT.get(metric, name)}{more}" for metric, name in rubric.names.items()))
+def _metric_columns(rubric: Rubric, suffix: str = "") -> list[str | ListColumn]:
+    return number_columns(*(f"{SHORT.get(metric, name)}{suffix}" for metric, name in rubric.names.items()))
 
 
-def _metrics(found: Agreement, rubric: Rubric) -> None:
-    heading("By metric")
-    table(
+def _show_metrics(agreement: Agreement, rubric: Rubric) -> None:
+    show_heading("By metric")
+    show_table(
         "agreement metrics",
         "Agreement by metric",
         [
             "metric",
             f"Krippendorff's alpha, {LEVEL:.0%} interval",
-            *numbers("AC2", "commonest value", "equal values", "mean difference"),
+            *number_columns("AC2", "commonest value", "equal values", "mean difference"),
         ],
         [
             ListRow(
                 (
                     rubric.names[metric],
-                    _alpha(on),
-                    _number(on.ac2),
-                    _percent(on.commonest),
-                    _percent(on.equal),
-                    _number(on.difference),
+                    _alpha_cell(measures),
+                    _format_number(measures.ac2),
+                    _format_share(measures.commonest),
+                    _format_share(measures.equal),
+                    _format_number(measures.difference),
                 )
             )
-            for metric, on in found.metrics.items()
+            for metric, measures in agreement.metrics.items()
         ],
     )
     st.caption(
-        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. "
-        "The interval says where alpha could lie for other answers of this kind. "
-        "Gwet's AC2 stays high where nearly all values are equal and alpha falls."
+        "Alpha for ordinal values: 1 is perfect agreement, 0 (the line) agreement by chance. The interval "
+        "says where alpha could lie for other answers of this kind. Gwet's AC2 stays high where nearly all "
+        "values are equal and alpha falls."
     )
 
 
-def _alpha(on: ScaleAgreement) -> ListCell:
-    reason = explain_alpha(on.why, on.value)
-    if isnan(on.alpha):
+def _alpha_cell(measures: ScaleAgreement) -> ListCell:
+    reason = explain_alpha(measures.why, measures.value)
+    if isnan(measures.alpha):
         return ListCell(reason, tone="quiet")
-    if isnan(on.low):
-        return ListCell(f"{on.alpha:.2f}{f' ({reason})' if reason else ''}", value=on.alpha)
-    return ListCell(f"{on.alpha:.2f}  [{on.low:.2f}, {on.high:.2f}]", low=on.low, value=on.alpha, high=on.high)
+    if isnan(measures.low):
+        return ListCell(f"{measures.alpha:.2f}{f' ({reason})' if reason else ''}", value=measures.alpha)
+    return ListCell(
+        f"{measures.alpha:.2f}  [{measures.low:.2f}, {measures.high:.2f}]",
+        low=measures.low,
+        value=measures.alpha,
+        high=measures.high,
+    )
 
 
-def _pairs(found: Agreement, rubric: Rubric) -> None:
-    heading("Pairs that differ most")
-    columns = ["analysts", *numbers("answers", "mean difference"), *_heads(rubric, " equal")]
-    long_table("agreement pairs", "Pairs of analysts", columns, found.pairs, _pair)
+def _show_pairs(agreement: Agreement, rubric: Rubric) -> None:
+    show_heading("Pairs that differ most")
+    columns = ["analysts", *number_columns("answers", "mean difference"), *_metric_columns(rubric, " equal")]
+    show_long_table("agreement pairs", "Pairs of analysts", columns, agreement.pairs, _pair_row)
 
 
-def _pair(pair: AnalystPair) -> ListRow:
-    equal = (_percent(metric.equal) for metric in pair.metrics.values())
-    return ListRow((" and ".join(pair.analysts), _grey(pair.answers), _number(pair.difference), *equal))
+def _pair_row(pair: AnalystPair) -> ListRow:
+    equal = (_format_share(metric.equal) for metric in pair.metrics.values())
+    return ListRow((" and ".join(pair.analysts), _count_cell(pair.answers), _format_number(pair.difference), *equal))
 
 
-def _leanings(found: Agreement, rubric: Rubric) -> None:
-    heading("Leniency and drift")
-    columns = ["analyst", *numbers("answers", "over all"), *_heads(rubric), *numbers("drift")]
-    long_table("agreement leanings", "Leniency by analyst", columns, found.leanings, _leaning)
+def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
+    show_heading("Leniency and drift")
+    columns = ["analyst", *number_columns("answers", "over all"), *_metric_columns(rubric), *number_columns("drift")]
+    show_long_table("agreement leanings", "Leniency by analyst", columns, agreement.leanings, _leaning_row)
     st.caption(
         "An analyst's value less the mean of the others' on the same answers: above 0 is more lenient. "
         "Drift is how much that grew from the earlier half of these answers to the later."
-        + (f" Grey: fewer than {FEW} answers." if any(leaning.answers < FEW for leaning in found.leanings) else "")
+        + (f" Grey: fewer than {FEW} answers." if any(leaning.answers < FEW for leaning in agreement.leanings) else "")
     )
 
 
-def _leaning(leaning: Leaning) -> ListRow:
-    lenient = map(_signed, leaning.lenient.values())
-    drift = _signed(leaning.drift)
-    return ListRow((leaning.analyst, _grey(leaning.answers), _signed(leaning.overall), *lenient, drift))
+def _leaning_row(leaning: Leaning) -> ListRow:
+    lenient = map(_format_signed, leaning.lenient.values())
+    drift = _format_signed(leaning.drift)
+    return ListRow((leaning.analyst, _count_cell(leaning.answers), _format_signed(leaning.overall), *lenient, drift))
 
 
-def _show_suggested(found: dict[str, SuggestionEffect], rubric: Rubric) -> None:
-    """Values beside a suggestion and where it was held back; nothing where no score says what was on screen."""
-    if not found:
+def _show_suggestion_effects(effects: dict[str, SuggestionEffect], rubric: Rubric) -> None:
+    """Show the values given with a suggestion and without; nothing where no score tells what was on screen."""
+    if not effects:
         return
-    heading("With and without a suggestion")
-    heads = ["metric", *numbers("with", "without", "difference"), f"{LEVEL:.0%} interval"]
-    heads += numbers("as suggested", "as held back", "answers")
+    show_heading("With and without a suggestion")
+    heads = ["metric", *number_columns("with", "without", "difference"), f"{LEVEL:.0%} interval"]
+    heads += number_columns("as suggested", "as held back", "answers")
     rows = [
         ListRow(
             (
                 rubric.names[metric],
-                *map(_number, (one.with_it, one.without)),
-                _signed(one.difference),
-                " to ".join(map(_signed, one.interval)) if one.interval else "-",
-                *map(_percent, (one.as_suggested, one.as_withheld)),
-                f"{one.shown:,} and {one.withheld:,}",
+                *map(_format_number, (effect.with_it, effect.without)),
+                _format_signed(effect.difference),
+                " to ".join(map(_format_signed, effect.interval)) if effect.interval else "-",
+                *map(_format_share, (effect.as_suggested, effect.as_withheld)),
+                f"{effect.shown:,} and {effect.withheld:,}",
             )
         )
-        for metric, one in found.items()
+        for metric, effect in effects.items()
     ]
-    table("agreement suggested", "With and without a suggestion", heads, rows)
+    show_table("agreement suggested", "With and without a suggestion", heads, rows)
     st.caption(
         "Mean values of independent scores beside a suggestion, and where it was held back: for one answer in five, by "
         "its digest. The interval says where the difference could lie for other answers of this kind (Welch's t over "
@@ -211,31 +226,31 @@ def _show_suggested(found: dict[str, SuggestionEffect], rubric: Rubric) -> None:
     )
 
 
-def _answers(desk: Desk, user: User) -> None:
-    """The answers whose scores differ most, except any that the user could be asked to score."""
-    heading("Answers that differ most")
+def _show_answers(desk: Desk, user: User) -> None:
+    """Show the answers whose scores differ most, except any that the user could be asked to score."""
+    show_heading("Answers that differ most")
     name = user.name
-    disputes = session_cached(
+    disputes = cache_in_session(
         "agreement disputes",
         (name, desk.current.event_count),
         lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
         hidden = ", or none whose scores you may see: answers that you can still be asked to score are left out"
-        notice("agreement same", f"There is none{hidden if user.scores else ''}.")
+        show_notice("agreement same", f"There is none{hidden if user.scores else ''}.")
         return
-    columns = ["question", "answer begins", "document", "analysts", *_heads(desk.rubric), "settled"]
+    columns = ["question", "answer begins", "document", "analysts", *_metric_columns(desk.rubric), "settled"]
 
     def expose(page: Sequence[Dispute]) -> None:
         desk.queue.record_exposures(name, [dispute.answer for dispute in page], scores=True)
 
     title = "Answers that differ most"
-    long_table(
+    show_long_table(
         "agreement answers",
         title,
         columns,
         disputes,
-        lambda d: _dispute(desk, d),
+        lambda d: _dispute_row(desk, d),
         chosen=st.session_state.get(ANSWER, ""),
         choose=lambda digest: st.session_state.update({ANSWER: digest}),
         before=expose,
@@ -246,54 +261,54 @@ def _answers(desk: Desk, user: User) -> None:
     )
     chosen = st.session_state.get(ANSWER, "")
     if any(dispute.answer == chosen for dispute in disputes):
-        _read(desk, user, chosen)
+        _show_answer(desk, user, chosen)
 
 
-def _read(desk: Desk, user: User, digest: str) -> None:
-    """An answer in dispute, as whoever settles it has it, with everyone's scores and notes."""
+def _show_answer(desk: Desk, user: User, digest: str) -> None:
+    """Show an answer in dispute, as whoever settles it has it, with everyone's scores and notes."""
     answer = desk.pool.answers.get(digest)
     if answer is None:
         return
-    case = case_of(desk, digest)
+    case = load_case(desk, digest)
     reply = case.mask_reply() if desk.queue.plan.blind else case.reply
-    entries = [asked_of(case, digest), Text(reply, "Answer", fold=FOLD), *annotated_of(case)]
-    texts("agreement reply", entries)
-    scores_of(desk, user, answer, key="agreement scores")
-    if user.adjudicates and digest in adjudication.disputes(desk, user):
-        there = st.session_state.get(PAGES_HERE, {}).get("adjudicate")
-        if st.button("Settle it", on_click=adjudication.lead_to, args=(digest,)) and there:
-            st.switch_page(there)
+    entries = [question_text(case, digest), Text(reply, "Answer", fold=FOLD), *annotation_texts(case)]
+    show_texts("agreement reply", entries)
+    show_scores(desk, user, answer, key="agreement scores")
+    if user.adjudicates and digest in adjudication.list_disputes(desk, user):
+        adjudication_page = st.session_state.get(PAGES_KEY, {}).get("adjudicate")
+        if st.button("Settle it", on_click=adjudication.show_next, args=(digest,)) and adjudication_page:
+            st.switch_page(adjudication_page)
 
 
-def _dispute(desk: Desk, dispute: Dispute) -> ListRow:
+def _dispute_row(desk: Desk, dispute: Dispute) -> ListRow:
     answer = desk.pool.answers[dispute.answer]
-    most = max(desk.rubric.values) - min(desk.rubric.values)
-    spread = (_apart(difference, most) for difference in dispute.differences.values())
+    widest = max(desk.rubric.values) - min(desk.rubric.values)
+    spread = (_difference_cell(difference, widest) for difference in dispute.differences.values())
     settled = dispute.settlement.analyst if dispute.settlement else ""
-    words, begins = words_of(desk, dispute.answer)
-    asked = f"{words} ({answer.question})"
+    words, begins = read_question_and_beginning(desk, dispute.answer)
+    question = f"{words} ({answer.question})"
     by_mean = " (the mean)" if settled and not dispute.adjudication else ""
-    about = (asked, begins, answer.document, ", ".join(dispute.scores))
+    about = (question, begins, answer.document, ", ".join(dispute.scores))
     cells: tuple[str | ListCell, ...] = (*about, *spread, f"{settled}{by_mean}")
     return ListRow(cells, id=dispute.answer)
 
 
-def _apart(difference: float, most: float) -> ListCell:
+def _difference_cell(difference: float, widest: float) -> ListCell:
     """Show the distance of two values: red from one end of the scale to the other, grey for not at all."""
-    return ListCell(f"{difference:g}", tone="bad" if difference == most else "" if difference else "quiet")
+    return ListCell(f"{difference:g}", tone="bad" if difference == widest else "" if difference else "quiet")
 
 
-def _grey(answers: int) -> ListCell:
+def _count_cell(answers: int) -> ListCell:
     return ListCell(f"{answers:,}", tone="quiet" if answers < FEW else "")
 
 
-def _percent(share: float | None) -> str:
+def _format_share(share: float | None) -> str:
     return "-" if share is None else f"{share:.0%}"
 
 
-def _number(value: float | None) -> str:
+def _format_number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
 
 
-def _signed(value: float | None) -> str:
+def _format_signed(value: float | None) -> str:
     return "-" if value is None else f"{value:+z.2f}"

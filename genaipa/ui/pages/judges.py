@@ -12,8 +12,8 @@ import streamlit as st
 
 from genaipa.judging.name import Judge
 from genaipa.ui.charts import show_chapter
-from genaipa.ui.results import view_without_ahead
-from genaipa.ui.widgets import Text, noted, notice, page_header, problems, texts
+from genaipa.ui.results import make_view_of_finished_answers
+from genaipa.ui.widgets import Text, make_note, show_notice, show_page_header, show_problems, show_texts
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
 
 def page(desk: Desk, user: User) -> None:
     """Show what each judge is worth, and the figures and tables that this rests on."""
-    page_header("Judges")
+    show_page_header("Judges")
     if user.why_no_adjudication:
         st.text(f"{user.why_no_adjudication} This page is for those who adjudicate.")
         return
     desk.pool.refresh()
     desk.current.refresh()
-    problems("judges problems", desk.problems(user))
-    found = _view(desk, user)
-    waiting = found is not None and _left_out(found)
-    if found is None or not found.judges.tables:
+    show_problems("judges problems", desk.list_problems(user))
+    results = _open_view(desk, user)
+    waiting = results is not None and _note_hidden_answers(results)
+    if results is None or not results.judges.tables:
         if waiting:
             return
-        notice("judges none", "No judge has scored an answer here. Begin with: genaipa judge RUN --judge SYSTEM")
+        show_notice("judges none", "No judge has scored an answer here. Begin with: genaipa judge RUN --judge SYSTEM")
         return
-    said, *tables = found.judges.tables
-    entries = [Text(row["finding"], row["judge"], _counts(row)) for row in said.data.to_dict("records")]
-    texts("judges findings", [*entries, noted("", said.note)])
-    show_chapter("judges", replace(found.judges, tables=tables), found)
+    findings, *tables = results.judges.tables
+    entries = [Text(row["finding"], row["judge"], _describe_counts(row)) for row in findings.data.to_dict("records")]
+    show_texts("judges findings", [*entries, make_note("", findings.note)])
+    show_chapter("judges", replace(results.judges, tables=tables), results)
 
 
-def _view(desk: Desk, user: User) -> ResultsView | None:
-    """The answers that this user can't be asked to score any more, with all scores; None without a run or a judge."""
+def _open_view(desk: Desk, user: User) -> ResultsView | None:
+    """Open the view of the answers that this user is not asked to score any more; None without run or judge."""
     if not any(map(Judge.parse, desk.current.analysts("machine"))):
         return None
     with st.spinner("Comparing the judges with people …"):
-        return view_without_ahead(desk, user)
+        return make_view_of_finished_answers(desk, user)
 
 
-def _left_out(found: ResultsView) -> bool:
-    """Name the answers in no number, since this user can still be asked to score them; whether there are any."""
-    number = len(found.left_out)
+def _note_hidden_answers(results: ResultsView) -> bool:
+    """Note the answers left out since this user may be asked to score them; tell whether there are any."""
+    number = len(results.hidden_answers)
     if number:
         answers, them = ("1 judged answer is", "it") if number == 1 else (f"{number:,} judged answers are", "them")
-        notice("judges left out", f"{answers} in no number here: you can still be asked to score {them}.")
+        show_notice("judges left out", f"{answers} left out of all numbers: you can still be asked to score {them}.")
     return bool(number)
 
 
-def _counts(row: dict[Any, Any]) -> str:
+def _describe_counts(row: dict[Any, Any]) -> str:
     return f"answers judged: {row['judged']}, of them scored by people: {row['answers']}, passes: {row['passes']}"

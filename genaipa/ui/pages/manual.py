@@ -15,19 +15,19 @@ from genaipa.execution.run import manual_run, settle
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
-from genaipa.systems.catalog import resolve
+from genaipa.systems.catalog import resolve_system
 from genaipa.ui.widgets import (
     FOLD,
     ListRow,
     Text,
     Tone,
-    heading,
-    notice,
-    page_header,
-    problems,
-    session_cached,
-    table,
-    texts,
+    cache_in_session,
+    show_heading,
+    show_notice,
+    show_page_header,
+    show_problems,
+    show_table,
+    show_texts,
 )
 
 if TYPE_CHECKING:
@@ -48,92 +48,92 @@ class Chat:
     missing: dict[str, Call]
 
     @property
-    def kept(self) -> int:
+    def reply_count(self) -> int:
         """The number of replies kept."""
         return len(self.sheet.calls) - len(self.missing)
 
 
 def page(desk: Desk, _user: User) -> None:
     """Choose a run and a chat, paste, and give the reply back."""
-    page_header("By hand")
+    show_page_header("By hand")
     if LAST in st.session_state:
-        notice("by hand last", *st.session_state.pop(LAST))
-    waiting, unusable = _waiting(desk)
-    problems("by hand problems", unusable)
+        show_notice("by hand last", *st.session_state.pop(LAST))
+    waiting, unusable = _list_waiting_runs(desk)
+    show_problems("by hand problems", unusable)
     if not waiting:
-        notice(
+        show_notice(
             "by hand none",
-            "No run waits for a web chat. Begin one with: genaipa run --system manual/NAME --policy NAME",
+            "No run is waiting for a web chat. Start one with: genaipa run --system manual/NAME --policy NAME",
         )
         return
-    left, right = st.columns([2, 3])
-    name = left.selectbox("Run", list(waiting), key="by hand run")
+    run_column, chat_column = st.columns([2, 3])
+    name = run_column.selectbox("Run", list(waiting), key="by hand run")
     folder = waiting[name]
     try:
-        manual = _open(desk.workspace, folder)
-        chats = _chats(manual)
+        manual = _open_manual_run(desk.workspace, folder)
+        chats = _list_chats(manual)
     except GenaipaError as error:
-        notice("by hand error", str(error), "bad")
+        show_notice("by hand error", str(error), "bad")
         return
     if not chats:
-        notice("by hand complete", "Every reply of this run is in.", "done")
+        show_notice("by hand complete", "This run has all of its replies.", "done")
         return
-    chosen = right.selectbox("Chat", [chat.sheet.name for chat in chats], key=f"by hand chat {name}")
+    chosen = chat_column.selectbox("Chat", [chat.sheet.name for chat in chats], key=f"by hand chat {name}")
     chat = next(chat for chat in chats if chat.sheet.name == chosen)
-    _progress(manual, chat)
-    _chat(desk.workspace, folder, manual, chat)
+    _show_progress(manual, chat)
+    _show_chat(desk.workspace, folder, manual, chat)
 
 
-def _waiting(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
-    """The unfinished runs with a web chat, the newest first, and the problems of others."""
-    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
-    found, unusable = {}, []
+def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
+    """List the unfinished runs with a web chat, the newest first, and the problems of others."""
+    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
+    waiting, unusable = {}, []
     for folder in reversed(folders):
         try:
             manifest = folder.manifest()
-            manual = any(resolve(system, desk.workspace).manual for system in manifest.spec.systems)
+            manual = any(resolve_system(system, desk.workspace).manual for system in manifest.spec.systems)
         except GenaipaError as error:
             unusable.append(str(error))
             continue
         if manual and manifest.status != "complete":
-            found[folder.name] = folder
-    return found, unusable
+            waiting[folder.name] = folder
+    return waiting, unusable
 
 
-def _open(workspace: Workspace, folder: RunFolder) -> ManualRun:
-    """The by-hand side of a run; made again when another process has kept a reply."""
+def _open_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
+    """Open the by-hand side of a run; again when another process has kept a reply."""
     answers = folder.path / ANSWERS
     stat = answers.stat() if answers.exists() else None
     stamp = (folder.path, stat and (stat.st_size, stat.st_mtime_ns))
-    return session_cached("by hand open", stamp, lambda: _as_it_is(workspace, folder))
+    return cache_in_session("by hand open", stamp, lambda: _read_manual_run(workspace, folder))
 
 
-def _as_it_is(workspace: Workspace, folder: RunFolder) -> ManualRun:
+def _read_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
     return asyncio.run(manual_run(resume(workspace, folder.name)))
 
 
-def _chats(manual: ManualRun) -> list[Chat]:
+def _list_chats(manual: ManualRun) -> list[Chat]:
     chats = []
     for sheet in manual.sheets():
-        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.kept(key)}
+        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.is_settled(key)}
         if missing:
             chats.append(Chat(sheet, missing))
     return chats
 
 
-def _progress(manual: ManualRun, chat: Chat) -> None:
-    systems = {ready.resolved.asked for ready in manual.systems}
+def _show_progress(manual: ManualRun, chat: Chat) -> None:
+    systems = {ready.resolved.requested_name for ready in manual.systems}
     rows = [row for (system, _), row in manual.tally.rows.items() if system in systems]
     planned, missing = sum(row.planned for row in rows), sum(row.missing for row in rows)
     st.progress((planned - missing) / planned if planned else 1.0)
     st.caption(
-        f"{missing:,} of the run's {planned:,} answers are still to be had; in this chat {len(chat.missing)} "
+        f"{missing:,} of the run's {planned:,} answers are still missing; in this chat {len(chat.missing)} "
         f"of {len(chat.sheet.calls)}. Whoever pastes a reply knows whose it is: let someone else score it."
     )
 
 
-def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat) -> None:
-    """The messages to paste, and the box for the reply to the last of them."""
+def _show_chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat) -> None:
+    """Show the messages to paste, and the box for the reply to the last of them."""
     sheet, (key, call), *later = chat.sheet, *chat.missing.items()
     introduction = [
         Text(message.content, f"{number}. Paste this and wait for the reply, which is not kept", copies=True, fold=FOLD)
@@ -141,39 +141,39 @@ def _chat(workspace: Workspace, folder: RunFolder, manual: ManualRun, chat: Chat
     ]
     last = manual.last_kept(sheet)
     if last is None or sheet.independent:
-        heading("Open a new chat")
-        texts(f"by hand introduction {key}", introduction)
+        show_heading("Open a new chat")
+        show_texts(f"by hand introduction {key}", introduction)
     else:
-        heading("Go on in the same chat")
+        show_heading("Go on in the same chat")
         if introduction:
-            with st.expander("The chat is lost: begin it again"):
-                said = "Paste this into a new chat, then go on below; the new chat knows no earlier message."
-                notice("by hand lost", said, "warning")
-                texts(f"by hand introduction {key}", introduction)
-    what = "the request for a summary" if call.kind == "summary" else call.label
+            with st.expander("Start again in a new chat"):
+                warning = "Paste this into a new chat, then go on below; the new chat knows no earlier message."
+                show_notice("by hand lost", warning, "warning")
+                show_texts(f"by hand introduction {key}", introduction)
+    request = "the request for a summary" if call.kind == "summary" else call.label
     if last is None or sheet.independent:
-        title = f"{len(introduction) + 1}. Paste this: {what}"
+        title = f"{len(introduction) + 1}. Paste this: {request}"
     else:
-        title = f"Paste this in the chat in which you asked {last.label}: {what}"
-    texts(f"by hand turn {key}", [Text(call.messages[-1].content, title, tone="asked", copies=True, fold=FOLD)])
+        title = f"Paste this in the chat in which you asked {last.label}: {request}"
+    show_texts(f"by hand turn {key}", [Text(call.messages[-1].content, title, tone="asked", copies=True, fold=FOLD)])
     box = f"by hand reply {key}"
 
-    def take() -> None:
+    def keep_reply() -> None:
         # Before the page is made anew: by then it may show another question, whose reply came in elsewhere.
-        st.session_state[LAST] = _keep(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
+        st.session_state[LAST] = _save_reply(workspace, folder, (key, call.label), str(st.session_state[box]).strip())
 
     with st.form(f"by hand form {key}"):
         st.text_area("Its whole reply, unchanged", height=220, key=box)
-        st.form_submit_button("Keep and go on", type="primary", on_click=take)
+        st.form_submit_button("Keep and go on", type="primary", on_click=keep_reply)
     if later:
         with st.expander(f"Next in this chat ({len(later)})"):
             rows = [ListRow((after.label, " ".join(after.messages[-1].content.split()))) for _, after in later]
-            table("by hand later", "Further messages", ["question", "message"], rows)
+            show_table("by hand later", "Further messages", ["question", "message"], rows)
 
 
-def _keep(workspace: Workspace, folder: RunFolder, asked: tuple[str, str], reply: str) -> tuple[str, Tone]:
+def _save_reply(workspace: Workspace, folder: RunFolder, call_name: tuple[str, str], reply: str) -> tuple[str, Tone]:
     """Keep one reply, and hold the run's lock only for that; a sentence on the outcome, and its tone."""
-    key, label = asked
+    key, label = call_name
     if not reply:
         return "There is no reply in the box yet.", "warning"
     try:

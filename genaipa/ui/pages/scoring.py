@@ -10,22 +10,22 @@ from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
 from genaipa.scoring.events import Draft
-from genaipa.ui.answer_view import comparison, metric_in_words
-from genaipa.ui.desk import progress_line
+from genaipa.ui.answer_view import compare_with_reference, describe_metric
+from genaipa.ui.desk import list_progress_pieces
 from genaipa.ui.scoring_session import (
     OpenAnswer,
     ScoringSession,
     current_session,
-    objection_on_screen,
+    describe_objection,
+    find_pin,
+    list_recent_scores,
+    load_prepared_answer,
     open_answer,
-    pin_on_screen,
-    prepared,
     read_shown,
-    recalled,
-    take_objection,
-    take_pin,
+    save_objection,
+    save_pin,
 )
-from genaipa.ui.widgets import as_sentence, component, desk_message, unseen_header
+from genaipa.ui.widgets import desk_message, load_component, run_page, show_unseen_header
 
 if TYPE_CHECKING:
     from genaipa.scoring.people import User
@@ -42,7 +42,7 @@ def page(desk: Desk, user: User) -> None:
         st.text(user.why_no_scores)
         return
     st.html("<style>.stMainBlockContainer{padding:3.6rem 1.2rem 0}</style>")
-    unseen_header("Score")
+    show_unseen_header("Score")
     session = current_session()
     if session.opened is not None and session.opened.analyst != user.name:
         session.opened = session.comparison = session.shown = None
@@ -53,36 +53,36 @@ def page(desk: Desk, user: User) -> None:
     # A key would ask for the part below alone, which a server that was started anew does not know.
     st.fragment(run_every=_A_DAY)(lambda: None)()
     # What the pad tells runs this part of the page alone.
-    st.fragment(as_sentence)(lambda: _answer(desk, user), desk)
+    st.fragment(run_page)(lambda: _show_answer(desk, user), desk)
 
 
-def _answer(desk: Desk, user: User) -> None:
+def _show_answer(desk: Desk, user: User) -> None:
     session = current_session()
     if session.stays and session.shown is not None:
-        _mount(desk, user, session.shown)
-        _mount_following(desk, user, session)
+        _mount_pad(desk, user, session.shown)
+        _send_following(desk, user, session)
         return
     try:
         if session.opened is None:
-            session.opened = _compared_last(desk, user, session) or _next(desk, user, session)
+            session.opened = _restore_comparison(desk, user, session) or _open_next_answer(desk, user, session)
         if session.opened is None:
             session.shown = None
-            _nothing_left(desk, user, session)
+            _show_nothing_left(desk, user, session)
             return
-        session.shown, session.next_shown = _on_screen(desk, user, session, session.opened), None
+        session.shown, session.next_shown = _screen_parts(desk, user, session, session.opened), None
     except GenaipaError as error:
         # Whoever is in the middle of an answer goes on with it: what they type is kept in their browser until then.
         if session.shown is None:
             raise
-        _mount(desk, user, session.shown | {"turn": session.shown["turn"] | _away(session, error)})
+        _mount_pad(desk, user, session.shown | {"turn": session.shown["turn"] | _describe_outage(session, error)})
     else:
         session.stays = True
-        _mount(desk, user, session.shown)
-        _mount_following(desk, user, session)
+        _mount_pad(desk, user, session.shown)
+        _send_following(desk, user, session)
 
 
-def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
-    """The message while the store can't be reached."""
+def _describe_outage(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
+    """Describe for the pad that the store can't be reached."""
     if session.opened is None:
         trouble = f"Saved; the next answer can't be shown yet: {desk_message(error)}"
     else:
@@ -90,39 +90,41 @@ def _away(session: ScoringSession, error: GenaipaError) -> dict[str, Any]:
     return {"away": True, "answered": session.answered, "trouble": trouble}
 
 
-def _mount(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
+def _mount_pad(desk: Desk, user: User, parts: dict[str, dict[str, Any]]) -> None:
     """Show the pad. A part that the browser has is not sent again (`launch`), and a key changes none of them."""
-    metrics = [metric_in_words(desk.rubric, metric) for metric in desk.rubric.metrics]
+    metrics = [describe_metric(desk.rubric, metric) for metric in desk.rubric.metrics]
     guide = {"text": desk.guidelines.text, "sections": desk.guidelines.sections} if desk.guidelines else None
     pad = {"metrics": metrics, "guidelines": guide, "bound": desk.people.key_bindings}
-    component("pad")(key="pad", data=pad)
-    _feed({name: part for name, part in parts.items() if name != "turn"})
-    component("feed")(
+    load_component("pad")(key="pad", data=pad)
+    _send_parts({name: part for name, part in parts.items() if name != "turn"})
+    load_component("feed")(
         key="turn",
         data={"part": "turn", **parts["turn"]},
-        on_draft_change=lambda: _take_draft(desk, user),
-        on_act_change=lambda: _take_act(desk, user),
+        on_draft_change=lambda: _handle_draft(desk, user),
+        on_act_change=lambda: _handle_act(desk, user),
     )
 
 
-def _feed(parts: dict[str, dict[str, Any]]) -> None:
+def _send_parts(parts: dict[str, dict[str, Any]]) -> None:
     for name, part in parts.items():
-        component("feed")(key=name, data={"part": name, **part})
+        load_component("feed")(key=name, data={"part": name, **part})
 
 
-def _mount_following(desk: Desk, user: User, session: ScoringSession) -> None:
+def _send_following(desk: Desk, user: User, session: ScoringSession) -> None:
     """Send the answer after the one on screen, which waits in the browser until that one is saved."""
-    opened, shown = session.opened, session.shown
-    if opened is None or shown is None:
+    opened, parts = session.opened, session.shown
+    if opened is None or parts is None:
         return
     if session.next_shown is None:
-        session.next_shown = _following(desk, user, session, opened)
-    _feed({name: part for name, part in session.next_shown.items() if name not in shown})
+        session.next_shown = _prepare_following(desk, user, session, opened)
+    _send_parts({name: part for name, part in session.next_shown.items() if name not in parts})
 
 
-def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer) -> dict[str, dict[str, Any]]:
+def _prepare_following(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer
+) -> dict[str, dict[str, Any]]:
     """Return the parts of the answer that comes next; empty for a correction, a comparison, and where none is left."""
-    known, session.following = session.following, None
+    earlier, session.following = session.following, None
     if opened.mode != "score" or session.comparison or desk.queue.is_calibration(opened.answer, user.name):
         return {}
     try:
@@ -130,9 +132,9 @@ def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
         if digest is None:
             return {}
         following = open_answer(desk, user, digest)
-        if known and known.answer == digest:
-            following.id = known.id
-        parts = _on_screen(desk, user, session, following, predecessor=opened)
+        if earlier and earlier.answer == digest:
+            following.id = earlier.id
+        parts = _screen_parts(desk, user, session, following, predecessor=opened)
     except GenaipaError:
         return {}  # it is said once its turn has come
     session.following = following
@@ -141,17 +143,17 @@ def _following(desk: Desk, user: User, session: ScoringSession, opened: OpenAnsw
     return {**parts, "following": {"turn": turn, "answer": answer}}
 
 
-def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
-    """This analyst's next answer, with their draft of it; None when nothing is left."""
+def _open_next_answer(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
+    """Open this analyst's next answer, with their draft of it; None when nothing is left."""
     following, session.following = session.following, None
     first = following.answer if following else ""
     while digest := desk.queue.next_answer(user.name, first) or (
         desk.queue.next_answer(user.name) if desk.pool.refresh() else None
     ):
         try:
-            prepared(desk, digest)
+            load_prepared_answer(desk, digest)
         except GenaipaError as error:
-            desk.set_aside(digest, error)
+            desk.remove_unreadable(digest, error)
         else:
             opened = open_answer(desk, user, digest)
             if digest == first and following:
@@ -160,8 +162,8 @@ def _next(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
     return None
 
 
-def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
-    """The last score's comparison, restored after a reload if nothing was begun since."""
+def _restore_comparison(desk: Desk, user: User, session: ScoringSession) -> OpenAnswer | None:
+    """Restore the last score's comparison after a reload, if nothing was begun since."""
     begun, session.begun = session.begun, True
     last = None if begun or desk.queue.has_begun(user.name) else desk.queue.last_action(user.name)
     if last is None or not last.calibration or last.answer not in desk.pool.answers:
@@ -169,17 +171,17 @@ def _compared_last(desk: Desk, user: User, session: ScoringSession) -> OpenAnswe
     reference = desk.queue.reference_score(last.answer, user.name)
     if reference is None:
         return None
-    session.comparison = comparison(last, reference, prepared(desk, last.answer), desk.rubric)
+    session.comparison = compare_with_reference(last, reference, load_prepared_answer(desk, last.answer), desk.rubric)
     return open_answer(desk, user, last.answer)
 
 
-def _on_screen(
+def _screen_parts(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, *, predecessor: OpenAnswer | None = None
 ) -> dict[str, dict[str, Any]]:
     """Return the parts of an answer as it is on screen now, or as it will be right after its predecessor is scored."""
-    ready = prepared(desk, opened.answer)
-    needed = prepared(desk, predecessor.answer).document["digest"] if predecessor else ""
-    pin = pin_on_screen(desk, user, ready.case)
+    ready = load_prepared_answer(desk, opened.answer)
+    needed = load_prepared_answer(desk, predecessor.answer).document["digest"] if predecessor else ""
+    pin = find_pin(desk, user, ready.case)
     opened.pinned = opened.pinned or pin is not None
     turn = {
         "id": opened.id,
@@ -187,15 +189,16 @@ def _on_screen(
         "mode": opened.mode,
         "analyst": user.name,
         "draft": to_builtins(opened.shown) | {"typed": opened.shown.typed or desk.rubric.blank_keys},
-        "progress": progress_line(
+        "progress": list_progress_pieces(
             desk, user, opened.answer, correcting=opened.mode == "correction", later=int(predecessor is not None)
         ),
         "can": {
-            "back": predecessor is not None or desk.queue.previous_answer(user.name, _scored(opened)) is not None,
+            "back": predecessor is not None
+            or desk.queue.previous_answer(user.name, _history_position(opened)) is not None,
             "skip": True,
             "undo": predecessor is not None or desk.queue.last_action(user.name) is not None,
         },
-        "objection": objection_on_screen(desk, user.name, ready.case, opened.objection),
+        "objection": describe_objection(desk, user.name, ready.case, opened.objection),
         "pin": pin,
         "settled": predecessor.id if predecessor else session.settled,
         "answered": session.answered,
@@ -203,34 +206,34 @@ def _on_screen(
         "trouble": opened.trouble,
         "comparison": session.comparison,
         "away": False,
-        "past": recalled(desk, user.name),
+        "past": list_recent_scores(desk, user.name),
     }
-    document = _place(session.documents, ready.document["digest"], needed)
-    return {document: ready.document, "answer": ready.shown, "turn": turn}
+    document = _place_document(session.documents, ready.document["digest"], needed)
+    return {document: ready.document, "answer": ready.screen_data, "turn": turn}
 
 
-def _place(places: list[str], digest: str, needed: str) -> str:
+def _place_document(places: list[str], digest: str, needed: str) -> str:
     """Place a document in the browser: where it is already, else where the answer on screen needs none."""
     if digest not in places:
         places[bool(needed) and places[0] == needed] = digest
     return ("document", "document beside")[places.index(digest)]
 
 
-def _scored(opened: OpenAnswer) -> str | None:
-    """The answer in the analyst's history from which Back goes further back; None for the newest."""
+def _history_position(opened: OpenAnswer) -> str | None:
+    """Return the answer in the analyst's history from which Back goes further back; None for the newest."""
     return opened.answer if opened.mode == "correction" else None
 
 
-def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
+def _show_nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
     progress = desk.queue.progress(user.name)
     st.header("Nothing is left for you to score.")
     st.text(
         f"You have scored {progress.scored:,} answers; the study has {progress.given:,} of {progress.wanted:,} scores."
     )
-    if desk.part:
-        st.text(desk.part)
+    if desk.sample_note:
+        st.text(desk.sample_note)
     if progress.given < progress.wanted:
-        st.text("The remaining answers are on other analysts' screens, or wanted from others.")
+        st.text("The remaining answers are on other analysts' screens, or assigned to others.")
     back, again = st.columns([1, 5], gap="small")
     if progress.scored and back.button("Back to the last", shortcut=desk.people.key_bindings["back"]):
         last = desk.queue.previous_answer(user.name, None)
@@ -245,7 +248,7 @@ def _nothing_left(desk: Desk, user: User, session: ScoringSession) -> None:
 # --- What comes from the browser -----------------------------------------------------------------------------------
 
 
-def _take_draft(desk: Desk, user: User) -> None:
+def _handle_draft(desk: Desk, user: User) -> None:
     """Keep a draft that the browser sent; one that comes late, after its score was saved, is ignored."""
     session, sent = current_session(), st.session_state["turn"].draft
     opened = session.opened
@@ -271,7 +274,7 @@ def _keep_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
 
 def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> Draft:
     """Read what the browser sent of an answer, its panels' part by these; a ValueError if that makes no sense."""
-    ready = prepared(desk, opened.answer)
+    ready = load_prepared_answer(desk, opened.answer)
     draft = Draft(
         user.name,
         opened.answer,
@@ -284,18 +287,18 @@ def _read_draft(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]
         shown=read_shown(ready, sent) or UNSET,
     )
     for panel in ready.panels:
-        draft = panel.keep(ready.case, sent, draft)
+        draft = panel.update_draft(ready.case, sent, draft)
     return draft
 
 
 def _keep_if_changed(desk: Desk, user: User, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     """Keep the draft of an answer that is being left, if it has changed."""
-    now, before = _read_draft(desk, user, opened, sent), opened.draft
-    if (now.typed, now.note, now.ticks) != (before.typed, before.note, before.ticks):
+    current, before = _read_draft(desk, user, opened, sent), opened.draft
+    if (current.typed, current.note, current.ticks) != (before.typed, before.note, before.ticks):
         _keep_draft(desk, user, opened, sent)
 
 
-def _take_act(desk: Desk, user: User) -> None:
+def _handle_act(desk: Desk, user: User) -> None:
     """Carry out an act of the analyst once: one for an answer no longer on screen was carried out before."""
     session, sent = current_session(), st.session_state["turn"].act
     opened = session.opened
@@ -310,13 +313,13 @@ def _take_act(desk: Desk, user: User) -> None:
         opened.trouble = f"Not saved: {desk_message(error)}"
 
 
-def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_score(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     before = desk.current.score(opened.answer, user.name)
     if opened.mode == "score" and before:
         session.message = "You had scored that answer in another tab: the score that you saved last counts."
     untimed = opened.mode == "correction" and before is not None and before.seconds is None
     calibrating = opened.mode == "score" and desk.queue.is_calibration(opened.answer, user.name)
-    ready = prepared(desk, opened.answer)
+    ready = load_prepared_answer(desk, opened.answer)
     draft = _read_draft(desk, user, opened, sent)
     suggested = {metric: ready.suggested[metric] for metric in (draft.shown.suggestion if draft.shown else ())}
     # Where two suggest a value, the first is seen.
@@ -338,12 +341,12 @@ def _save(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     reference = desk.queue.reference_score(opened.answer, user.name) if calibrating else None
     if reference is not None:
         desk.queue.record_exposures(user.name, [opened.answer], scores=True)
-        session.comparison = comparison(score, reference, ready, desk.rubric)
+        session.comparison = compare_with_reference(score, reference, ready, desk.rubric)
     else:
-        _go_on(session, opened)
+        _finish_answer(session, opened)
 
 
-def _skip(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _skip_answer(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     if opened.mode == "score":
         _keep_if_changed(desk, user, opened, sent)
         desk.queue.skip(user.name, opened.answer)
@@ -355,10 +358,10 @@ def _skip(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
     else:
         desk.store.discard_draft(user.name, opened.answer, "score")
         session.message = "Left as it was."
-    _go_on(session, opened)
+    _finish_answer(session, opened)
 
 
-def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _undo_last(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
     withdrawn = desk.queue.undo(user.name)
     if withdrawn is None:
@@ -368,56 +371,62 @@ def _undo(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, s
         # The correction must not come back as the draft of the earlier score.
         desk.store.discard_draft(user.name, withdrawn.answer, "score")
         message = "Your correction is withdrawn: the score before it is in effect again."
-    _go_on(session, opened)
+    _finish_answer(session, opened)
     session.opened = open_answer(desk, user, withdrawn.answer)
     session.message = message
 
 
-def _back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    _return_to(desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _scored(opened)))
+def _go_back(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+    _reopen_answer(desk, user, session, opened, sent, desk.queue.previous_answer(user.name, _history_position(opened)))
 
 
-def _go(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
-    there = any(score.answer == sent["to"] for score in desk.queue.history(user.name).scores)
-    _return_to(desk, user, session, opened, sent, sent["to"] if there else None)
+def _open_past_answer(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]
+) -> None:
+    is_scored = any(score.answer == sent["to"] for score in desk.queue.history(user.name).scores)
+    _reopen_answer(desk, user, session, opened, sent, sent["to"] if is_scored else None)
 
 
-def _return_to(
+def _reopen_answer(
     desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, sent: dict[str, Any], digest: str | None
 ) -> None:
     """Go back to an answer that this analyst scored; stay for None."""
     _keep_if_changed(desk, user, opened, sent)
     if digest is not None:
-        _go_on(session, opened)
+        _finish_answer(session, opened)
         session.opened = open_answer(desk, user, digest)
         session.message = "Saving again corrects this score; Skip leaves it as it was."
 
 
-def _object(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_objection(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
-    opened.objection = take_objection(desk, user.name, prepared(desk, opened.answer).case, sent["objection"])
+    opened.objection = save_objection(
+        desk, user.name, load_prepared_answer(desk, opened.answer).case, sent["objection"]
+    )
 
 
-def _pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
+def _save_pin(desk: Desk, user: User, _: ScoringSession, opened: OpenAnswer, sent: dict[str, Any]) -> None:
     _keep_if_changed(desk, user, opened, sent)
-    take_pin(desk, user, prepared(desk, opened.answer).case, sent["pin"])
+    save_pin(desk, user, load_prepared_answer(desk, opened.answer).case, sent["pin"])
 
 
-def _compared(desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]) -> None:
-    following = _next(desk, user, session)
+def _finish_comparison(
+    desk: Desk, user: User, session: ScoringSession, opened: OpenAnswer, _sent: dict[str, Any]
+) -> None:
+    following = _open_next_answer(desk, user, session)
     if following is not None and not following.draft.updated:
         # Now it is begun: a reload does not lead back to the comparison.
         desk.store.save_draft(replace(following.draft, turn=following.id))
     session.comparison = None
-    _go_on(session, opened)
+    _finish_answer(session, opened)
     session.opened = following
 
 
-def _go_on(session: ScoringSession, opened: OpenAnswer) -> None:
+def _finish_answer(session: ScoringSession, opened: OpenAnswer) -> None:
     """Finish with this answer: the next run of the page shows another."""
     session.settled = opened.id
     session.opened = None
 
 
-_MOVES = {"save": _save, "skip": _skip, "undo": _undo, "back": _back, "go": _go}
-_ACTS = {**_MOVES, "object": _object, "pin": _pin, "compared": _compared}
+_MOVES = {"save": _save_score, "skip": _skip_answer, "undo": _undo_last, "back": _go_back, "go": _open_past_answer}
+_ACTS = {**_MOVES, "object": _save_objection, "pin": _save_pin, "compared": _finish_comparison}

@@ -14,10 +14,10 @@ from genaipa.kinds import kinds
 from genaipa.plugins import load_each
 from genaipa.runs.selection import run_folders
 from genaipa.ui.desk_page import ENTRY_POINTS, DeskPage
-from genaipa.ui.launch import open_once, why_no_results
-from genaipa.ui.settings import handed_settings
+from genaipa.ui.launch import explain_closed_results, open_desk_once
+from genaipa.ui.settings import read_settings
 from genaipa.ui.signin import identify
-from genaipa.ui.widgets import PAGES_HERE, as_sentence, session_cached
+from genaipa.ui.widgets import PAGES_KEY, cache_in_session, run_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,46 +46,50 @@ _LED = "led to the study"
 """Key in the session's state: a lead has come to a page, theirs where it would have been the analysts'."""
 
 
-def _page(path: str, draw: Draw, desk: Desk, user: User) -> None:
-    closed = why_no_results() if path in _RESULTS or path not in {**PAGES, **_of_packages()} else ""
+def _show_page(path: str, draw: Draw, desk: Desk, user: User) -> None:
+    closed = explain_closed_results() if path in _RESULTS or path not in {**PAGES, **_load_package_pages()} else ""
     if closed:
         st.text(closed)
     else:
         draw(desk, user)
 
 
-def _judged(desk: Desk) -> bool:
-    """Whether there are verdicts: without any, their page would only be in the way."""
+def _has_verdicts(desk: Desk) -> bool:
+    """Tell whether there are verdicts: without any, their page would only be in the way."""
     with contextlib.suppress(GenaipaError):
         desk.current.refresh()
     return any(map(Judge.parse, desk.current.analysts("machine")))
 
 
-def _wanted(path: str, desk: Desk, user: User) -> bool:
-    """Whether a page has something for this user: verdicts of judges are for those who lead."""
+def _is_wanted(path: str, desk: Desk, user: User) -> bool:
+    """Tell whether a page has something for this user: verdicts of judges are for those who lead."""
     if path == "study":
         return user.adjudicates
     if path == "judges":
-        return user.adjudicates and _judged(desk)
-    page = _of_packages().get(path)
+        return user.adjudicates and _has_verdicts(desk)
+    page = _load_package_pages().get(path)
     return page is None or path in PAGES or page.is_wanted(desk, user)
 
 
-def _of_packages() -> dict[str, DeskPage]:
+def _load_package_pages() -> dict[str, DeskPage]:
     return load_each(ENTRY_POINTS, DeskPage)
 
 
-def _in_order() -> dict[str, tuple[str, str]]:
+def _order_pages() -> dict[str, tuple[str, str]]:
     """Return path → title and module of the desk's own pages, each with those of packages that come after it."""
     pages = {}
-    brought = {path: (page.title, page.module) for path, page in _of_packages().items()}
+    package_pages = {path: (page.title, page.module) for path, page in _load_package_pages().items()}
     for path, (title, module) in PAGES.items():
         pages[path] = (title, f"genaipa.ui.pages.{module}")
-        pages |= {new: brought[new] for new, page in _of_packages().items() if page.after == path and new not in PAGES}
-    return pages | {path: page for path, page in brought.items() if path not in pages}
+        pages |= {
+            new: package_pages[new]
+            for new, page in _load_package_pages().items()
+            if page.after == path and new not in PAGES
+        }
+    return pages | {path: page for path, page in package_pages.items() if path not in pages}
 
 
-def _pages_of_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
+def _list_kind_pages(desk: Desk) -> dict[str, tuple[str, Draw]]:
     """Return path → title and function of the pages of the kinds of tasks that were run in the workspace."""
     folders = run_folders(desk.workspace)
 
@@ -96,33 +100,33 @@ def _pages_of_kinds(desk: Desk) -> dict[str, tuple[str, Draw]]:
                 names.add(folder.manifest().spec.kind)
         return names
 
-    names = session_cached("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)
+    names = cache_in_session("kinds here", tuple(folder.name for folder in folders), kinds_of_runs)
     run = [kind for name, kind in kinds().items() if kind.page and name in names]
     return {kind.page.lower().replace(" ", "-"): (kind.page, kind.show_page) for kind in run}
 
 
-def _draw_module(module: str) -> Draw:
+def _make_page_function(module: str) -> Draw:
     return lambda desk, user: import_module(module).page(desk, user)
 
 
-def _desk() -> None:
-    desk, login = open_once(handed_settings())
+def _run_desk() -> None:
+    desk, login = open_desk_once(read_settings())
     user = identify(desk, login)
 
-    def shown(path: str, draw: Draw) -> Callable[[], None]:
-        return lambda: as_sentence(lambda: _page(path, draw, desk, user), desk) if user else None
+    def make_page(path: str, draw: Draw) -> Callable[[], None]:
+        return lambda: run_page(lambda: _show_page(path, draw, desk, user), desk) if user else None
 
     # Empty pages are there before anyone has signed in, so that the page in the address opens afterwards.
     # Whoever leads and scores nothing comes to the page on the study.
     leads = user is not None and user.adjudicates and not user.scores
-    ours = {path: (title, _draw_module(module)) for path, (title, module) in _in_order().items()}
-    every = ours | {path: page for path, page in _pages_of_kinds(desk).items() if path not in ours}
+    ours = {path: (title, _make_page_function(module)) for path, (title, module) in _order_pages().items()}
+    all_pages = ours | {path: page for path, page in _list_kind_pages(desk).items() if path not in ours}
     pages = {
-        path: st.Page(shown(path, draw), title=title, url_path=path)
-        for path, (title, draw) in sorted(every.items(), key=lambda page: leads and page[0] != "study")
-        if user is None or _wanted(path, desk, user)
+        path: st.Page(make_page(path, draw), title=title, url_path=path)
+        for path, (title, draw) in sorted(all_pages.items(), key=lambda page: leads and page[0] != "study")
+        if user is None or _is_wanted(path, desk, user)
     }
-    st.session_state[PAGES_HERE] = pages
+    st.session_state[PAGES_KEY] = pages
     page = st.navigation([*pages.values()], position="top" if user else "hidden")
     # Before somebody signed in the first page was that of the analysts.
     first = leads and not st.session_state.get(_LED)
@@ -134,4 +138,4 @@ def _desk() -> None:
 
 
 st.set_page_config(page_title="genaipa desk", page_icon="⚖️", layout="wide")
-as_sentence(_desk)
+run_page(_run_desk)

@@ -15,9 +15,9 @@ import msgspec
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import DAMAGE
 from genaipa.kinds import DEFAULT
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.selection import study_problems
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
@@ -115,7 +115,7 @@ class Index:
         self.inputs = [Inputs(workspace, source.folder) for source in self.sources]
         self._lock = threading.Lock()
         self._stamps: list[object] = []
-        self._read()
+        self._read_runs()
         if not self.rows:
             raise UsageError("these runs have no answers to look at yet; see: genaipa runs")
 
@@ -125,29 +125,29 @@ class Index:
         return [source.folder.name for source in self.sources]
 
     def refresh(self) -> None:
-        """Read the runs again where answers have come since."""
+        """Read the runs again if answers were added since."""
         with self._lock:
             if self._stamps != [source.folder.stamp() for source in self.sources]:
-                self._read()
+                self._read_runs()
 
-    def _read(self) -> None:
+    def _read_runs(self) -> None:
         # Hundreds of thousands of small objects that all stay: looking for garbage among them doubles the time.
-        with _without_collecting():
+        with _pause_garbage_collection():
             self.problems = study_problems(self.workspace, (source.manifest.slice for source in self.sources))
             self._stamps = [source.folder.stamp() for source in self.sources]
-            self._order(self._found())
-            self._score()
-            self._note_places()
+            self._sort_rows(self._read_answers())
+            self._read_scores()
+            self._index_rows()
             self.movements = Movements(self)
 
-    def _found(self) -> dict[Key, dict[str, ViewCell]]:
-        """The latest answer of each key, by what the answers of a row have in common and by column."""
+    def _read_answers(self) -> dict[Key, dict[str, ViewCell]]:
+        """Read the latest answer of each key, by what the answers of a row have in common and by column."""
         damaged = 0
-        found: dict[Key, dict[_Asker, ViewCell]] = {}
+        answers: dict[Key, dict[_Asker, ViewCell]] = {}
         decode = msgspec.json.Decoder(_Head).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
-            for place, line in source.folder.lines():
+            for line_number, line in source.folder.read_lines():
                 try:
                     head = decode(line)
                 except DAMAGE:
@@ -155,32 +155,35 @@ class Index:
                     continue
                 if head.kind != "answer" or head.task != DEFAULT:
                     continue
-                at = coordinates_of(head)
+                at = read_coordinates(head)
                 if narrowed and not (
-                    head.system in source.systems and source.takes(at.document, at.initialization, at.wording)
+                    head.system in source.systems
+                    and source.includes_answers(at.document, at.initialization, at.wording)
                 ):
                     continue
                 key = (at.document, at.question, at.initialization, at.wording, at.repetition, at.prompts)
-                cells = found.get(key)
+                cells = answers.get(key)
                 if cells is None:
-                    cells = found[key] = {}
-                cells[number, intern(head.system)] = ViewCell(number, place, intern(head.status), head.digest)
+                    cells = answers[key] = {}
+                cells[number, intern(head.system)] = ViewCell(number, line_number, intern(head.status), head.digest)
         if damaged:
-            self.problems.append(f"Lines that can't be read: {damaged:,}. What they are says: genaipa validate --data")
-        names = self._columns(found)
-        return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in found.items()}
+            self.problems.append(f"Lines that can't be read: {damaged:,}. To see which: genaipa validate --data")
+        names = self._name_columns(answers)
+        return {key: {names[asker]: cell for asker, cell in cells.items()} for key, cells in answers.items()}
 
-    def _columns(self, found: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
-        """Each asker's column: runs of a system share one, but for those that asked what another of them did."""
+    def _name_columns(self, answers: dict[Key, dict[_Asker, ViewCell]]) -> dict[_Asker, str]:
+        """Name each asker's column: runs of a system share one, unless two of them asked the same."""
         askers = [(number, name) for number, source in enumerate(self.sources) for name in source.manifest.spec.systems]
         several = {name for name, count in Counter(name for _, name in askers).items() if count > 1}
         clashes: set[tuple[_Asker, _Asker]] = set()
-        for cells in found.values() if several else ():
-            clashes.update((one, other) for one in cells for other in cells if one < other and one[1] == other[1])
+        for cells in answers.values() if several else ():
+            clashes.update(
+                (first, second) for first in cells for second in cells if first < second and first[1] == second[1]
+            )
         columns: dict[str, list[list[_Asker]]] = {}
         for asker in askers:
             of_system = columns.setdefault(asker[1], [])
-            free = (column for column in of_system if not any((one, asker) in clashes for one in column))
+            free = (column for column in of_system if not any((first, asker) in clashes for first in column))
             column = next(free, None)
             if column is None:
                 of_system.append([asker])
@@ -196,26 +199,30 @@ class Index:
                 names |= dict.fromkeys(column, name)
         return names
 
-    def _order(self, found: dict[Key, dict[str, ViewCell]]) -> None:
+    def _sort_rows(self, answers: dict[Key, dict[str, ViewCell]]) -> None:
         """Put the rows in the order of documents and of their question sets."""
-        known: dict[str, str] = {}
-        documents = list(dict.fromkeys(name for one in self.inputs for name in one.manifest.documents))
-        for one in self.inputs:
-            for name in one.manifest.documents:
-                asked = one.questions(name)
-                known |= {question.id: question.text for question in asked.questions} if asked else {}
-        of_document = {name: place for place, name in enumerate(documents)}
-        of_question = {name: place for place, name in enumerate(known)}
-        last = len(known)
+        question_texts: dict[str, str] = {}
+        documents = list(dict.fromkeys(name for inputs in self.inputs for name in inputs.manifest.documents))
+        for inputs in self.inputs:
+            for name in inputs.manifest.documents:
+                question_set = inputs.questions(name)
+                question_texts |= (
+                    {question.id: question.text for question in question_set.questions} if question_set else {}
+                )
+        of_document = {name: position for position, name in enumerate(documents)}
+        of_question = {name: position for position, name in enumerate(question_texts)}
+        last = len(question_texts)
         self.rows = sorted(
-            found.items(), key=lambda row: (of_document[row[0][0]], of_question.get(row[0][1], last), row[0][4])
+            answers.items(), key=lambda row: (of_document[row[0][0]], of_question.get(row[0][1], last), row[0][4])
         )
-        asked_about = {key[1] for key in found}
-        self.questions = {name: known.get(name, "") for name in (*known, *asked_about) if name in asked_about}
-        here = {key[0] for key in found}
-        self.documents = [name for name in documents if name in here]
+        asked_about = {key[1] for key in answers}
+        self.questions = {
+            name: question_texts.get(name, "") for name in (*question_texts, *asked_about) if name in asked_about
+        }
+        present = {key[0] for key in answers}
+        self.documents = [name for name in documents if name in present]
 
-    def _score(self) -> None:
+    def _read_scores(self) -> None:
         """Take the scores in effect from the store, if there is one."""
         self.scores: dict[str, ShownScores] = {}
         events: list[Event] = []
@@ -229,29 +236,33 @@ class Index:
             if event.kind in VALUED and event.values is not None:
                 by_answer.setdefault(event.answer, []).append(event)
         # Equal values are one object, so that there are few sums however many scores there are.
-        known: dict[tuple[tuple[str, str, int], ...], ShownScores] = {}
-        for answer, given in by_answer.items():
-            same = tuple((event.kind, event.scorer, id(event.values)) for event in given)
-            if same not in known:
-                known[same] = self._summed_up(given)
-            self.scores[answer] = known[same]
+        summaries: dict[tuple[tuple[str, str, int], ...], ShownScores] = {}
+        for answer, answer_events in by_answer.items():
+            identity = tuple((event.kind, event.scorer, id(event.values)) for event in answer_events)
+            if identity not in summaries:
+                summaries[identity] = self._summarize_scores(answer_events)
+            self.scores[answer] = summaries[identity]
 
-    def _summed_up(self, given: list[Event]) -> ShownScores:
-        judges = [event.values for event in given if event.scorer == "machine" and event.values]
-        decided = [event.values for event in given if event.kind == "adjudication" and event.values]
-        people = decided[-1:] or [event.values for event in given if event.scorer == "human" and event.values]
-        overall, judged = (_mean([self.rubric.m_all(values) for values in those]) for those in (people, judges))
+    def _summarize_scores(self, events: list[Event]) -> ShownScores:
+        judges = [event.values for event in events if event.scorer == "machine" and event.values]
+        decided = [event.values for event in events if event.kind == "adjudication" and event.values]
+        people = decided[-1:] or [event.values for event in events if event.scorer == "human" and event.values]
+        overall, judged = (_mean_or_none([self.rubric.m_all(values) for values in group]) for group in (people, judges))
         return ShownScores(
             people=overall,
             analysts=len(people),
             judges=judged,
-            values={metric: _mean([one[metric] for one in people]) or 0.0 for metric in self.rubric.metrics if people},
+            values={
+                metric: _mean_or_none([score[metric] for score in people]) or 0.0
+                for metric in self.rubric.metrics
+                if people
+            },
             band="" if overall is None else band(overall, self.rubric.bands.overall).lower(),
         )
 
-    def _note_places(self) -> None:
+    def _index_rows(self) -> None:
         """Note at which places of the rows each thing is that can be filtered by."""
-        kinds = {name: facts.kind for one in self.inputs for name, facts in one.manifest.documents.items()}
+        kinds = {name: facts.kind for inputs in self.inputs for name, facts in inputs.manifest.documents.items()}
         of_rows: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         of_cells: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         # First the rows and cells that are alike in all of it, of which there are few kinds.
@@ -259,76 +270,76 @@ class Index:
         alike: defaultdict[tuple[str, str, str], list[int]] = defaultdict(list)
         scores, unscored = self.scores, NO_SCORES
         people: defaultdict[str, list[float]] = defaultdict(list)
-        for place, (key, cells) in enumerate(self.rows):
-            rows[key[:4]].append(place)
+        for position, (key, cells) in enumerate(self.rows):
+            rows[key[:4]].append(position)
             for name, cell in cells.items():
                 score = scores.get(cell.digest, unscored)
-                alike[name, cell.status, score.band].append(place)
+                alike[name, cell.status, score.band].append(position)
                 if score.people is not None:
                     people[name].append(score.people)
         for (document, question, initialization, wording), places in rows.items():
             of_rows["document", document].update(places)
             of_rows["question", question].update(places)
-            of_rows["experiment", experiment_of(kinds[document], initialization, wording)].update(places)
+            of_rows["experiment", classify_experiment(kinds[document], initialization, wording)].update(places)
         for (name, status, colour), places in alike.items():
             for fact in ("", status, colour or "unscored"):
                 of_cells[name, fact].update(places)
         for name in {name for name, _ in of_cells}:
             of_cells[name, "scored"] = of_cells[name, ""] - of_cells[name, "unscored"]
         self._of_rows, self._of_cells = of_rows, of_cells
-        self.experiments = sorted(name for what, name in of_rows if what == "experiment")
+        self.experiments = sorted(name for kind, name in of_rows if kind == "experiment")
         # In the order of the names given, else the best first, as in a report.
-        means = {name: _mean(given) or 0.0 for name, given in people.items()}
+        means = {name: _mean_or_none(numbers) or 0.0 for name, numbers in people.items()}
         columns = [name for name in self.system_of if (name, "") in of_cells]
         last = len(self._in_order)
-        place_of = {name: place for place, name in enumerate(self._in_order)}
+        place_of = {name: position for position, name in enumerate(self._in_order)}
         self.systems = sorted(
             columns, key=lambda name: (place_of.get(self.system_of[name], last), -means.get(name, 0.0))
         )
 
-    def scores_of(self, cell: ViewCell) -> ShownScores:
-        """The scores of an answer."""
+    def get_scores(self, cell: ViewCell) -> ShownScores:
+        """Return the scores of an answer."""
         return self.scores.get(cell.digest, NO_SCORES)
 
-    def chosen(self, choice: ViewChoice) -> list[int]:
-        """The places of the rows in which an answer of the chosen systems is like that."""
+    def select_rows(self, choice: ViewChoice) -> list[int]:
+        """Select the rows in which an answer of the chosen systems meets the choice."""
         named = {"document": choice.document, "question": choice.question, "experiment": choice.experiment}
-        narrowed = [self._of_rows.get((what, name), set()) for what, name in named.items() if name]
+        narrowed = [self._of_rows.get((kind, name), set()) for kind, name in named.items() if name]
         if choice.systems or choice.outcome or choice.score:
             like_that: set[int] = set()
             for name in choice.systems or self.systems:
                 wanted = [choice.outcome, "" if choice.score == "apart" else choice.score]
-                like_that |= set.intersection(*(self._of_cells.get((name, one), set()) for one in wanted))
+                like_that |= set.intersection(*(self._of_cells.get((name, fact), set()) for fact in wanted))
             narrowed.append(like_that)
         if not narrowed:
             return list(range(len(self.rows)))
-        found = sorted(set.intersection(*narrowed))
-        return self._apart(found, choice) if choice.score == "apart" else found
+        row_numbers = sorted(set.intersection(*narrowed))
+        return self._select_distant_scores(row_numbers, choice) if choice.score == "apart" else row_numbers
 
-    def _apart(self, places: list[int], choice: ViewChoice) -> list[int]:
-        """The places at which people's scores of the chosen systems are far apart."""
+    def _select_distant_scores(self, places: list[int], choice: ViewChoice) -> list[int]:
+        """Select the rows in which people's scores of the chosen systems are far apart."""
         names = choice.systems or tuple(self.systems)
-        scored = [place for name in names for place in self._of_cells.get((name, "scored"), ())]
-        several = {place for place, count in Counter(scored).items() if count > 1}
-        found = []
-        for place in (place for place in places if place in several):
-            cells = self.rows[place][1]
-            known = [
-                s.people for name in names if name in cells and (s := self.scores_of(cells[name])).people is not None
+        scored = [row_number for name in names for row_number in self._of_cells.get((name, "scored"), ())]
+        several = {row_number for row_number, count in Counter(scored).items() if count > 1}
+        far_apart = []
+        for row_number in (row_number for row_number in places if row_number in several):
+            cells = self.rows[row_number][1]
+            scores = [
+                s.people for name in names if name in cells and (s := self.get_scores(cells[name])).people is not None
             ]
-            if max(known) - min(known) >= APART:
-                found.append(place)
-        return found
+            if max(scores) - min(scores) >= APART:
+                far_apart.append(row_number)
+        return far_apart
 
-    def record(self, cell: ViewCell) -> Record | None:
-        """The record of an answer; None if it is not there any more."""
+    def read_record(self, cell: ViewCell) -> Record | None:
+        """Read the record of an answer; None if it is not there any more."""
         with contextlib.suppress(OSError, GenaipaError, IndexError, *DAMAGE):
-            return self.sources[cell.run].folder.records_at([cell.place])[0]
+            return self.sources[cell.run].folder.read_records([cell.place])[0]
         return None
 
 
 @contextlib.contextmanager
-def _without_collecting() -> Iterator[None]:
+def _pause_garbage_collection() -> Iterator[None]:
     """Keep Python from looking for garbage meanwhile."""
     collects = gc.isenabled()
     gc.disable()
@@ -339,5 +350,5 @@ def _without_collecting() -> Iterator[None]:
             gc.enable()
 
 
-def _mean(numbers: list[float]) -> float | None:
+def _mean_or_none(numbers: list[float]) -> float | None:
     return sum(numbers) / len(numbers) if numbers else None

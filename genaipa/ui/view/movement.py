@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from genaipa.reports.moved import AnswerScores, MovedAnswer, Movement, rank_moved, read_facts
-from genaipa.systems.provider import short_names
+from genaipa.systems.provider import shorten_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,25 +24,29 @@ class Movements:
         self.index = index
         self._facts: dict[tuple[int, int], tuple[str, AnswerFacts] | None] = {}
 
-    def between(self, places: Iterable[int], names: tuple[str, str]) -> Movement:
+    def compare_columns(self, places: Iterable[int], names: tuple[str, str]) -> Movement:
         """Return the movement from the first column to the second in these rows, as far as both answered."""
-        short = short_names(names)
-        called = short[names[0]], short[names[1]]
+        short = shorten_names(names)
+        labels = short[names[0]], short[names[1]]
         pairs = []
-        for place in places:
-            key, cells = self.index.rows[place]
-            both = [self._read(cells[name]) for name in names if name in cells and cells[name].status != "failed"]
-            first, second = both if len(both) == len(names) else (None, None)
+        for row_number in places:
+            key, cells = self.index.rows[row_number]
+            facts = [
+                self._read_facts(cells[name]) for name in names if name in cells and cells[name].status != "failed"
+            ]
+            first, second = facts if len(facts) == len(names) else (None, None)
             if first is not None and second is not None:
-                pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], called, place))
-        return rank_moved(pairs, called)
+                pairs.append(MovedAnswer(key[1], first[0], key[0], first[1], second[1], labels, row_number))
+        return rank_moved(pairs, labels)
 
-    def _read(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
-        """What an answer was asked and what is known of it; None if it can't be read."""
-        scores = self.index.scores_of(cell)
-        place = cell.run, cell.place
-        if place not in self._facts:
-            record, inputs = self.index.record(cell), self.index.inputs[cell.run]
-            known = AnswerScores(scores.people, scores.judges)
-            self._facts[place] = (inputs.wording(record), read_facts(record, inputs, known)) if record else None
-        return self._facts[place]
+    def _read_facts(self, cell: ViewCell) -> tuple[str, AnswerFacts] | None:
+        """Read what an answer was asked, and the facts about it; None if it can't be read."""
+        scores = self.index.get_scores(cell)
+        location = cell.run, cell.place
+        if location not in self._facts:
+            record, inputs = self.index.read_record(cell), self.index.inputs[cell.run]
+            answer_scores = AnswerScores(scores.people, scores.judges)
+            self._facts[location] = (
+                (inputs.wording(record), read_facts(record, inputs, answer_scores)) if record else None
+            )
+        return self._facts[location]

@@ -26,7 +26,7 @@ from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
 from genaipa.words import some
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -90,7 +90,7 @@ class ViewPages:
         import uvicorn
 
         config = uvicorn.Config(
-            self.app(),
+            self.make_app(),
             log_level="critical",
             lifespan="off",
             server_header=False,
@@ -99,37 +99,40 @@ class ViewPages:
         )
         uvicorn.Server(config).run(sockets=[self.socket])
 
-    def app(self) -> Starlette:
+    def make_app(self) -> Starlette:
         """Return the application: a page, its style and script, and the gate before them."""
-        routes = [Route("/", self._page, methods=["GET"]), Route("/view.{name}", self._file, methods=["GET"])]
-        return Starlette(routes=routes, middleware=[Middleware(_Gate, token=self.token, port=self.port)])
+        routes = [
+            Route("/", self._serve_page, methods=["GET"]),
+            Route("/view.{name}", self._serve_file, methods=["GET"]),
+        ]
+        return Starlette(routes=routes, middleware=[Middleware(_ViewGate, token=self.token, port=self.port)])
 
-    def _file(self, request: Request) -> Response:
+    def _serve_file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in _TYPES:
             return PlainTextResponse("There is no such page.", HTTPStatus.NOT_FOUND)
         return Response(self._files[name], media_type=_TYPES[name])
 
-    def _page(self, request: Request) -> Response:
+    def _serve_page(self, request: Request) -> Response:
         self.index.refresh()
-        return HTMLResponse(self._template.render(self.facts(request.query_params)))
+        return HTMLResponse(self._template.render(self.page_data(request.query_params)))
 
-    def facts(self, asked: QueryParams) -> dict[str, Any]:
+    def page_data(self, query: QueryParams) -> dict[str, Any]:
         """Everything that the page shows."""
-        index, choice = self.index, choice_of(self.index, asked)
-        found = index.chosen(choice)
-        pages = max(1, -(-len(found) // _ROWS))
+        index, choice = self.index, read_choice(self.index, query)
+        row_numbers = index.select_rows(choice)
+        pages = max(1, -(-len(row_numbers) // _ROWS))
         # The first page for what is no number.
-        page = asked.get("page", "")
+        page = query.get("page", "")
         number = min(max(1, int(page)) if re.fullmatch(r"[0-9]{1,9}", page) else 1, pages)
         systems = choice.systems or tuple(index.systems[:_BESIDE])
-        plain = bool(asked.get("plain"))
-        movement = self._movement(found, systems)
-        by_movement = movement is not None and asked.get("order") != _AS_ASKED
+        plain = bool(query.get("plain"))
+        movement = self._compare_columns(row_numbers, systems)
+        by_movement = movement is not None and query.get("order") != _AS_ASKED
         if movement is not None and by_movement:
             ranked = [pair.position for pair in movement.pairs]
-            found = [*ranked, *sorted({*found} - {*ranked})]
-        given = [(name, value) for name, value in asked.multi_items() if name not in {"page", "token"}]
+            row_numbers = [*ranked, *sorted({*row_numbers} - {*ranked})]
+        query_items = [(name, value) for name, value in query.multi_items() if name not in {"page", "token"}]
         return {
             "index": index,
             "title": some(index.runs, _FEW),
@@ -139,78 +142,86 @@ class ViewPages:
             "systems": systems,
             "movement": movement,
             "by_movement": by_movement,
-            "moved": self._moved(movement, found, given) if movement and by_movement and number == 1 else [],
+            "moved": self._list_moved_pairs(movement, row_numbers, query_items)
+            if movement and by_movement and number == 1
+            else [],
             "rows": [
-                self._row(*index.rows[place], systems, plain=plain)
-                | {"place": place, "sentence": movement.find_sentence(place) if movement else ""}
-                for place in found[(number - 1) * _ROWS : number * _ROWS]
+                self._row_data(*index.rows[row_number], systems, plain=plain)
+                | {"place": row_number, "sentence": movement.find_sentence(row_number) if movement else ""}
+                for row_number in row_numbers[(number - 1) * _ROWS : number * _ROWS]
             ],
-            "found": len(found),
+            "found": len(row_numbers),
             "page": number,
             "pages": pages,
-            "before": f"?{urlencode([*given, ('page', number - 1)])}" if number > 1 else "",
-            "after": f"?{urlencode([*given, ('page', number + 1)])}" if number < pages else "",
+            "before": f"?{urlencode([*query_items, ('page', number - 1)])}" if number > 1 else "",
+            "after": f"?{urlencode([*query_items, ('page', number + 1)])}" if number < pages else "",
             "outcomes": OUTCOMES,
             "by_score": BY_SCORE,
             "measured": MEASURED,
-            "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
+            "score": command("genaipa", "score", *index.runs, *workspace_options(index.workspace.home)),
         }
 
-    def _movement(self, found: list[int], systems: tuple[str, ...]) -> Movement | None:
-        """What moved in these rows, where two columns are beside each other; None where that can't be said."""
-        if len(systems) != _PAIR or not 0 < len(found) <= MOST:
+    def _compare_columns(self, row_numbers: list[int], systems: tuple[str, ...]) -> Movement | None:
+        """Compare two columns in these rows; None for any other number of columns, or without a pair of answers."""
+        if len(systems) != _PAIR or not 0 < len(row_numbers) <= MOST:
             return None
-        movement = self.index.movements.between(found, (systems[0], systems[1]))
+        movement = self.index.movements.compare_columns(row_numbers, (systems[0], systems[1]))
         return movement if movement.pairs else None
 
-    def _moved(self, movement: Movement, found: list[int], given: list[tuple[str, str]]) -> list[dict[str, Any]]:
-        """The pairs that moved most, each with the link to its answers."""
-        at = {place: number for number, place in enumerate(found)}
+    def _list_moved_pairs(
+        self, movement: Movement, row_numbers: list[int], query_items: list[tuple[str, str]]
+    ) -> list[dict[str, Any]]:
+        """List the pairs that moved most, each with the link to its answers."""
+        places = {row_number: number for number, row_number in enumerate(row_numbers)}
         return [
             {
                 "pair": pair,
-                "link": f"?{urlencode([*given, ('page', at[pair.position] // _ROWS + 1)])}#q{pair.position}",
+                "link": f"?{urlencode([*query_items, ('page', places[pair.position] // _ROWS + 1)])}#q{pair.position}",
             }
             for pair in movement.pairs[:_LISTED]
             if pair.has_moved
         ]
 
-    def _row(self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool) -> dict[str, Any]:
-        systems = self._asked(answers, chosen)
+    def _row_data(
+        self, key: Key, answers: dict[str, ViewCell], chosen: tuple[str, ...], *, plain: bool
+    ) -> dict[str, Any]:
+        systems = self._select_columns(answers, chosen)
         cells = [answers.get(name) for name in systems]
-        records = [self.index.record(cell) if cell else None for cell in cells]
+        records = [self.index.read_record(cell) if cell else None for cell in cells]
         replies = [(record.reply or "")[:_LONGEST] if record else "" for record in records]
-        pieces = [[(text, "")] for text in replies] if plain else marked(replies)
+        pieces = [[(text, "")] for text in replies] if plain else mark_differences(replies)
         first = next(((record, cell) for record, cell in zip(records, cells, strict=True) if record and cell), None)
-        asked, annotated, silent = "", None, ""
+        question_text, annotated, silent = "", None, ""
         if first is not None:
             inputs = self.index.inputs[first[1].run]
-            asked = inputs.wording(first[0])
-            annotated, _ = inputs.annotated(first[0].document, first[0].question)
+            question_text = inputs.wording(first[0])
+            annotated, _ = inputs.annotated_answer(first[0].document, first[0].question)
             silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
         return {
             "question": key[1],
-            "about": " \u00b7 ".join(_about(key)),
-            "asked": asked or self.index.questions[key[1]],
+            "about": " \u00b7 ".join(_list_facts(key)),
+            "asked": question_text or self.index.questions[key[1]],
             "annotated": annotated,
             "silent": silent,
             "cells": [
                 {
                     "system": name,
                     "status": cell.status if cell else "",
-                    "pieces": own,
+                    "pieces": answer_pieces,
                     "lost": cell is not None and record is None,
                     "cut": record is not None and len(record.reply or "") > _LONGEST,
                     "why": record.error.message if record and record.error else "",
                     "thoughts": record.thoughts.strip()[:_LONGEST] if record else "",
-                    "scores": self.index.scores_of(cell) if cell else NO_SCORES,
-                    "same": _same(replies, systems, place),
+                    "scores": self.index.get_scores(cell) if cell else NO_SCORES,
+                    "same": _find_equal_answer(replies, systems, column_number),
                 }
-                for place, (name, cell, record, own) in enumerate(zip(systems, cells, records, pieces, strict=True))
+                for column_number, (name, cell, record, answer_pieces) in enumerate(
+                    zip(systems, cells, records, pieces, strict=True)
+                )
             ],
         }
 
-    def _asked(self, answers: dict[str, ViewCell], chosen: tuple[str, ...]) -> tuple[str, ...]:
+    def _select_columns(self, answers: dict[str, ViewCell], chosen: tuple[str, ...]) -> tuple[str, ...]:
         """Return the columns of a row: those with an answer, and the first of each system that has none."""
         system_of = self.index.system_of
         answered = {system_of[name] for name in chosen if name in answers}
@@ -222,24 +233,24 @@ class ViewPages:
         )
 
 
-def choice_of(index: Index, asked: QueryParams) -> ViewChoice:
-    """The choice that an address makes; what it names and is not there chooses nothing."""
+def read_choice(index: Index, query: QueryParams) -> ViewChoice:
+    """Read the choice that an address makes; what it names and is not there chooses nothing."""
 
-    def one_of(name: str, known: Any) -> str:
-        return value if (value := asked.get(name, "")) in known else ""
+    def read_option(name: str, options: Any) -> str:
+        return value if (value := query.get(name, "")) in options else ""
 
     return ViewChoice(
-        systems=tuple(name for name in index.systems if name in asked.getlist("system")),
-        document=one_of("document", index.documents),
-        question=one_of("question", index.questions),
-        experiment=one_of("experiment", index.experiments),
-        outcome=one_of("outcome", OUTCOMES),
-        score=one_of("score", BY_SCORE),
+        systems=tuple(name for name in index.systems if name in query.getlist("system")),
+        document=read_option("document", index.documents),
+        question=read_option("question", index.questions),
+        experiment=read_option("experiment", index.experiments),
+        outcome=read_option("outcome", OUTCOMES),
+        score=read_option("score", BY_SCORE),
     )
 
 
-def _about(key: Key) -> Iterator[str]:
-    """The facts of a row's answers, without any that hold nearly always."""
+def _list_facts(key: Key) -> Iterator[str]:
+    """List the facts of a row's answers, without any that hold nearly always."""
     document, _, initialization, wording, repetition, prompts = key
     yield document
     yield initialization
@@ -251,13 +262,13 @@ def _about(key: Key) -> Iterator[str]:
         yield prompts
 
 
-def _same(replies: list[str], systems: tuple[str, ...], place: int) -> str:
-    """The first system that said the very same; empty if none did, or there is nothing."""
-    before = replies.index(replies[place])
-    return systems[before] if replies[place] and before < place else ""
+def _find_equal_answer(replies: list[str], systems: tuple[str, ...], column_number: int) -> str:
+    """Find the first system with the very same answer; empty if none has it, or there is nothing."""
+    before = replies.index(replies[column_number])
+    return systems[before] if replies[column_number] and before < column_number else ""
 
 
-class _Gate:
+class _ViewGate:
     """Lets in requests of this machine's own pages that have the token, in the address or in a cookie."""
 
     def __init__(self, app: ASGIApp, token: str, port: int) -> None:
@@ -273,31 +284,31 @@ class _Gate:
             return
         from starlette.requests import Request
 
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] += [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
             await send(message)
 
-        await self._answer(Request(scope))(scope, receive, with_headers)
+        await self._check_request(Request(scope))(scope, receive, send_with_headers)
 
-    def _answer(self, request: Request) -> ASGIApp:
+    def _check_request(self, request: Request) -> ASGIApp:
         origin = request.headers.get("origin")
         # A page of another site must not reach this one under a name of its own (DNS rebinding).
         if request.headers.get("host") not in self.ours or (origin and split_url(origin).netloc not in self.ours):
-            return PlainTextResponse("This address is not the view's.", HTTPStatus.FORBIDDEN)
-        if self._is(request.query_params.get("token")):
-            left = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
-            to = RedirectResponse(f"/?{urlencode(left)}" if left else "/", HTTPStatus.SEE_OTHER)
-            to.set_cookie(self.cookie, self.token, httponly=True, samesite="lax")
-            return to
-        if not self._is(request.cookies.get(self.cookie)):
+            return PlainTextResponse("This is not the view's address.", HTTPStatus.FORBIDDEN)
+        if self._is_token(request.query_params.get("token")):
+            query_items = [(name, value) for name, value in request.query_params.multi_items() if name != "token"]
+            redirect = RedirectResponse(f"/?{urlencode(query_items)}" if query_items else "/", HTTPStatus.SEE_OTHER)
+            redirect.set_cookie(self.cookie, self.token, httponly=True, samesite="lax")
+            return redirect
+        if not self._is_token(request.cookies.get(self.cookie)):
             return PlainTextResponse(
-                "Open the view by the address that genaipa view printed: it has a token.", HTTPStatus.FORBIDDEN
+                "Open the view at the address that genaipa view printed: it has a token.", HTTPStatus.FORBIDDEN
             )
         return self.app
 
-    def _is(self, given: str | None) -> bool:
-        return given is not None and secrets.compare_digest(given.encode(), self.token.encode())
+    def _is_token(self, text: str | None) -> bool:
+        return text is not None and secrets.compare_digest(text.encode(), self.token.encode())
 
 
 # A section or a number is one word, so that 6.4 differs from 6.5 as a whole.
@@ -325,8 +336,8 @@ class AnswerPiece(NamedTuple):
     kind: Literal["", "word", "number"]
 
 
-def marked(texts: Sequence[str]) -> list[list[AnswerPiece]]:
-    """Each text in pieces, with what it alone says marked; nothing is marked in a text that stands alone.
+def mark_differences(texts: Sequence[str]) -> list[list[AnswerPiece]]:
+    """Split each text into pieces, and mark what no other text says; a single text has no marks.
 
     Of a text that has little in common with the others the numbers alone are marked: nearly every word is its own.
 
@@ -336,52 +347,52 @@ def marked(texts: Sequence[str]) -> list[list[AnswerPiece]]:
     if sum(bool(text) for text in texts) < 2:  # noqa: PLR2004
         return [[AnswerPiece(text, "")] for text in texts]
     return [
-        _pieces(text, _words_beside(number, texts), words=not is_unlike(text, texts))
+        _split_answer(text, _collect_other_words(number, texts), words=not is_unlike(text, texts))
         for number, text in enumerate(texts)
     ]
 
 
 def is_unlike(text: str, texts: Sequence[str]) -> bool:
-    """Whether more than half of the words of a text are in none of the others, where there are any."""
-    others = [other for other in texts if other and other != text]
-    said = {word for found in _WORD.finditer(text) if _counts(word := _plain(found[0]))}
-    if not others or len(said) < _FEW_WORDS:
+    """Tell whether more than half of the words of a text are in none of the others, where there are any."""
+    other_texts = [other_text for other_text in texts if other_text and other_text != text]
+    words = {word for match in _WORD.finditer(text) if _is_telling_word(word := _normalize_word(match[0]))}
+    if not other_texts or len(words) < _FEW_WORDS:
         return False
-    beside = {_plain(found[0]) for other in others for found in _WORD.finditer(other)}
-    return len(said - beside) > _UNLIKE * len(said)
+    other_words = {_normalize_word(match[0]) for other_text in other_texts for match in _WORD.finditer(other_text)}
+    return len(words - other_words) > _UNLIKE * len(words)
 
 
-def _words_beside(number: int, texts: Sequence[str]) -> frozenset[str]:
+def _collect_other_words(number: int, texts: Sequence[str]) -> frozenset[str]:
     """Return the words of all of these texts but one."""
-    others = (text for place, text in enumerate(texts) if place != number)
-    return frozenset(_plain(found[0]) for text in others for found in _WORD.finditer(text))
+    other_texts = (text for index, text in enumerate(texts) if index != number)
+    return frozenset(_normalize_word(match[0]) for text in other_texts for match in _WORD.finditer(text))
 
 
-def _plain(word: str) -> str:
-    """A word without what grammar adds to it."""
+def _normalize_word(word: str) -> str:
+    """Normalize a word: small letters, without a plural or possessive ending."""
     word = word.casefold().replace("\u2019", "'").removesuffix("'s")
     return word.removesuffix("s") if len(word) >= _LEAST else word
 
 
-def _counts(word: str) -> bool:
-    """Whether a plain word can tell two answers apart."""
+def _is_telling_word(word: str) -> bool:
+    """Tell whether a plain word can tell two answers apart."""
     return word[0].isdigit() or word in _NO or (len(word) >= _LEAST and word not in _COMMON)
 
 
-def _pieces(text: str, others: frozenset[str], *, words: bool) -> list[AnswerPiece]:
+def _split_answer(text: str, other_words: frozenset[str], *, words: bool) -> list[AnswerPiece]:
     pieces: list[AnswerPiece] = []
     done = 0
-    for found in _WORD.finditer(text):
-        word = _plain(found[0])
-        if word in others or not _counts(word):
+    for match in _WORD.finditer(text):
+        word = _normalize_word(match[0])
+        if word in other_words or not _is_telling_word(word):
             continue
         kind: Literal["word", "number"] = "number" if word[0].isdigit() or word in _NO else "word"
         if kind == "word" and not words:
             continue
-        between = text[done : found.start()]
+        between = text[done : match.start()]
         if pieces and pieces[-1].kind == kind == "word" and between == " ":
-            pieces[-1] = AnswerPiece(f"{pieces[-1].text} {found[0]}", kind)
+            pieces[-1] = AnswerPiece(f"{pieces[-1].text} {match[0]}", kind)
         else:
-            pieces += [*([AnswerPiece(between, "")] if between else []), AnswerPiece(found[0], kind)]
-        done = found.end()
+            pieces += [*([AnswerPiece(between, "")] if between else []), AnswerPiece(match[0], kind)]
+        done = match.end()
     return [*pieces, AnswerPiece(text[done:], "")] if done < len(text) or not pieces else pieces
