@@ -75,15 +75,15 @@ class Bench:
         self.environment = {**keep, **server}
 
     def python(self, *arguments: str, terminal: bool = False) -> Measured:
-        """A Python process."""
+        """Return a Python process."""
         return measure([sys.executable, *arguments], self.environment, terminal=terminal)
 
     def genaipa(self, *arguments: str, terminal: bool = False) -> Measured:
-        """The command line in this workspace."""
+        """Return the command line in this workspace."""
         return self.python("-m", "genaipa", *arguments, "--workspace", str(self.workspace), terminal=terminal)
 
     def make(self, module: str, workload: Workload, *arguments: str) -> str:
-        """What a module of this folder makes for a workload; what it prints."""
+        """Run a module of this folder for a workload, and return what it prints."""
         options = ["--repetitions", str(workload.repetitions), "--limit", str(workload.limit)]
         return self.python("-m", f"benchmarks.{module}", str(self.workspace), *options, *arguments).out.strip()
 
@@ -105,11 +105,11 @@ class Bench:
         return self.asked(self.genaipa("judge", run, "--judge", JUDGE, "--max-connections", str(connections)))
 
     def last_run(self) -> Path:
-        """The folder of the last run."""
+        """Return the folder of the last run."""
         return max((self.workspace / "runs").glob("*/"), key=lambda path: path.stat().st_mtime)
 
     def asked(self, process: Measured) -> Asked:
-        """What the last run's own records say of this process."""
+        """Read the last run's own records of this process."""
         folder = self.last_run()
         with (folder / "answers.jsonl").open(encoding="utf-8") as file:
             begun = min(json.loads(line)["started"] for line in file)
@@ -117,7 +117,7 @@ class Bench:
         return Asked(process, (dt.datetime.fromisoformat(ended) - dt.datetime.fromisoformat(begun)).total_seconds())
 
     def loop(self, workload: Workload, messages: Path | None = None) -> Asked:
-        """The bare loop over the official client."""
+        """Return the bare loop over the official client."""
         file = str(messages or workload.messages(self.workspace))
         arguments = (file, workload.conversation, str(workload.connections))
         process = self.python("-m", "benchmarks.bare_loop", *arguments)
@@ -193,7 +193,7 @@ def judge(bench: Bench) -> None:
 
 
 def beside(name: str, workload: Workload, bare: Asked, who: str, own: Asked) -> list[Sequence[object]]:
-    """The rows of two ways and of their ratio."""
+    """Return the rows of two ways and of their ratio."""
     ideal, mine, theirs = workload.ideal(LATENCY), own.process, bare.process
     ratios = (own.asking / bare.asking, mine.wall / theirs.wall, mine.cpu / theirs.cpu, mine.rss / theirs.rss)
     ratio = ("", "ratio", f"{ratios[0]:.2f}", "", *(f"{ratio:.2f}" for ratio in ratios[1:]))
@@ -283,7 +283,7 @@ def resume(bench: Bench) -> None:
 
 
 def desk(bench: Bench) -> None:
-    """The scoring desk over 100,000 answers with 20 analysts in browsers: from Enter to the next answer on screen."""
+    """Measure the desk over 100,000 answers with 20 analysts in browsers: from Enter to the next answer on screen."""
     if shutil.which("chromium") is None:
         print("\ndesk: left out, it needs Debian's chromium")
         return
@@ -308,7 +308,7 @@ def desk(bench: Bench) -> None:
 
 
 def results(bench: Bench) -> None:
-    """The Results page over 10,000 and 100,000 answers: opening it, and from a cell to the answers behind it."""
+    """Return the Results page over 10,000 and 100,000 answers: opening it, and from a cell to the answers behind it."""
     if shutil.which("chromium") is None:
         print("\nresults: left out, it needs Debian's chromium")
         return
@@ -370,7 +370,7 @@ def view(bench: Bench) -> None:
 
 
 def print_table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """A table in Markdown, numbers to the right."""
+    """Return a table in Markdown, numbers to the right."""
     cells = [[str(cell) for cell in row] for row in (headers, *rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
     # Words stand in the columns that have an empty header, and in the first.

@@ -34,7 +34,7 @@ _FLAGS = ("--no-sandbox", "--disable-background-networking", "--disable-componen
 
 @contextlib.contextmanager
 def desk(workspace: Path, runs: list[str], checkout: Path, flags: list[str]):
-    """The address of a desk of that checkout while it is open, on scores of its own."""
+    """Return the address of a desk of that checkout while it is open, on scores of its own."""
     for kept in workspace.glob("scores.db*"):
         kept.unlink()
     with socket.create_server(("127.0.0.1", 0)) as probe:
@@ -108,7 +108,7 @@ def study(workspace: Path, checkout: Path, published: Path | None, *, demo: bool
 
 
 def rows(found: list[Spent]) -> list[list[str]]:
-    """A table's rows: figures for each answer."""
+    """Return a table's rows: figures for each answer."""
     counts = {
         "keys": "keys",
         "scrolls": "scrolls",

@@ -32,7 +32,7 @@ CONNECTIONS = 64
 
 
 def shared(vendor: str, workspace: str, says: Sequence[str], command: Sequence[str]) -> tuple[object, ...]:
-    """A vendor's row; `says` are the server's options on its reply."""
+    """Return a vendor's row; `says` are the server's options on its reply."""
     name, address, key, ending = MODELS[vendor]
     with serving([sys.executable, "-m", "benchmarks.caching_server", vendor, *says]) as url:
         environment = os.environ | {f"{address}_BASE_URL": url + ending, f"{key}_API_KEY": "none"}

@@ -30,7 +30,7 @@ _STEP = 64
 
 
 def tokens(text: str) -> int:
-    """A server's own count."""
+    """Return a server's own count."""
     return (len(text) + 3) // 4
 
 
@@ -46,7 +46,7 @@ class Vendor:
         self._known: set[int] = set()
 
     async def answer(self, method: str, path: str, body):
-        """The body of an answer; the path is in small letters."""
+        """Return the body of an answer; the path is in small letters."""
         if path == "/totals":
             return self.totals
         if path.endswith(("count_tokens", ":counttokens")):
@@ -68,7 +68,7 @@ class Vendor:
         return {"model": model, "modelVersion": model} | _reply(self.name, self.said, *counts)
 
     def _prefixes(self, turns, key: str) -> Iterator[tuple[int, int]]:
-        """What can be cached of a request: each prefix, and its tokens."""
+        """Return what can be cached of a request: each prefix, and its tokens."""
         if self.name == "compatible":
             text = "".join(text for text, _ in turns)
             pieces = [text[start : start + _STEP] for start in range(0, len(text) - _STEP + 1, _STEP)]
@@ -89,7 +89,7 @@ _MODEL = {"id": "m", "name": "models/m", "object": "model", "type": "model", "da
 
 
 def _turns(body) -> Iterator[tuple[str, bool]]:
-    """The texts of a request's messages, and whether each ends with a mark."""
+    """Yield the texts of a request's messages, and whether each ends with a mark."""
     for message in body.get("messages") or body["contents"]:
         blocks = message.get("content") or message["parts"]
         blocks = [{"text": blocks}] if isinstance(blocks, str) else blocks
@@ -98,7 +98,7 @@ def _turns(body) -> Iterator[tuple[str, bool]]:
 
 
 def _reply(vendor: str, said: str, came: int, went: int, cached: int):
-    """A reply in the vendor's form."""
+    """Return a reply in the vendor's form."""
     if vendor == "anthropic":
         usage = {"input_tokens": came - cached, "cache_read_input_tokens": cached, "output_tokens": went}
         content = [{"type": "text", "text": said}]

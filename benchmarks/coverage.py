@@ -128,7 +128,7 @@ class Held:
             self.off += (low + high) / 2 - truth
 
     def __str__(self) -> str:
-        """The share that held, with the share that was refused, if any."""
+        """Return the share that held, with the share that was refused, if any."""
         if not self.given:
             return "refused" if self.studies else ""
         refused = 1 - self.given / self.studies
@@ -154,7 +154,7 @@ class Cell:
 def drawn(
     random: np.random.Generator, shape: Shape, size: tuple[int, int], variances: tuple[float, float, float] = PUBLISHED
 ) -> tuple[Floats, float, float]:
-    """A study (questions down, documents across), and the truth for its documents and for policies like them."""
+    """Return a study (questions down, documents across), and the truth for its documents and for policies like them."""
     (questions, documents), (of_questions, of_documents, rest) = size, variances
     about = np.sqrt(of_documents) * shape.noise(random, (1, documents))
     values = shape.mean + about + np.sqrt(of_questions) * shape.noise(random, (questions, 1))
@@ -164,7 +164,7 @@ def drawn(
 
 
 def columns(values: Floats) -> tuple[Floats, list[str], list[str]]:
-    """A study's values, questions and documents, as the reports have them."""
+    """Return a study's values, questions and documents, as the reports have them."""
     questions, documents = (
         [f"{letter}{n:02}" for n in range(size)] for letter, size in zip("qd", values.shape, strict=True)
     )
@@ -218,7 +218,7 @@ def _students(values: Floats) -> tuple[float, float]:
 
 
 def _questions_alone(values: Floats) -> tuple[float, float]:
-    """A percentile bootstrap over the questions, which takes documents as they are."""
+    """Return a percentile bootstrap over the questions, which takes documents as they are."""
     means = values.mean(axis=1)
     random = np.random.default_rng(0)
     drawn = means[random.integers(len(means), size=(1000, len(means)))].mean(axis=1)

@@ -81,7 +81,7 @@ def _quantile(n: Floats, probability: float) -> Floats:
 
 
 def spread(values: Floats, asked: Truths, left: float) -> Spread:
-    """The spread of differences (studies x pairs x questions x documents) of which some cells were `asked`.
+    """Return the spread of differences (studies x pairs x questions x documents) of which some cells were `asked`.
 
     `asked` are studies x questions x documents; `left` is the share of the documents' variance that is left to them.
     """
@@ -108,7 +108,7 @@ def spread(values: Floats, asked: Truths, left: float) -> Spread:
 
 
 def _residual(values: Floats, means: Floats, there: Floats, each: Floats) -> Floats:
-    """The mean square of what questions and documents don't explain together."""
+    """Return the mean square of what questions and documents don't explain together."""
     own = (values - means[..., None]) * there[:, None]
     within = np.einsum("sqd,sqe->sde", there / np.maximum(each, 1)[..., None], there)
     within = np.einsum("sd,de->sde", there.sum(axis=1), np.eye(there.shape[2])) - within
@@ -138,7 +138,7 @@ def drawn(
 
 
 def waves(random: np.random.Generator, documents: int, studies: int) -> NDArray[np.int64]:
-    """The turn of each cell in a wave: questions in random order, round by round, each with its documents in turn."""
+    """Return the turn of each cell in a draw: questions in random order, round by round, their documents in turn."""
     order = np.argsort(random.random((studies, QUESTIONS)), axis=1)
     turn = np.argsort(random.random((studies, QUESTIONS, documents)), axis=2)
     return np.asarray(turn * QUESTIONS + order[..., None])
@@ -172,7 +172,7 @@ def several_systems(studies: int) -> Iterator[tuple[str, ...]]:
 
 
 def looks(studies: int) -> Iterator[tuple[str, ...]]:
-    """Looks at 160 answers to 32 questions about 5 documents, rule, and how often two alike systems ever differ.
+    """Count how often two alike systems ever differ, by looks at 160 answers to 32 questions about 5 documents.
 
     For these documents where they are alike on those, and for policies like these where they are alike in general.
     """
@@ -193,7 +193,7 @@ def looks(studies: int) -> Iterator[tuple[str, ...]]:
 
 
 def _ever(values: Floats, turn: NDArray[np.int64], at: Sequence[int], target: int, *, early: bool) -> int:
-    """The number of studies in which the one pair differs at any look."""
+    """Return the number of studies in which the one pair differs at any look."""
     ever = np.zeros(len(values), bool)
     for count in at:
         needed = evidence_level([PlanShare(turn[0].size, count)]) if early else ENDED

@@ -41,19 +41,19 @@ _ITEMS: tuple[Callable[[int], Floats], ...] = (
 
 
 def chances(random: np.random.Generator, share: float, alike: float, policies: int) -> Floats:
-    """The chance of a hit in each policy, of this mean; items of a policy correlate by `alike`."""
+    """Return the chance of a hit in each policy, of this mean; items of a policy correlate by `alike`."""
     worth = 1 / alike - 1
     return random.beta(share * worth, (1 - share) * worth, policies)
 
 
 def beta_binomial(random: np.random.Generator, share: float, alike: float, items: Any) -> Floats:
-    """The hits of each policy, of so many items."""
+    """Return the hits of each policy, of so many items."""
     drawn = random.binomial(np.asarray(items, dtype=int), chances(random, share, alike, len(items)))
     return drawn.astype(np.float64)
 
 
 def _jackknife(without: Floats, items: Floats) -> float:
-    """The standard error over policies, times Student's t."""
+    """Return the standard error over policies, times Student's t."""
     number = len(without)
     error = np.sqrt((number - 1) / number * np.square(without - without.mean()).sum())
     return float(error * stats.t.ppf(0.975, max(1.0, items.sum() ** 2 / np.square(items).sum() - 1)))
@@ -65,7 +65,7 @@ def _plain(value: float, without: Floats, items: Floats) -> Ends:
 
 
 def _share_by_jackknife(hits: Floats, items: Floats) -> Ends:
-    """The jackknife with Student's t, cut to the scale."""
+    """Return the jackknife with Student's t, cut to the scale."""
     return _plain(hits.sum() / items.sum(), _without(hits, items), items)
 
 

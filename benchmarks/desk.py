@@ -77,7 +77,7 @@ def score_already(workspace: Path, run: str, analysts: list[str], scores: int, s
 
 @contextlib.contextmanager
 def open_desk(workspace: Path, run: str):
-    """The desk's address and the seconds until it could be asked, while it runs."""
+    """Return the desk's address and the seconds until it could be asked, while it runs."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     # Every answer may be asked for: a wave is less work for the desk, and too little for these analysts.
@@ -99,7 +99,7 @@ def open_desk(workspace: Path, run: str):
 
 
 def processor(process: int) -> float:
-    """The seconds of processor that a process and all that it started have used; 0 where there is no /proc."""
+    """Return the seconds of processor that a process and all that it started have used; 0 where there is no /proc."""
     used, started = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -113,7 +113,7 @@ def processor(process: int) -> float:
 
 
 async def sit_down(browser, url: str, name: str):
-    """A page of one's own at the desk, and the seconds until its first answer was on screen."""
+    """Return a page of one's own at the desk, and the seconds until its first answer was on screen."""
     page = await (await browser.new_context(viewport={"width": 1400, "height": 900})).new_page()
     page.set_default_timeout(_PATIENCE * 1000)
     await page.goto(url)
@@ -142,7 +142,7 @@ async def work(page, answers: int, pause: float, chance: random.Random, *, done:
 
 
 async def measure(url: str, desk: int, analysts: list[str], answers: int, pause: float) -> dict[str, list[float]]:
-    """The seconds until each first answer, the milliseconds of all answers after it, and the processor's for one."""
+    """Return seconds to each first answer, milliseconds of all later answers, and the processor's for one."""
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:

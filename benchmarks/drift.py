@@ -80,7 +80,7 @@ CHANGES = (
 def series(
     seed: int, looks: int, lost: float = 0.0, systems: int = 1, *, replies: bool = False, moved: Moved = UNMOVED
 ) -> tuple[pd.DataFrame, dict[str, list[Occasion]]]:
-    """The answers of scripted systems on 1 + `looks` days, scored; on the last day `lost` points worse.
+    """Return the answers of scripted systems on 1 + `looks` days, scored; on the last day `lost` points worse.
 
     With `replies` every other measure is known as well, and the first day has two repetitions; on the last day the
     first system's replies have `moved`.

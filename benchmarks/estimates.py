@@ -117,7 +117,7 @@ def waved(random: np.random.Generator, questions: int, documents: int, number: i
 
 
 def average(values: Floats, limits: tuple[float, float], known: np.ndarray | None = None) -> CrossedMean:
-    """The average of a study's cells as in the reports; NaN are left out."""
+    """Return the average of a study's cells as in the reports; NaN are left out."""
     questions, documents = (place.ravel() for place in np.indices(values.shape))
     labels = [f"{place:03}" for place in range(max(values.shape))]
     names = np.array(labels, dtype=object)
@@ -125,7 +125,7 @@ def average(values: Floats, limits: tuple[float, float], known: np.ndarray | Non
 
 
 def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float | None = None) -> Rectified:
-    """A study rectified, with its own slope unless one is given."""
+    """Return a study rectified, with its own slope unless one is given."""
     cell = np.arange(people.size)
     drawn = Sample(scored.ravel(), np.ones(people.size, bool), cell, cell // people.shape[1], cell * 0)
     given = np.where(scored, people, np.nan)
@@ -139,7 +139,7 @@ def rectified(people: Floats, judge: Floats, scored: np.ndarray, *, slope: float
 
 
 def pooled(people: list[Floats], judge: list[Floats], scored: list[np.ndarray]) -> float:
-    """The slope within several groups."""
+    """Return the slope within several groups."""
     group = np.concatenate([np.full(wave.sum(), number) for number, wave in enumerate(scored)])
     mine, theirs = (
         np.concatenate([of[wave] for of, wave in zip(some, scored, strict=True)]) for some in (people, judge)
@@ -166,7 +166,7 @@ def coverage(
 
 
 def two_judges(studies: int, draw: Drawer) -> Iterator[Row]:
-    """The mean of two judges as good as `good`, whose slips have a share in common."""
+    """Yield the mean of two judges as good as `good`, whose slips have a share in common."""
     for share in (0.0, 0.5, 0.9):
         random, row = np.random.default_rng(round(10 * share)), Row(f"two good, {share:.0%} shared", (32, 5, 64))
         for turn in range(studies):
@@ -192,7 +192,7 @@ def small_waves(studies: int, draw: Drawer) -> Iterator[Row]:
 
 
 def differences(studies: int) -> Iterator[Row]:
-    """The first of two systems minus the second, which is a little worse, and may be of the judge's family."""
+    """Yield the first of two systems minus the second, which is a little worse, and may be of the judge's family."""
     for name, number in itertools.product(("noise", "fair", "own family", "good", "strong", "excellent"), (32, 64, 96)):
         random, row = np.random.default_rng([number, list(JUDGES).index(name)]), Row(name, (32, 5, number))
         for _ in range(studies):
@@ -272,7 +272,7 @@ HEAD = (
 
 
 def shown(row: Row) -> tuple[str, ...]:
-    """A row of a table, under `HEAD`."""
+    """Return a row of a table, under `HEAD`."""
     return (
         row.judge,
         f"{np.mean(row.correlations):.2f}",
@@ -319,7 +319,7 @@ def figure(panels: dict[str, list[Row]]) -> Figure:
 
 
 def published_scores() -> Published | None:
-    """The published scores as far as they are here; None, said, where they are not."""
+    """Return the published scores as far as they are here; None, said, where they are not."""
     from genaipa_study.layout import published_tree
     from genaipa_study.study import read_study
 
@@ -332,7 +332,7 @@ def published_scores() -> Published | None:
 
 
 def synthetic(random: np.random.Generator, _: int, questions: int, documents: int) -> Study:
-    """A study made up."""
+    """Return a study made up."""
     return Synthetic().drawn(random, questions, documents)[0]
 
 

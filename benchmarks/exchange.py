@@ -24,13 +24,13 @@ WORDS = 1000
 
 
 def python(*arguments: object):
-    """A Python process, without the caller's settings."""
+    """Return a Python process, without the caller's settings."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GENAIPA_")}
     return measure([sys.executable, *map(str, arguments)], kept)
 
 
 def genaipa(here: Path, *arguments: object):
-    """A command of genaipa in a workspace."""
+    """Return a command of genaipa in a workspace."""
     return python("-m", "genaipa", *arguments, "--workspace", here)
 
 

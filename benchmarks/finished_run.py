@@ -23,7 +23,7 @@ from genaipa.runs.records import ConversationRecord, Record, RunSpec, answer_dig
 from genaipa.runs.status import Tally
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.base import Message, Usage
-from genaipa.tasks.procedure import Procedure, list_conversations, orders
+from genaipa.tasks.procedure import Procedure, list_conversations, list_orders
 from genaipa.workspace import find_workspace
 
 _AT_ONCE = 2000
@@ -61,18 +61,18 @@ def _records(spec: RunSpec, material, tally: Tally):
 
 
 async def write_run(workspace: Path, workload: Workload, missing: int) -> str:
-    """The name of the run folder, written now."""
+    """Return the name of the run folder, written now."""
     here, spec, tally = find_workspace(workspace), workload.spec(), Tally()
     material = Procedure(spec, here)
     folder = PreparedRun(material, f"finished-{workload.requests}-{missing}").open()
     store_inputs(folder, material)
-    tally.plan(spec, orders(spec, material.questions))
+    tally.set_planned(spec, list_orders(spec, material.questions))
     manifest = folder.manifest()
     with folder.writing():
         writer = RunWriter(folder)
         introduction = writer.keep_introduction([Message("user", "What follows is a policy.")])
         for conversation in list_conversations(spec, material.questions, SYSTEM):
-            await writer.begin(
+            await writer.record_opening(
                 ConversationRecord(
                     id=conversation.id,
                     system=SYSTEM,

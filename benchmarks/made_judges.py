@@ -57,7 +57,7 @@ class Made:
         return np.where(fault, np.where(slipped, 1.0, of_fault), np.where(slipped, invented, 1.0))
 
     def slips(self, random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Standard normal numbers, the larger the sooner it slips."""
+        """Draw standard normal numbers; the larger, the sooner the judge slips."""
         both, each = random.normal(size=(*shape[:2], 1)), random.normal(size=shape)
         found: Floats = np.sqrt(self.shared) * both + np.sqrt(1 - self.shared) * each
         return found
@@ -79,7 +79,7 @@ JUDGES = {
 
 
 def two_that_share(random: np.random.Generator, people: Floats, share: float) -> Floats:
-    """The mean of two judges as good as `good`, whose slips have this share of their variance in common."""
+    """Return the mean of two judges as good as `good`, whose slips have this share of their variance in common."""
     judge = JUDGES["good"]
     common = judge.slips(random, people.shape)
     own = [judge.slips(random, people.shape) for _ in range(2)]
@@ -112,7 +112,7 @@ class Synthetic:
     def drawn(
         self, random: np.random.Generator, questions: int, documents: int, shifts: tuple[float, ...] = (0.0,)
     ) -> list[Study]:
-        """A study of each system: alike in what they are asked, and each the better the larger its shift."""
+        """Return a study of each system: alike in what they are asked, and each the better the larger its shift."""
         about = np.sqrt(self.document) * random.normal(size=(1, documents, 1))
         asked = np.sqrt(self.question) * random.normal(size=(questions, 1, 1))
         rest, found = self.question + self.answer + 1, []
@@ -159,7 +159,7 @@ class Published:
         return cls({key: np.array(rows) / 2 for key, rows in found.items() if len(rows) > _BASE // 4})
 
     def drawn(self, random: np.random.Generator, number: int, questions: int) -> Study:
-        """A study of questions drawn from one group, in turn; about other documents nothing is known."""
+        """Return a study of questions drawn from one group, in turn; about other documents nothing is known."""
         group = list(self.groups.values())[number % len(self.groups)]
         return (
             group[random.integers(len(group), size=questions)],
@@ -174,7 +174,7 @@ _CODES = _VALUES @ _BASE ** np.arange(len(METRICS))
 
 
 def _reachable(halves: int) -> int:
-    """The nearest sum of an answer's metrics, in halves, that there is: a mean of several scores may lie between."""
+    """Round to the nearest possible sum of metrics, in halves: a mean of several scores may lie between."""
     return int(min(set(_SUMS.tolist()), key=lambda known: (abs(known - halves), known)))
 
 

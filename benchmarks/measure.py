@@ -27,7 +27,7 @@ class Measured:
 
 
 def measure(command: Sequence[str], environment: dict[str, str], *, terminal: bool = False, code: int = 0) -> Measured:
-    """The command's figures; stderr goes to a pseudo-terminal if `terminal`. A RuntimeError if it exits otherwise.
+    """Measure a command; stderr goes to a pseudo-terminal if `terminal`. A RuntimeError if it exits otherwise.
 
     The peak of a child begins at the peak of the process that started it, so this process has to stay small.
     """
@@ -48,7 +48,7 @@ def measure(command: Sequence[str], environment: dict[str, str], *, terminal: bo
 
 @contextlib.contextmanager
 def _terminal(wanted: bool):
-    """The writing end of a pseudo-terminal whose output is thrown away; None if it is not wanted."""
+    """Return the writing end of a pseudo-terminal whose output is thrown away; None if it is not wanted."""
     if not wanted:
         yield None
         return
@@ -72,7 +72,7 @@ def _terminal(wanted: bool):
 
 @contextlib.contextmanager
 def serving(command: Sequence[str]):
-    """The address that a server prints, while it runs."""
+    """Return the address that a server prints, while it runs."""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

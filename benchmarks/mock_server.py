@@ -31,7 +31,7 @@ def _response(body: object) -> bytes:
 
 
 def reply(text: str) -> bytes:
-    """The answer to every question."""
+    """Return the answer to every question."""
     message = {"role": "assistant", "content": text}
     details = {"cached_tokens": 10880}
     return _response(
@@ -96,7 +96,7 @@ class Connection(asyncio.BufferedProtocol):
 
 
 def verdict() -> str:
-    """The verdict of a judge, by the shipped rubric."""
+    """Return the verdict of a judge, by the shipped rubric."""
     from genaipa.judging.verdict import make_sample_verdict
     from genaipa.scoring.rubric import shipped_rubric
 

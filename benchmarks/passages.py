@@ -38,7 +38,7 @@ MISSES = 0.3
 
 
 def changed(chunk: str, draw: random.Random) -> str:
-    """The chunk with one word in twenty replaced."""
+    """Return the chunk with one word in twenty replaced."""
     return " ".join(word if draw.random() > 1 / 20 else "hedgehog" for word in chunk.split())
 
 

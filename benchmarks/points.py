@@ -26,7 +26,7 @@ from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import Point, make_ticks
 from genaipa.scoring.rubric import Rubric, shipped_rubric
 from genaipa.stats.agreement import measure_agreement
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 SAYS = (0.85, 0.6, 0.4)
 """The chance of each system to say a point."""
@@ -36,25 +36,25 @@ _SETTINGS = [(misread, own) for misread in (0.02, 0.05, 0.1) for own in (0.0, 0.
 
 
 def answered() -> list[tuple[Point, ...]]:
-    """The points of each of brindlecart's answers that has any."""
-    answers = read_annotations(shipped() / "annotations" / "brindlecart.yaml").answers
+    """Return the points of each of brindlecart's answers that has any."""
+    answers = read_annotations(shipped_folder() / "annotations" / "brindlecart.yaml").answers
     return [answer.points for answer in answers.values() if answer.points]
 
 
 def read(points: tuple[Point, ...], said: list[bool], misread: float, random: np.random.Generator) -> list[bool]:
-    """What an analyst finds said in an answer."""
+    """Return the points that an analyst ticks in an answer."""
     return [bool(says) != bool(random.random() < misread) for says, _ in zip(said, points, strict=True)]
 
 
 def value(rubric: Rubric, points: tuple[Point, ...], found: list[bool]) -> float:
-    """The value of completeness that follows from it."""
+    """Return the value of completeness that follows from it."""
     return rubric.value_from_points(
         points, make_ticks(points, [p.id for p, is_said in zip(points, found, strict=True) if is_said])
     )
 
 
 def alone(rubric: Rubric, points: tuple[Point, ...], found: list[bool], listed: list[bool]) -> float:
-    """The value by a list of one's own, on which all are vital."""
+    """Return the value by a list of one's own, on which all are vital."""
     own = [
         (msgspec.structs.replace(p, weight="vital"), f) for p, f, on in zip(points, found, listed, strict=True) if on
     ]

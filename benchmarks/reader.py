@@ -58,7 +58,7 @@ class Spent:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, in small letters."""
+    """Return the words of a text, in small letters."""
     return re.findall(r"\w+(?:['\u2019]\w+)?", text.lower())
 
 
@@ -76,7 +76,7 @@ def sentences(text: str, passages: list[list[int]]) -> list[tuple[int, int]]:
 
 
 def bearing(text: str, passages: list[list[int]], annotated: str) -> tuple[int, int] | None:
-    """The sentence that has the longest run of words in common with the annotated answer, of three words at least."""
+    """Return the sentence that shares the longest run of words, three at least, with the annotated answer."""
     said = words(annotated)
     best, place = 2, None
     for start, end in sentences(text, passages):
@@ -102,7 +102,7 @@ class Analyst:
         self.pages = self.keys_scroll()
 
     def eye(self, call: str) -> Any:
-        """What is seen on screen."""
+        """Return the text on screen."""
         return self.page.evaluate(f"eye.{call}")
 
     def keys_scroll(self) -> bool:
@@ -129,7 +129,7 @@ class Analyst:
         self.hand = "keys"
 
     def go(self, place: list[float]) -> None:
-        """The eye goes somewhere."""
+        """Return the eye goes somewhere."""
         if self.at:
             far = math.dist(self.at, place)
             self.spent.pixels += far

@@ -39,7 +39,7 @@ _CLICK = """(cell) => new Promise((done) => {
 
 
 def opened(browser, url: str, name: str):
-    """A page with the heat map on screen, and the seconds until it was there."""
+    """Return a page with the heat map on screen, and the seconds until it was there."""
     page = browser.new_context(viewport={"width": 1400, "height": 1400}).new_page()
     page.set_default_timeout(_PATIENCE * 1000)
     page.goto(url)
@@ -53,7 +53,7 @@ def opened(browser, url: str, name: str):
 
 
 def measure(url: str, cells: int) -> dict[str, object]:
-    """The seconds of two visits, and the milliseconds of every click."""
+    """Return the seconds of two visits, and the milliseconds of every click."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

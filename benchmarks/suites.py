@@ -42,7 +42,7 @@ EDITS = 24
 
 
 def suite(name: str, split: str, here: Workspace) -> Suite:
-    """A suite that is asked about a split."""
+    """Return a suite that is asked about a split."""
     made = make_task(make_spec(name, SuitePlan(split), (SYSTEM,)), here)
     assert isinstance(made, Suite)
     return made
@@ -70,7 +70,7 @@ def write_policyqa(file: Path, number: int) -> None:
 
 
 def write_privacyqa(file: Path) -> None:
-    """A table in the form of PrivacyQA's test split, and as large."""
+    """Return a table in the form of PrivacyQA's test split, and as large."""
     draw, lines = random.Random(7), []
     annotators = [f"Ann{number}" for number in range(1, 7)]
     header = ["Folder", "DocID", "QueryID", "SentID", "Split", "Query", "Segment", "Any_Relevant", *annotators]
@@ -90,7 +90,7 @@ def write_privacyqa(file: Path) -> None:
 
 
 def asking(bench: Bench, workload: Workload, name: str, split: str, repetitions: int) -> list[Sequence[object]]:
-    """The run beside the bare loop."""
+    """Return the run beside the bare loop."""
     asked = suite(name, split, find_workspace(bench.workspace))
     form = {"name": "reply", "schema": dict(asked.schema), "strict": True}
     introductions, conversations = {}, []
@@ -115,7 +115,7 @@ def asking(bench: Bench, workload: Workload, name: str, split: str, repetitions:
 
 
 def caches(bench: Bench, says: str) -> None:
-    """The share of documents that comes from each vendor's cache, and the estimates."""
+    """Return the share of documents that comes from each vendor's cache, and the estimates."""
     command = ("run", "--suite", "counterfactual", "--new", "--system")
     said = bench.python("-m", "benchmarks.caches", "--says", says, str(bench.workspace), *command).out
     rows = [(f"counterfactual, {row[0]}", *row[1:]) for row in map(json.loads, said.splitlines())]
@@ -130,7 +130,7 @@ def timed(work: Callable[[], object]) -> tuple[float, object]:
 
 
 def scoring(here: Workspace) -> None:
-    """Loading a split of the published size, and scoring right and wrong replies to all of it."""
+    """Measure loading a split of the published size, and scoring right and wrong replies to all of it."""
     write_policyqa(here.home / "suites" / "policyqa" / "large.json", POLICYQA)
     write_privacyqa(here.home / "suites" / "privacyqa" / "large.csv")
     rows = []
@@ -155,7 +155,7 @@ def scoring(here: Workspace) -> None:
 
 
 def loading(here: Workspace) -> None:
-    """Loading what was pulled."""
+    """Measure loading the pulled data."""
     rows = []
     for name, kind in suites().items():
         for split in getattr(kind, "splits", ()):

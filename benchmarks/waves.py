@@ -29,7 +29,7 @@ MEAN = 72.0
 
 
 def answers(systems: int, questions: int, documents: int, times: int = 1) -> Iterator[PooledAnswer]:
-    """A study's answers, all different."""
+    """Yield a study's answers, all different."""
     for system in range(systems):
         for document in range(documents):
             for question in range(questions):
@@ -97,7 +97,7 @@ def errors(studies: int) -> list[tuple[object, ...]]:
 
 
 def seconds(number: int) -> list[tuple[object, ...]]:
-    """The seconds for a wave of so many answers of ten systems: to draw, as a file, and each answer's chance."""
+    """Return the seconds for a wave of so many answers of ten systems: to draw, as a file, and each answer's chance."""
     study = list(answers(10, QUESTIONS, 100, max(1, number // (10 * QUESTIONS * 100))))
     begun = time.perf_counter()
     waves = Waves().extend(study, size=SIZE, seed=0, time="")

@@ -33,7 +33,7 @@ _WORDS = _VOCABULARY.split()
 
 
 def document_text(number: int, words: int = WORDS) -> str:
-    """A document with headings, paragraphs and sentences; the same one for the same number."""
+    """Return a document with headings, paragraphs and sentences; the same one for the same number."""
     random_ = random.Random(number)  # not a secret: a text that is always the same
     lines, written, section = [f"# Privacy policy {number}", ""], 0, 0
     while written < words:
@@ -48,7 +48,7 @@ def document_text(number: int, words: int = WORDS) -> str:
 
 
 def make_workspace(folder: Path, words: int = WORDS) -> None:
-    """A genaipa workspace with the documents."""
+    """Return a genaipa workspace with the documents."""
     (folder / "policies").mkdir(parents=True, exist_ok=True)
     (folder / "genaipa.toml").write_text("", encoding="utf-8")
     for number, name in enumerate(DOCUMENTS, 1):
@@ -75,11 +75,11 @@ class Workload:
         return self.requests / self.connections * latency
 
     def messages(self, workspace: Path) -> Path:
-        """The file with the messages, for the bare loop."""
+        """Return the file with the messages, for the bare loop."""
         return workspace / f"messages-{self.repetitions}-{self.part_tokens}-{self.limit}.json"
 
     def arguments(self) -> list[str]:
-        """The options of `genaipa run`."""
+        """Return the options of `genaipa run`."""
         parts = ["--part-tokens", str(self.part_tokens)] if self.part_tokens else []
         return [
             *("run", "--system", SYSTEM, "--policy", ",".join(DOCUMENTS), "--experiment", "quality"),
@@ -88,7 +88,7 @@ class Workload:
         ]
 
     def spec(self):
-        """The spec that the options lead to."""
+        """Return the spec that the options lead to."""
         from genaipa.runs.procedure import ProcedurePlan
         from genaipa.runs.records import RunSpec
 
@@ -110,7 +110,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     from genaipa.execution.ready import make_ready
     from genaipa.systems.catalog import resolve_system
     from genaipa.tasks.procedure import Procedure, list_conversations
-    from genaipa.tasks.prompts import opening
+    from genaipa.tasks.prompts import opening_messages
     from genaipa.workspace import find_workspace
 
     here, spec = find_workspace(workspace), workload.spec()
@@ -120,7 +120,7 @@ async def write_messages(workload: Workload, workspace: Path) -> None:
     made = {
         "introductions": {
             name.partition("|")[0]: [
-                {"role": m.role, "content": m.content} for m in opening(script.introduction("document"))
+                {"role": m.role, "content": m.content} for m in opening_messages(script.introduction("document"))
             ]
             for name, script in scripts.items()
         },
@@ -146,7 +146,9 @@ def write_judged(folder: Path, file: Path) -> None:
     asked: dict[str, list[str]] = {}
     for record in run.records():
         asked.setdefault(begun[record.conversation], []).append(record.asked)
-    introductions = {name: [{"role": m.role, "content": m.content} for m in run.introduction(name)] for name in asked}
+    introductions = {
+        name: [{"role": m.role, "content": m.content} for m in run.read_introduction(name)] for name in asked
+    }
     form = {"name": "reply", "schema": make_schema(read_material(run).rubric, annotated=False), "strict": True}
     fields = {"response_format": {"type": "json_schema", "json_schema": form}}
     made = {"introductions": introductions, "conversations": list(asked.items()), "fields": fields}

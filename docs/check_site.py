@@ -46,7 +46,7 @@ class Page(HTMLParser):
             self.lists += re.findall(r"\n *((?:[-*|]|\d+\.) .*)", data)
 
     def target(self, link: str) -> Path:
-        """The file that an internal link names."""
+        """Return the file that an internal link names."""
         path = unquote(urldefrag(link).url)
         named = SITE / path.lstrip("/") if path.startswith("/") else self.path.parent / path if path else self.path
         return (named / "index.html" if named.is_dir() else named).resolve()

@@ -47,7 +47,7 @@ class RulesOfThumb:
         return Readiness()
 
     async def reply(self, messages: Sequence[Message], settings: Settings) -> Reply:  # noqa: ARG002 - the form is known
-        """The verdict on the answer in the last message."""
+        """Return the verdict on the answer in the last message."""
         asked = messages[-1].content
         found = ANSWER.search(asked)
         answer, after = (found[1], asked[found.end() :]) if found else ("", "")
@@ -76,7 +76,7 @@ class RulesOfThumb:
 
 
 def by_rule(answer: str, *, silent: bool) -> Iterable[int]:
-    """The places of the values, metric by metric, for an answer about a document that is `silent` on the question."""
+    """Return the values' places, metric by metric, for an answer about a document `silent` on the question."""
     if SILENT.match(answer):
         return (0, 0, 0, 0, 0) if silent else (1, 2, 0, 2, 2)
     if silent:
@@ -85,7 +85,7 @@ def by_rule(answer: str, *, silent: bool) -> Iterable[int]:
 
 
 def ticked(point: str, text: str, answer: str) -> dict[str, str]:
-    """The entry of one point: said where the answer has enough of its long words."""
+    """Return the entry of one point: said where the answer has enough of its long words."""
     words, had = (set(LONG.findall(one.lower())) for one in (text, answer))
     shared = len(words & had)
     said = "yes" if words and shared >= SHARED * len(words) else "no"

@@ -36,7 +36,7 @@ def values(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
 
 
 def shown(value: Any) -> dict[str, Any]:
-    """What a notebook shows of a value, by its kind."""
+    """Return a notebook's display of a value, by its kind."""
     # As in a notebook, which has no width; pandas asks the terminal for its own.
     with pd.option_context("display.max_columns", 20, "display.width", 80):
         data: dict[str, Any] = {"text/plain": pprint.pformat(value).splitlines(keepends=True)}

@@ -90,12 +90,12 @@ def counts(compared: Sequence[Compared]) -> str:
 
 
 def shown(one: Compared) -> str:
-    """What the data gives, as people read it."""
+    """Format what the data gives for people."""
     return one.found.shown if one.found else "\u2013"
 
 
 def place(one: Compared) -> str:
-    """What a figure is said to be, with the question, the metric and the experiment it is about."""
+    """Describe a figure: its question, metric and experiment."""
     printed = one.printed
     about = [printed.question, "" if printed.metric in ("m_all", "silent") else printed.metric]
     about.append("" if printed.experiment == "all" else printed.experiment)

@@ -23,7 +23,7 @@ from genaipa.answers.gather import gather
 from genaipa.files.spreadsheets import read_csv
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.reports.chapters import documents, metrics, overall, regulation, texts
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_study.audit import COPIED_TABLE
 from genaipa_study.findings import AUDIT, Finding
@@ -112,7 +112,7 @@ class PaperNumbers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def printed_numbers() -> tuple[PrintedNumber, ...]:
-    """The figures of the paper in its order; a DataError says what is wrong with the file."""
+    """Return the figures of the paper in its order; a DataError says what is wrong with the file."""
     return read_yaml(NUMBERS, PaperNumbers).numbers
 
 
@@ -128,9 +128,9 @@ def import_study(origin: str | None, workspace: Path) -> None:
 
 
 def imported_study(workspace: Path) -> Study:
-    """The study that was imported into `workspace`, with everything that its audit leaves out put back in."""
+    """Return the study that was imported into `workspace`, with everything that its audit leaves out put back in."""
     place = find_workspace(workspace)
-    return gather(place, select(place, ()), None, excluded=True)
+    return gather(place, select_sources(place, ()), None, excluded=True)
 
 
 def _genaipa(*arguments: str) -> None:
@@ -172,7 +172,7 @@ class Compared:
 
 
 def copied_tables(study: Study) -> list[str]:
-    """The tables of which the audit found that they are copies, in words."""
+    """Return the tables of which the audit found that they are copies, in words."""
     audits = (read_csv(source.folder.path / AUDIT, Finding) for source in study.sources)
     return [
         f"{finding.system}'s table of {finding.experiment} ({Path(finding.file).name}"
@@ -236,7 +236,7 @@ class ReleasedData:
         return texts.texts_table(self._study.statistics, self._frame).data
 
     def find(self, number: PrintedNumber) -> Found | None:
-        """What the data gives; None where it lacks what the figure was computed from."""
+        """Return what the data gives; None where it lacks what the figure was computed from."""
         if number.metric == "silent":
             return self._silent(number)
         if number.metric in DOCUMENT_COLUMNS:
@@ -267,7 +267,7 @@ class ReleasedData:
         return _only(number, self._documents, "silent", document=number.document)
 
     def _of_all_systems(self, number: PrintedNumber) -> Found | None:
-        """A mean or a place over the three systems."""
+        """Return a mean or a place over the three systems."""
         if self._whole and not {f"published/{name}" for name in SYSTEMS} <= set(self._points["system"]):
             return None
         if number.statistic == "rank-of-document":
@@ -286,11 +286,11 @@ class ReleasedData:
         return {name.partition("/")[2]: ReleasedData(rows, self._study, whole=False) for name, rows in own.items()}
 
     def mean_of(self, question: str) -> float:
-        """The mean of one question over systems, policies and experiments; NaN without any."""
+        """Return the mean of one question over systems, policies and experiments; NaN without any."""
         return float(self._questions.loc[self._questions["question"] == question, "mean"].mean())
 
     def _overall(self, number: PrintedNumber, system: str) -> Found | None:
-        """A statistic of M_all over questions and documents of one experiment."""
+        """Return a statistic of M_all over questions and documents of one experiment."""
         one = {"system": system, "experiment": number.experiment, "document": number.document}
         tens = 10 if number.scale == "score" else 1
         if number.statistic == "medians-at-least":
@@ -310,7 +310,7 @@ class ReleasedData:
         return _equal(number, float(values.quantile(quantile)))
 
     def _chosen(self, rows: pd.DataFrame, number: PrintedNumber) -> pd.DataFrame:
-        """The rows of a table by question that the figure is about."""
+        """Return the rows of a table by question that the figure is about."""
         place = {"system": f"published/{number.system}", "experiment": number.experiment}
         if number.document not in ("all", "mean"):
             place["document"] = number.document
@@ -322,20 +322,20 @@ class ReleasedData:
 
 
 def _rows(rows: pd.DataFrame, **place: str) -> pd.DataFrame:
-    """The rows with these values."""
+    """Return the rows with these values."""
     for column, value in place.items():
         rows = rows[rows[column] == value]
     return rows
 
 
 def _only(number: PrintedNumber, rows: pd.DataFrame, column: str, **place: str) -> Found | None:
-    """The value in the one row with these values; None if there is no such row, or it is blank."""
+    """Return the value in the one row with these values; None if there is no such row, or it is blank."""
     values = _rows(rows, **place)[column].dropna()
     return _equal(number, values.item()) if len(values) else None
 
 
 def _of_metric(number: PrintedNumber, values: pd.Series) -> Found | None:
-    """A statistic of one metric over questions, each the mean over documents."""
+    """Return a statistic of one metric over questions, each the mean over documents."""
     if values.empty:
         return None
     values, printed = values.round(DIGITS), float(number.printed)
@@ -354,7 +354,7 @@ def _of_metric(number: PrintedNumber, values: pd.Series) -> Found | None:
 
 
 def _equal(number: PrintedNumber, value: float) -> Found:
-    """A value that has to be what is printed, once it is rounded, or cut off, to as many digits: to one at least."""
+    """Compare a value, rounded or cut to as many digits, with what is printed."""
     exact, printed = Decimal(repr(round(float(value), DIGITS))), Decimal(number.printed)
     # To quantize by a number is to give it as many digits.
     fine = min(printed, ONE_DIGIT, key=lambda one: one.as_tuple().exponent)
@@ -365,10 +365,10 @@ def _equal(number: PrintedNumber, value: float) -> Found:
 
 
 def _listed(means: pd.Series) -> str:
-    """The means that another is made of, or a place follows from."""
+    """Return the means that another is made of, or a place follows from."""
     return f"{', '.join(f'{name} {mean:.2f}' for name, mean in means.items())}."
 
 
 def _same_documents(number: PrintedNumber, said: str) -> Found:
-    """The documents that are silent on a question have to be those that are printed."""
+    """Return the documents that are silent on a question have to be those that are printed."""
     return Found(None, set(said.replace(",", " ").split()) == set(number.printed.split()), said)

@@ -25,14 +25,14 @@ LONGEST = 300
 
 
 def commands(page: str) -> list[str]:
-    """The commands of a page that are no examples, in order."""
+    """Return the commands of a page that are no examples, in order."""
     blocks = [block for example, block in BLOCK.findall(page) if not example]
     shown = re.findall(r"^\$ (.*(?:(?<=\\)\n.*|\n> ?.*)*)", "\n".join(blocks), re.MULTILINE)
     return [re.sub(r"^> ?", "", command, flags=re.MULTILINE) for command in shown]
 
 
 def missing_lines(page: str, printed: str) -> list[str]:
-    """The lines of output that a page shows and that no command has printed; `…` stands for anything."""
+    """Return the lines of output that a page shows and that no command has printed; `…` stands for anything."""
     blocks = "\n".join(block for example, block in BLOCK.findall(page) if not example)
     # The lines of a command that goes on end with a backslash, or begin with the shell's mark.
     output = re.sub(r"^\$ .*(?:(?<=\\)\n.*|\n> ?.*)*", "", blocks, flags=re.MULTILINE)
@@ -42,7 +42,7 @@ def missing_lines(page: str, printed: str) -> list[str]:
 
 
 def script(commands: list[str]) -> str:
-    """A shell's script that stops at the first command that ends otherwise than it should, and names it."""
+    """Return a shell's script that stops at the first command that ends otherwise than it should, and names it."""
     lines = []
     for command in commands:
         stated = re.search(r"# ends with (\d+)", command)
@@ -55,7 +55,7 @@ def script(commands: list[str]) -> str:
 
 
 def run(page: Path) -> tuple[int, float, str]:
-    """The number of commands that ran, the seconds that they took, and what went wrong, if anything did."""
+    """Return the number of commands that ran, the seconds that they took, and what went wrong, if anything did."""
     wanted = commands(page.read_text(encoding="utf-8"))
     began = time.monotonic()
     if not wanted:

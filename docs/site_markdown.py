@@ -29,7 +29,7 @@ SKIPPED = {"a", "abbr", "code", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "th"}
 
 
 def glossary() -> dict[str, str]:
-    """The terms of the glossary's page that have a hover text, each with its meaning in plain words."""
+    """Return the terms of the glossary's page that have a hover text, each with its meaning in plain words."""
     meanings = {}
     for names, meaning in re.findall(
         r"^\| (?!word)(\w.*?) \| (.*) \|$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE
@@ -45,7 +45,7 @@ class Examples(Preprocessor):
     """Examples of docstrings, `>>> ` and what follows up to an empty line, as blocks of code."""
 
     def run(self, lines: list[str]) -> list[str]:
-        """The lines with a fence around each example."""
+        """Return the lines with a fence around each example."""
         text = "\n".join(lines) + "\n\n"
         return re.sub(r"(?m)(^>>> (?:.*\n)+?)\s*$", r"```pycon\n\1```\n", text).split("\n")
 
@@ -77,7 +77,7 @@ class Terms(Treeprocessor):
 
     @staticmethod
     def _split(text: str | None, left: dict[str, str]) -> tuple[str | None, list[Element]]:
-        """The text up to the first term, and an element for each term with the text up to the next one."""
+        """Return the text up to the first term, and an element for each term with the text up to the next one."""
         found: list[Element] = []
         if text is None or isinstance(text, AtomicString):
             return text, found

@@ -69,7 +69,7 @@ def made_up_scores(file: Path) -> None:
 
 @contextlib.contextmanager
 def desk(workspace: Path, *more: str) -> Iterator[str]:
-    """The desk's address, while it is open."""
+    """Return the desk's address, while it is open."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     flags = ("--no-browser", "--port", str(port), "--per-answer", "2", "--workspace", str(workspace), *more)
@@ -147,7 +147,7 @@ def take(page: Page, url: str) -> None:
 
 
 def take_points(page: Page, url: str) -> None:
-    """An answer beside its points, half of them ticked."""
+    """Return an answer beside its points, half of them ticked."""
     page.goto(url)
     page.get_by_label("Your name").fill("Ada")
     page.keyboard.press("Enter")
@@ -167,7 +167,7 @@ def take_points(page: Page, url: str) -> None:
 
 
 def take_more(page: Page, url: str) -> None:
-    """The pages of whoever leads the study and scores nothing."""
+    """Return the pages of whoever leads the study and scores nothing."""
     page.goto(url)
     page.get_by_label("Your name").fill("Edsger")
     page.keyboard.press("Enter")
@@ -200,7 +200,7 @@ _NUMBER = (
 
 
 def take_numbered(page: Page, report: Path) -> None:
-    """The first screen of a report with a number on each of its parts."""
+    """Return the first screen of a report with a number on each of its parts."""
     page.goto(report.as_uri())
     page.add_style_tag(content="body { padding-left: 30px; }")
     for number, (selector, right) in enumerate(READ, 1):

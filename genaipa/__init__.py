@@ -93,15 +93,15 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     try:
-        found = getattr(import_module(f"genaipa.{_HOMES[name]}"), name)
+        value = getattr(import_module(f"genaipa.{_HOMES[name]}"), name)
     except ModuleNotFoundError as error:
         from genaipa.errors import MissingPackageError
 
         raise MissingPackageError(
             f"genaipa.{name} needs the package '{error.name}': pip install 'genaipa[reports]'"
         ) from None
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

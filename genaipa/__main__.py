@@ -49,10 +49,10 @@ def take_signals() -> None:
     for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP, and nohup ignores it
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
+            signal.signal(number, _interrupt_process)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
+def _interrupt_process(number: int, frame: FrameType | None) -> None:
     """End as at Ctrl-C, in the way that holds at this moment."""
     # asyncio's own while it runs.
     at_ctrl_c = signal.getsignal(signal.SIGINT)

@@ -67,25 +67,25 @@ class UsageError(GenaipaError):
 class ManyDocumentsError(UsageError):
     """More documents than a run folder takes; so many slices take them."""
 
-    def __init__(self, documents: int, most: int) -> None:
-        self.slices = -(-documents // most)
+    def __init__(self, documents: int, limit: int) -> None:
+        self.slices = -(-documents // limit)
         super().__init__(
-            f"{documents:,} documents are more than {most:,} in one run; ask them in {self.slices:,} slices."
+            f"{documents:,} documents are more than {limit:,} in one run; ask them in {self.slices:,} slices."
         )
 
 
 class UnknownNameError(UsageError):
     """A name that doesn't exist; the message names the nearest one, or all that exist."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
-        super().__init__(f"no {kind} '{clipped(name)}'{nearest(name, known)}{' ' + hint if hint else ''}")
+    def __init__(self, kind: str, name: str, valid_names: Iterable[str], hint: str = "") -> None:
+        super().__init__(f"no {kind} '{clip(name)}'{nearest(name, valid_names)}{' ' + hint if hint else ''}")
 
 
 class NotAmongError(UnknownNameError):
     """A name that is not among those of its kind that there are, such as the systems of some runs."""
 
-    def __init__(self, among: str, name: str, known: Iterable[str]) -> None:
-        UsageError.__init__(self, f"'{clipped(name)}' is not among the {among}{nearest(name, known)}")
+    def __init__(self, among: str, name: str, valid_names: Iterable[str]) -> None:
+        UsageError.__init__(self, f"'{clip(name)}' is not among the {among}{nearest(name, valid_names)}")
 
 
 class OptionError(UsageError):
@@ -136,10 +136,10 @@ class OtherFormatError(DataError):
     The remedy for an earlier one is to do `again` what it was written by.
     """
 
-    def __init__(self, path: Path | str, written: int, known: int, again: str = "") -> None:
-        which, remedy = ("a newer", "upgrade genaipa") if written > known else ("an earlier", again)
-        formats = f"format {written}; this one reads {known}"
-        super().__init__(path, f"was written by {which} genaipa ({formats}); {remedy}.")
+    def __init__(self, path: Path | str, written: int, readable: int, again: str = "") -> None:
+        age, remedy = ("a newer", "upgrade genaipa") if written > readable else ("an earlier", again)
+        formats = f"format {written}; this one reads {readable}"
+        super().__init__(path, f"was written by {age} genaipa ({formats}); {remedy}.")
 
 
 class NoReplyError(GenaipaError):
@@ -159,8 +159,8 @@ class NoReplyError(GenaipaError):
     @property
     def signature(self) -> tuple[str, int | None, str]:
         """Equal for failures that are the same; what is quoted of a body, in parentheses, differs each time."""
-        said = str(self)
-        return (self.kind, self.status, said.partition(" (")[0] if self.kind == "malformed-reply" else said)
+        message = str(self)
+        return (self.kind, self.status, message.partition(" (")[0] if self.kind == "malformed-reply" else message)
 
 
 class TransientError(NoReplyError):
@@ -223,11 +223,11 @@ class NoRoomError(RunError):
     """A file can't be written, for want of room or of the right to."""
 
     @classmethod
-    def of(cls, path: Path | str, error: OSError, done: str = "written", kept: str = "") -> Self:
+    def from_os_error(cls, path: Path | str, error: OSError, done: str = "written", saved: str = "") -> Self:
         """Return the error of a file that can't be `done`, with what is `kept` nevertheless."""
-        then = f"{kept}. Make" if kept else "make"
-        what = "it writable" if error.errno in NOT_ALLOWED else "room"
-        return cls(f"{path} can't be {done} ({error.strerror}); {then} {what} and run the same command again.")
+        remedy = f"{saved}. Make" if saved else "make"
+        need = "it writable" if error.errno in NOT_ALLOWED else "room"
+        return cls(f"{path} can't be {done} ({error.strerror}); {remedy} {need} and run the same command again.")
 
 
 class SpendingCapError(GenaipaError):
@@ -249,29 +249,29 @@ SHOWN = 60
 """Characters of a name that a message quotes at most."""
 
 
-def clipped(text: str, most: int = SHOWN) -> str:
+def clip(text: str, max_characters: int = SHOWN) -> str:
     """Cut a text with `…` if it is too long for a message."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    return text if len(text) <= max_characters else text[: max_characters - 1] + "…"
 
 
-def closest(name: str, known: Iterable[str]) -> str:
-    """Most similar known name; empty if none is near."""
-    names, name = sorted(set(known)), name[: 2 * SHOWN]
+def closest(name: str, valid_names: Iterable[str]) -> str:
+    """Return the most similar of the valid names; empty if none is near."""
+    names, name = sorted(set(valid_names)), name[: 2 * SHOWN]
     prefix = name[: name.rfind("/") + 1]
-    if prefix and (alike := [other.removeprefix(prefix) for other in names if other.startswith(prefix)]):
+    if prefix and (alike := [valid_name.removeprefix(prefix) for valid_name in names if valid_name.startswith(prefix)]):
         # What all have in common says nothing on which is meant.
-        near = closest(name.removeprefix(prefix), alike)
-        return near and prefix + near
-    same = [other for other in names if other.lower() == name.lower()]
-    return (same or difflib.get_close_matches(name, names, n=1, cutoff=0.6) or [""])[0]
+        similar = closest(name.removeprefix(prefix), alike)
+        return similar and prefix + similar
+    case_variants = [valid_name for valid_name in names if valid_name.lower() == name.lower()]
+    return (case_variants or difflib.get_close_matches(name, names, n=1, cutoff=0.6) or [""])[0]
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """`: did you mean 'uber'?` or `; known: …`, to follow an unknown name."""
-    names = sorted(set(known))
+def nearest(name: str, valid_names: Iterable[str]) -> str:
+    """Return `: did you mean 'uber'?` or `; known: …`, to follow an unknown name."""
+    names = sorted(set(valid_names))
     if close := closest(name, names):
         return f": did you mean '{close}'?"
     if not names:
         return "."
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")  # noqa: PLR2004 - as many as fit a line
-    return f"; known: {shown}."
+    listed_names = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")  # noqa: PLR2004 - as many as fit a line
+    return f"; known: {listed_names}."

@@ -56,7 +56,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return ""
 
     def facts(self, task: str) -> Mapping[str, str]:  # noqa: ARG002 - for plans that have some
-        """Facts for a table of runs, by column."""
+        """Return facts for a table of runs, by column."""
         return {}
 
 
@@ -148,7 +148,7 @@ class Kind(Generic[P]):
         """Make the task of a spec; a UsageError for an unknown name, and any error of its data."""
         raise MissingPackageError(f"the kind of task '{spec.kind}' is not here; install the package that brings it.")
 
-    def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> P:  # noqa: ARG002 - for kinds that resolve them
+    def make_plan(self, request: RunRequest, workspace: Workspace, resources: Resources) -> P:  # noqa: ARG002 - for kinds that resolve them
         """Make the plan of a request, whose `plan` has the kind's own options as they were given."""
         plan: P = msgspec.convert(request.plan, self.plan)  # type: ignore[assignment]
         return plan
@@ -161,7 +161,7 @@ class Kind(Generic[P]):
         """Return a row of facts about each of these tasks, for a list of them."""
         return ()
 
-    def may_pass_on(self, plan: P) -> bool:  # noqa: ARG002 - for kinds that may not
+    def is_redistributable(self, plan: P) -> bool:  # noqa: ARG002 - for kinds that may not
         """Tell whether the items of a plan may be passed on to others."""
         return True
 
@@ -186,7 +186,7 @@ class Kind(Generic[P]):
 
 
 @functools.cache
-def kind_of(name: str) -> Kind[Any]:
+def find_kind(name: str) -> Kind[Any]:
     """Return the kind of that name; a plain `Kind` where its package is gone."""
     target = OWN.get(name) or plugins(GROUP).get(name, "")
     try:
@@ -203,7 +203,7 @@ def names() -> KeysView[str]:
 
 def kinds() -> dict[str, Kind[Any]]:
     """Return name → kind of every kind that is here."""
-    return {name: kind for name in names() if not (kind := kind_of(name)).is_gone}
+    return {name: kind for name in names() if not (kind := find_kind(name)).is_gone}
 
 
 def missing() -> str:
@@ -217,51 +217,51 @@ def as_plan(kind: str, plan: Any) -> Plan:
 
     `plan` may be the fields by name, as a file has them.
     """
-    known = kind_of(kind)
-    if known.is_gone:
-        return plan if isinstance(plan, Plan) else _unknown(plan)
+    task_kind = find_kind(kind)
+    if task_kind.is_gone:
+        return plan if isinstance(plan, Plan) else _make_unknown_plan(plan)
     try:
-        return plan if isinstance(plan, known.plan) else msgspec.convert(msgspec.to_builtins(plan), known.plan)
+        return plan if isinstance(plan, task_kind.plan) else msgspec.convert(msgspec.to_builtins(plan), task_kind.plan)
     except msgspec.ValidationError as error:
         raise ValueError(f"its plan: {error}") from None
 
 
-def _unknown(fields: Mapping[str, Any]) -> Plan:
-    made: Any = msgspec.defstruct("UnknownPlan", list(fields), bases=(Plan,), frozen=True)
-    plan: Plan = made(**fields)
+def _make_unknown_plan(fields: Mapping[str, Any]) -> Plan:
+    plan_type: Any = msgspec.defstruct("UnknownPlan", list(fields), bases=(Plan,), frozen=True)
+    plan: Plan = plan_type(**fields)
     return plan
 
 
 def options() -> dict[str, Option]:
-    """Name → field of a plan that is an option; where several plans have a field of the name, that of the first."""
-    found: dict[str, Option] = {}
+    """Return name → field of a plan that is an option; where several plans have it, that of the first."""
+    options: dict[str, Option] = {}
     for name, kind in kinds().items():
-        for one in msgspec.structs.fields(kind.plan):
-            for note in getattr(one.type, "__metadata__", ()):
+        for plan_field in msgspec.structs.fields(kind.plan):
+            for note in getattr(plan_field.type, "__metadata__", ()):
                 if isinstance(note, Meta) and note.description:
-                    default = None if one.default is msgspec.NODEFAULT else one.default
+                    default = None if plan_field.default is msgspec.NODEFAULT else plan_field.default
                     details = {**(note.extra or {})}
-                    flags = details.pop("flags", ()) or (f"--{one.name.replace('_', '-')}",)
-                    takes = _takes(get_args(one.type)[0])
-                    known = Option(name, one.type, takes, default, note.description, flags, details)
-                    found.setdefault(one.name, known)
-    return found
+                    flags = details.pop("flags", ()) or (f"--{plan_field.name.replace('_', '-')}",)
+                    takes = _find_option_form(get_args(plan_field.type)[0])
+                    option = Option(name, plan_field.type, takes, default, note.description, flags, details)
+                    options.setdefault(plan_field.name, option)
+    return options
 
 
-def _takes(of: Any) -> type:
+def _find_option_form(field_type: Any) -> type:
     """Return the form in which a field is given: a number, yes or no, several words, or a word."""
-    if NoneType in get_args(of):
-        (of,) = (one for one in get_args(of) if one is not NoneType)
-    if get_origin(of) is dict or Ellipsis in get_args(of):
+    if NoneType in get_args(field_type):
+        (field_type,) = (member for member in get_args(field_type) if member is not NoneType)
+    if get_origin(field_type) is dict or Ellipsis in get_args(field_type):
         return tuple
-    return of if of in (bool, int, float) else str
+    return field_type if field_type in (bool, int, float) else str
 
 
-def task_in_words(spec: RunSpec) -> str:
+def task_label(spec: RunSpec) -> str:
     """Return a run's task by its name, after the word for such tasks: `suite policyqa`."""
-    return f"{kind_of(spec.kind).option} {spec.task}".strip()
+    return f"{find_kind(spec.kind).option} {spec.task}".strip()
 
 
-def in_words(spec: RunSpec) -> str:
+def describe_task(spec: RunSpec) -> str:
     """Return a run's task and its plan in words; empty for a plan that has none."""
-    return f"{task_in_words(spec)} ({spec.plan.label})" if spec.plan.label else ""
+    return f"{task_label(spec)} ({spec.plan.label})" if spec.plan.label else ""

@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 
 def plugins(group: str) -> dict[str, str]:
-    """Name → `module:name` of the entry points of a group in installed packages."""
-    return dict(_found(group, _folders()))
+    """Return name → `module:name` of the entry points of a group in installed packages."""
+    return dict(_find_targets(group, _stamp_folders()))
 
 
-def _folders() -> tuple[tuple[str, int], ...]:
+def _stamp_folders() -> tuple[tuple[str, int], ...]:
     """Return which folders are looked through, and when each changed; a run asks for its systems several times."""
     folders = []
     for path in sys.path:
@@ -42,7 +42,7 @@ class _Point(NamedTuple):
 
 
 @functools.lru_cache
-def _found(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
+def _find_targets(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]:
     packages = _entry_points(installed)
     # A name of ours is ours, whatever else is installed.
     by_priority = sorted(packages.items(), key=lambda package: package[0] == OURS)
@@ -52,14 +52,14 @@ def _found(group: str, installed: tuple[tuple[str, int], ...]) -> dict[str, str]
 def _entry_points(installed: tuple[tuple[str, int], ...]) -> dict[str, tuple[_Point, ...]]:
     packages: dict[str, tuple[_Point, ...]] = {}
     for folder, changed in installed:
-        for name, points in _points(folder, changed).items():
+        for name, points in _list_entry_points(folder, changed).items():
             # Of a package that is in two folders the first is imported.
             packages.setdefault(name, points)
     return packages
 
 
 @functools.lru_cache
-def _points(folder: str, changed: int) -> dict[str, tuple[_Point, ...]]:  # noqa: ARG001 - where and when
+def _list_entry_points(folder: str, changed: int) -> dict[str, tuple[_Point, ...]]:  # noqa: ARG001 - where and when
     """Return package → its entry points, of all packages in a folder.
 
     Each is a file of lines. importlib.metadata, which reads it as well, imports email, zipfile and sockets: a quarter
@@ -91,7 +91,7 @@ def _read_points(path: str) -> Iterator[_Point]:
 def is_ours(module: str) -> bool:
     """Tell whether a module ships with genaipa: in its package, or in one that its entry points name."""
     package = module.partition(".")[0]
-    points = _entry_points(_folders()).get(OURS, ())
+    points = _entry_points(_stamp_folders()).get(OURS, ())
     return package == OURS or any(point.package == package for point in points)
 
 
@@ -100,35 +100,37 @@ def load_each(group: str, kind: type[T]) -> dict[str, T]:
     objects = {}
     for name, target in plugins(group).items():
         try:
-            made = load(target)
+            instance = load(target)
         except Exception:  # noqa: BLE001, S112 - a package that is broken or gone must not take the others along
             continue
-        if isinstance(made, kind):
-            objects[name] = made
+        if isinstance(instance, kind):
+            objects[name] = instance
     return objects
 
 
-def targets_of(noun: str, own: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def list_targets(noun: str, core_targets: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return name and `module:Class` of what is in the group of a noun, such as fact, the core's `own` first."""
-    packages = ((name, target) for name, target in sorted(plugins(f"{OURS}.{noun}s").items()) if name not in own)
-    return (*own.items(), *packages)
+    packages = (
+        (name, target) for name, target in sorted(plugins(f"{OURS}.{noun}s").items()) if name not in core_targets
+    )
+    return (*core_targets.items(), *packages)
 
 
-def make_each(noun: str, own: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
+def make_each(noun: str, core_targets: Mapping[str, str], kind: type[T]) -> tuple[dict[str, T], tuple[str, ...]]:
     """Return name → object of each class in the group of a noun, and sentences on the classes that are left out.
 
     That is a package's that can't be loaded or made, or is of another kind.
     """
     wanted: Any = kind  # mypy takes no type variable for hashable
-    made, problems = _make_each(noun, targets_of(noun, own), wanted)
-    return dict(made), problems
+    instances, problems = _make_each(noun, list_targets(noun, core_targets), wanted)
+    return dict(instances), problems
 
 
 @functools.cache
 def _make_each(
     noun: str, targets: tuple[tuple[str, str], ...], kind: type[Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    made: dict[str, Any] = {}
+    instances: dict[str, Any] = {}
     problems: list[str] = []
     for name, target in targets:
         try:
@@ -141,14 +143,14 @@ def _make_each(
             why = f"{target} can't be loaded ({type(error).__name__}: {error})"
             problems.append(f"The {noun} {name} is left out: {why}.")
             continue
-        made[name] = instance
-    return made, tuple(problems)
+        instances[name] = instance
+    return instances, tuple(problems)
 
 
-def broken_packages() -> dict[str, str]:
+def find_broken_packages() -> dict[str, str]:
     """Return package → which of its entry points for genaipa can't be imported, and why."""
     broken: dict[str, str] = {}
-    for package, points in _entry_points(_folders()).items():
+    for package, points in _entry_points(_stamp_folders()).items():
         for point in points:
             if point.group.startswith(f"{OURS}."):
                 try:

@@ -15,7 +15,7 @@ import msgspec
 
 from genaipa.answers.fact import metric_problems
 from genaipa.datasets.base import find_offering
-from genaipa.errors import DataError, GenaipaError, clipped, nearest
+from genaipa.errors import DataError, GenaipaError, clip, nearest
 from genaipa.files.strict_yaml import UNREADABLE, read_partly
 from genaipa.files.text import DAMAGE, read_text, why
 from genaipa.judging.name import NAME
@@ -39,8 +39,8 @@ from genaipa.questions.annotations import (
 from genaipa.questions.sets import QuestionSet, question_problems, translation_problems
 from genaipa.runs.experiments import EXPERIMENTS
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.integrity import damage
-from genaipa.runs.journal import is_as_written
+from genaipa.runs.integrity import find_damage
+from genaipa.runs.journal import has_valid_sum
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST
 from genaipa.runs.records import ConversationRecord, Record
 from genaipa.runs.selection import is_run
@@ -53,8 +53,8 @@ from genaipa.scoring.rubric import Rubric, find_guideline_problems, find_rubric_
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import WAVES, load_waves
 from genaipa.systems.catalog import read_user_entries
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, found_prompts, inner_folders, set_names
-from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, no_folder, shipped
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, find_prompts, list_inner_folders, set_names
+from genaipa.workspace import MARKER, RUNS, SUFFIXES, SYSTEMS, DataKind, Workspace, explain_no_folder, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,8 +91,8 @@ class Checked(msgspec.Struct, frozen=True):
     splits: dict[str, dict[str, int]]
 
 
-def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[FileProblem]:
-    """Errors as findings; `path` is the file for one that names none."""
+def convert_to_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[FileProblem]:
+    """Return errors as findings; `path` is the file for one that names none."""
     return [
         FileProblem(error.path, error.entry, error.problem)
         if isinstance(error, DataError)
@@ -101,33 +101,33 @@ def as_findings(errors: Iterable[GenaipaError], path: Path | str = "") -> list[F
     ]
 
 
-def unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
-    """File, entry and problem of each assigned name that is no document, no experiment and no system of a run."""
+def find_unknown_assignments(workspace: Workspace, runs: Iterable[Path]) -> Iterator[tuple[str, str, str]]:
+    """Yield file, entry and problem of each assigned name that is no document, experiment or system of a run."""
     assign: dict[str, tuple[str, ...]] = {}
     with contextlib.suppress(GenaipaError):  # which is told already
         assign = load_people(workspace).assign
     if not assign:
         return
-    known = {*workspace.names("policies"), *EXPERIMENTS}
+    valid_names = {*workspace.names("policies"), *EXPERIMENTS}
     for path in runs:
         with contextlib.suppress(GenaipaError):
             manifest = RunFolder(path).manifest()
-            known.update(manifest.spec.systems, manifest.documents)
+            valid_names.update(manifest.spec.systems, manifest.documents)
     for analyst, about in assign.items():
         for name in about:
-            if name not in known:
-                problem = f"'{clipped(name)}' is no document, experiment or system of a run{nearest(name, known)}"
-                yield str(workspace.home / FILE), f"assign.{clipped(analyst)}", problem
+            if name not in valid_names:
+                problem = f"'{clip(name)}' is no document, experiment or system of a run{nearest(name, valid_names)}"
+                yield str(workspace.home / FILE), f"assign.{clip(analyst)}", problem
 
 
-def prompt_findings(workspace: Workspace) -> Iterator[FileProblem]:
-    """Every template that can't be rendered: after each, the shipped one takes its place and the rest is tried."""
+def check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
+    """Yield every template that can't be rendered; the shipped one then takes its place and the rest is tried."""
     for name in set_names(workspace):
-        yield from _check_set(workspace, found_prompts(workspace, name))
+        yield from _check_set(workspace, find_prompts(workspace, name))
     try:
         load_templates(workspace)
     except GenaipaError as error:
-        yield from as_findings([error], workspace.home)
+        yield from convert_to_findings([error], workspace.home)
     for name, (_, path) in workspace.names("prompts", NAME).items():
         if name not in JUDGES:
             yield FileProblem(str(path), "", f"is no message of a judge's{nearest(name, JUDGES)}", "warning")
@@ -137,7 +137,7 @@ def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
     files = prompts.files
     missing = [name for name in (*TEMPLATES, *INCLUDED) if name not in files]
     if missing:
-        yield FileProblem(str(shipped() / "prompts"), missing[0], "is missing; install genaipa again.")
+        yield FileProblem(str(shipped_folder() / "prompts"), missing[0], "is missing; install genaipa again.")
         return
     while True:
         try:
@@ -145,7 +145,7 @@ def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
         except GenaipaError as error:
             broken = [name for name, (_, path) in files.items() if str(error).startswith(f"{path}: ")]
             name = broken[0] if broken else ""
-            yield from as_findings([error], files[name][1] if name else workspace.home)
+            yield from convert_to_findings([error], files[name][1] if name else workspace.home)
             original = prompts.originals.get(name)
             if name not in TEMPLATES or original in (None, files[name][1]):
                 return
@@ -154,19 +154,19 @@ def _check_set(workspace: Workspace, prompts: Prompts) -> Iterator[FileProblem]:
             return
 
 
-def unused_prompts(workspace: Workspace, chosen: str) -> Iterator[FileProblem]:
-    """Templates of a set that replace none and that none includes: most likely a name mistyped."""
-    known = (*TEMPLATES, *INCLUDED)
-    prompts = found_prompts(workspace, chosen)
-    for name in set(prompts.files) - set(known):
+def find_unused_prompts(workspace: Workspace, chosen: str) -> Iterator[FileProblem]:
+    """Yield the templates of a set that replace none and that none includes: most likely a name mistyped."""
+    message_names = (*TEMPLATES, *INCLUDED)
+    prompts = find_prompts(workspace, chosen)
+    for name in set(prompts.files) - set(message_names):
         path = prompts.files[name][1]
         try:
-            included = name in prompts.used
+            included = name in prompts.used_templates
         except DataError:  # not text: told already
             return
         if not included:
             yield FileProblem(
-                str(path), "", f"replaces no prompt and is included by none{nearest(name, known)}", "warning"
+                str(path), "", f"replaces no prompt and is included by none{nearest(name, message_names)}", "warning"
             )
 
 
@@ -186,31 +186,33 @@ def validate(workspace: Workspace, *, data: bool = False) -> Validation:
 
     With `data`, every text of the runs and every event of the scores is compared with the digest kept with it.
     """
-    of_kinds = [checked for kind in kinds().values() if (checked := kind.check(workspace))]
-    files = {**_data_files(workspace), **{one.folder: one.files for one in of_kinds}}
-    folders = [one.folder for one in of_kinds]
+    kind_checks = [checked for kind in kinds().values() if (checked := kind.check(workspace))]
+    files = {**_data_files(workspace), **{check.folder: check.files for check in kind_checks}}
+    folders = [check.folder for check in kind_checks]
     findings = _check_workspace(workspace, files["runs"], folders, data=data)
-    findings += [finding for one in of_kinds for finding in one.findings]
+    findings += [finding for check in kind_checks for finding in check.findings]
     findings = sorted(dict.fromkeys(findings), key=lambda finding: (finding.path, finding.severity))
     named = {Path(finding.path) for finding in findings}
     named |= {parent for path in named for parent in path.parents}
     fine = {kind: [p for p in paths if not {p, p.with_suffix(".yaml")} & named] for kind, paths in files.items()}
     counts = {kind: (len(fine[kind]), len(paths)) for kind, paths in files.items()}
-    splits = {task: found for one in of_kinds for task, found in one.splits.items()}
+    splits = {task: task_splits for check in kind_checks for task, task_splits in check.splits.items()}
     return Validation(findings, counts, splits)
 
 
 def _data_files(workspace: Workspace) -> dict[str, list[Path]]:
-    """Kind of data → files in effect, run folders, the user's catalog of systems."""
-    found: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
-    sets = (found_prompts(workspace, name) for name in set_names(workspace))
-    found["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
-    found["prompts"] += [path for inner in inner_folders() for _, path in workspace.names("prompts", inner).values()]
-    found["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
-    found["systems"] = [path for path in [workspace.systems_file] if path is not None]
-    found["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
-    found["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
-    return found
+    """Return kind of data → files in effect, run folders, the user's catalog of systems."""
+    files: dict[str, list[Path]] = {kind: [path for _, path in workspace.names(kind).values()] for kind in SUFFIXES}
+    sets = (find_prompts(workspace, name) for name in set_names(workspace))
+    files["prompts"] = list({path: None for prompts in sets for _, path in prompts.files.values()})
+    files["prompts"] += [
+        path for inner in list_inner_folders() for _, path in workspace.names("prompts", inner).values()
+    ]
+    files["people"] = [path for path in [workspace.home / desk_people.FILE] if path.is_file()]
+    files["systems"] = [path for path in [workspace.systems_file] if path is not None]
+    files["waves"] = [path for path in [workspace.home / WAVES] if path.is_file()]
+    files["runs"] = [path for path in sorted((workspace.home / RUNS).glob("[!.]*")) if path.is_dir()]
+    return files
 
 
 def _rubric_problems(path: Path, rubric: Rubric) -> Iterator[DataError]:
@@ -225,7 +227,7 @@ def _check_workspace(
     for name, (_, path) in workspace.names("questions").items():
         findings += _check_questions(workspace, name, path)
     for _, path in workspace.names("rubrics").values():
-        findings += as_findings(read_partly(path, Rubric, partial(_rubric_problems, path))[1])
+        findings += convert_to_findings(read_partly(path, Rubric, partial(_rubric_problems, path))[1])
     findings += _check_rubric_name(workspace)
     for name in workspace.names("policies"):
         findings += _check_document(workspace, name)
@@ -233,21 +235,21 @@ def _check_workspace(
         findings += _check_annotations(workspace, name)
     for name in workspace.names("corrections"):
         findings += _check_corrections(workspace, name)
-    findings += prompt_findings(workspace)
-    findings += as_findings(read_user_entries(workspace)[1])
+    findings += check_prompts(workspace)
+    findings += convert_to_findings(read_user_entries(workspace)[1])
     if (people := workspace.home / desk_people.FILE).is_file():
-        findings += as_findings(
+        findings += convert_to_findings(
             read_partly(people, desk_people.People, partial(desk_people.find_people_problems, people))[1]
         )
-        findings += [FileProblem(*found, "warning") for found in unknown_assignments(workspace, runs)]
-    findings += _unread_files(workspace)
+        findings += [FileProblem(*assignment, "warning") for assignment in find_unknown_assignments(workspace, runs)]
+    findings += _find_unread_files(workspace)
     for path in runs:
         findings += _check_run(path, data=data)
     findings += _check_studies(workspace, runs)
     try:
         load_waves(workspace)
     except GenaipaError as error:
-        findings += as_findings([error])
+        findings += convert_to_findings([error])
     if data:
         findings += _check_scores(workspace)
     return findings
@@ -256,21 +258,21 @@ def _check_workspace(
 def _check_questions(workspace: Workspace, name: str, path: Path) -> list[FileProblem]:
     questions, errors = read_partly(path, QuestionSet, partial(question_problems, path, name))
     against = translation_problems(path, questions, workspace) if questions is not None else ()
-    return as_findings((*errors, *against))
+    return convert_to_findings((*errors, *against))
 
 
 def _check_folders(workspace: Workspace, of_kinds: Iterable[str]) -> Iterator[FileProblem]:
-    """Names of folders that something else has, names of files that no file has, and links that lead nowhere."""
+    """Yield names of folders and files that something else has, and links that lead nowhere."""
     home = workspace.home
     kinds = tuple(SUFFIXES) if workspace.layers[0][0] == "workspace" else ()
     folders = [home / name for name in (*kinds, *of_kinds, RUNS)]
     lost = (path for folder in folders if folder.is_dir() for path in folder.iterdir() if not path.exists())
     for path in (*folders, *lost):
-        if problem := no_folder(path):
+        if problem := explain_no_folder(path):
             yield FileProblem(str(path), "", problem)
     for path in (home / SYSTEMS, home / desk_people.FILE):
         if path.is_symlink() and not path.exists():
-            yield FileProblem(str(path), "", no_folder(path))
+            yield FileProblem(str(path), "", explain_no_folder(path))
         elif path.exists() and not path.is_file():
             yield FileProblem(str(path), "", "is not a file, and so it is not read; move it away.")
 
@@ -282,26 +284,26 @@ def _check_marker(workspace: Workspace) -> Iterator[FileProblem]:
         yield FileProblem(str(path), "", "is a folder; a workspace is marked by a file of that name.")
     elif path.is_file():
         try:
-            known = tomllib.loads(read_text(path))
+            settings = tomllib.loads(read_text(path))
         except DataError as error:
-            yield from as_findings([error])
+            yield from convert_to_findings([error])
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            yield FileProblem(str(path), "", f"is no TOML: {clipped(' '.join(str(error).split()), 200)}.")
+            yield FileProblem(str(path), "", f"is no TOML: {clip(' '.join(str(error).split()), 200)}.")
         else:
-            for key in known.keys() - {"name", "rubric"}:
-                problem = f"unknown key '{clipped(key)}'{nearest(key, ['name', 'rubric'])}"
-                yield FileProblem(str(path), clipped(key), problem, "warning")
+            for key in settings.keys() - {"name", "rubric"}:
+                problem = f"unknown key '{clip(key)}'{nearest(key, ['name', 'rubric'])}"
+                yield FileProblem(str(path), clip(key), problem, "warning")
             # A rubric that is no text is told where the rubric is looked up.
-            if not isinstance(known.get("name", ""), str):
+            if not isinstance(settings.get("name", ""), str):
                 yield FileProblem(str(path), "name", "wants text.")
 
 
 def _check_rubric_name(workspace: Workspace) -> Iterator[FileProblem]:
     try:
-        yield from as_findings(find_guideline_problems(workspace, load_rubric(workspace)))
+        yield from convert_to_findings(find_guideline_problems(workspace, load_rubric(workspace)))
     except DataError as error:
         if error.entry == "rubric":
-            yield from as_findings([error])
+            yield from convert_to_findings([error])
 
 
 def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
@@ -316,14 +318,14 @@ def _check_document(workspace: Workspace, name: str) -> list[FileProblem]:
     def rules(about: About) -> Iterable[DataError]:
         return document_problems(path, Document(name, text, about, layer)) if not unread else ()
 
-    known = read_partly(beside, About, rules)[1] if beside.is_file() else []
-    return as_findings([*unread, *known])
+    errors = read_partly(beside, About, rules)[1] if beside.is_file() else []
+    return convert_to_findings([*unread, *errors])
 
 
 def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]:
     path = workspace.names("annotations")[name][1]
     annotated, errors = read_partly(path, Annotations, partial(annotation_problems, path, name))
-    yield from as_findings(errors)
+    yield from convert_to_findings(errors)
     if annotated is not None:
         try:
             document = load_document(name, workspace)
@@ -335,7 +337,7 @@ def _check_annotations(workspace: Workspace, name: str) -> Iterator[FileProblem]
 def _check_answers(
     workspace: Workspace, name: str, annotated: Annotations, document: Document | None
 ) -> Iterator[FileProblem]:
-    """Whether annotated answers belong to a text, to questions and to sections that exist."""
+    """Tell whether annotated answers belong to a text, to questions and to sections that exist."""
     layer, path = workspace.names("annotations")[name]
     file = str(path)
     if document is None:
@@ -347,44 +349,48 @@ def _check_answers(
         yield from _check_sections(file, annotated, document)
     else:
         text = str(workspace.names("policies")[document.name][1])
-        own = (file, "digest") if layer == "workspace" else (text, "")
-        yield FileProblem(*own, why_unused(annotated, path, layer), "warning")
+        location = (file, "digest") if layer == "workspace" else (text, "")
+        yield FileProblem(*location, why_unused(annotated, path, layer), "warning")
     if annotated.questions == UNREADABLE:
         return
-    if (asked := find_question_set(workspace, annotated.questions, layer)) is None:
+    if (question_set := find_question_set(workspace, annotated.questions, layer)) is None:
         yield FileProblem(file, "questions", f"there is no usable question set '{annotated.questions}'.")
         return
-    ids = [question.id for question in asked.questions]
+    ids = [question.id for question in question_set.questions]
     for question in (question for question in annotated.answers if question not in ids):
-        problem = f"the set '{asked.name}' has no such question{nearest(question, ids)}"
+        problem = f"the set '{question_set.name}' has no such question{nearest(question, ids)}"
         yield FileProblem(file, f"answers.{question}", problem)
     if uncovered := [question for question in ids if question not in annotated.answers]:
         yield FileProblem(file, "answers", f"no annotated answer to {', '.join(uncovered)}.", "warning")
 
 
 def _check_corrections(workspace: Workspace, name: str) -> Iterator[FileProblem]:
-    """Whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
+    """Tell whether the corrections of every layer are of annotated answers that there are, and proved by the text."""
     try:
         document = load_document(name, workspace)
     except GenaipaError:
         document = None
     for layer, path in workspace.every("corrections")[name]:
-        found, errors = read_partly(path, Corrections, partial(correction_problems, path, name))
-        yield from as_findings(errors)
-        if found is None:
+        corrections, errors = read_partly(path, Corrections, partial(correction_problems, path, name))
+        yield from convert_to_findings(errors)
+        if corrections is None:
             continue
-        if document is None or document.digest != found.digest:
+        if document is None or document.digest != corrections.digest:
             # Those that ship are of documents that may not be pulled, or be another text of the user's.
             if layer == "workspace":
-                said = f"there is no document '{name}' here with the text of that digest; they are not used."
-                yield FileProblem(str(path), "digest", said, "warning")
+                mismatch = f"there is no document '{name}' here with the text of that digest; they are not used."
+                yield FileProblem(str(path), "digest", mismatch, "warning")
             continue
-        yield from as_findings(find_unproved(path, found, document.text))
-        held = find_annotations(workspace, document)
-        known = held.annotations.answers if held and held.annotations.questions == found.questions else None
-        for question in found.corrections:
-            if known is not None and question not in known:
-                problem = f"there is no annotated answer to correct{nearest(question, known)}"
+        yield from convert_to_findings(find_unproved(path, corrections, document.text))
+        annotation_file = find_annotations(workspace, document)
+        answers = (
+            annotation_file.annotations.answers
+            if annotation_file and annotation_file.annotations.questions == corrections.questions
+            else None
+        )
+        for question in corrections.corrections:
+            if answers is not None and question not in answers:
+                problem = f"there is no annotated answer to correct{nearest(question, answers)}"
                 yield FileProblem(str(path), f"corrections.{question}", problem, "warning")
 
 
@@ -393,31 +399,31 @@ def _check_sections(file: str, annotated: Annotations, document: Document) -> It
         named = ((f"answers.{question}.points", label) for point in answer.points for label in point.sections)
         for entry, label in (*((f"answers.{question}", label) for label in answer.sections), *named):
             part = re.fullmatch(r"Part (\d+)", label) if annotated.part_set else None
-            known = (
+            section = (
                 document.part(annotated.part_set, int(part[1])) if part else resolve_citation(document.places, label)
             )
-            if known is None and label != UNREADABLE:
+            if section is None and label != UNREADABLE:
                 problem = f"cites '{label}', which {document.name} does not have"
                 yield FileProblem(file, entry, f"{problem} as far as genaipa can see.", "warning")
 
 
-def _unread_files(workspace: Workspace) -> Iterator[FileProblem]:
-    """Files in the workspace's own folders that nothing reads, which their author may not know."""
+def _find_unread_files(workspace: Workspace) -> Iterator[FileProblem]:
+    """Yield files in the workspace's own folders that nothing reads, which their author may not know."""
     is_workspace = workspace.layers[0][0] == "workspace"
     for kind in SUFFIXES:
         read = {path for _, path in workspace.names(kind).values()}
         beside = {path.with_suffix(".yaml") for path in read} if kind == "policies" else set()
         for path in sorted((workspace.home / kind).glob("[!.]*")):
             if path.is_file() and path not in read | beside:
-                why_not = _why_unread(path, kind, read) if is_workspace else NO_WORKSPACE
+                why_not = _explain_unread(path, kind, read) if is_workspace else NO_WORKSPACE
                 yield FileProblem(str(path), "", why_not, "warning")
     for name in set_names(workspace):
-        yield from unused_prompts(workspace, name)
+        yield from find_unused_prompts(workspace, name)
 
 
-def _why_unread(path: Path, kind: DataKind, read: Iterable[Path]) -> str:
+def _explain_unread(path: Path, kind: DataKind, read: Iterable[Path]) -> str:
     if path.suffix in SUFFIXES[kind]:
-        twin = next(other.name for other in read if other.stem == path.stem)
+        twin = next(file.name for file in read if file.stem == path.stem)
         return f"is not read, because {twin} has the same name."
     if kind == "policies" and path.suffix == ".yaml":
         return f"is about no document: there is no {path.stem}.md or {path.stem}.txt beside it."
@@ -431,8 +437,8 @@ def _check_run(path: Path, *, data: bool) -> Iterator[FileProblem]:
     folder = RunFolder(path)
     yield from _check_folder(folder)
     if data:
-        for found in damage(folder):
-            yield FileProblem(str(found.path), found.where, found.problem)
+        for damage in find_damage(folder):
+            yield FileProblem(str(damage.path), damage.where, damage.problem)
 
 
 def _check_studies(workspace: Workspace, runs: Iterable[Path]) -> Iterator[FileProblem]:
@@ -447,11 +453,11 @@ def _check_folder(folder: RunFolder) -> Iterator[FileProblem]:
     try:
         manifest = folder.manifest()
     except GenaipaError as error:
-        yield from as_findings([error], path / MANIFEST)
+        yield from convert_to_findings([error], path / MANIFEST)
     else:
-        if problem := folder.manifest_damage():
+        if problem := folder.describe_manifest_damage():
             yield FileProblem(str(path / MANIFEST), "", problem)
-        if lack := folder.lack(manifest):
+        if lack := folder.describe_loss(manifest):
             yield FileProblem(str(path / ANSWERS), "", lack.removeprefix(f"{path / ANSWERS}: "))
     yield from _check_lines(path / ANSWERS, Record)
     yield from _check_lines(path / CONVERSATIONS, ConversationRecord)
@@ -464,11 +470,11 @@ def _check_scores(workspace: Workspace) -> Iterator[FileProblem]:
                 yield from (FileProblem(store.name, "", problem) for problem in verify_log(store).breaks)
     except GenaipaError as error:
         # Not the address of a server, which may contain a password.
-        yield from as_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
+        yield from convert_to_findings([error], VARIABLE if os.environ.get(VARIABLE) else workspace.home / "scores.db")
 
 
 def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[FileProblem]:
-    """Lines that are not records; one that was cut off is a warning, because resuming repairs it."""
+    """Yield lines that are not records; one that was cut off is a warning, because resuming repairs it."""
     if not path.exists():
         return
     decode = msgspec.json.Decoder(kind).decode
@@ -483,5 +489,5 @@ def _check_lines(path: Path, kind: type[msgspec.Struct]) -> Iterator[FileProblem
             except DAMAGE as error:
                 yield FileProblem(str(path), f"line {number}", f"is not a record ({why(error)}).")
             else:
-                if not is_as_written(line):
+                if not has_valid_sum(line):
                     yield FileProblem(str(path), f"line {number}", "was changed: it has not the sum of its content.")

@@ -11,33 +11,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-def number(count: int, one: str, many: str = "") -> str:
-    """`1 answer`, `2 answers`; `many` is the plural of a noun that does not end in s."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+def number(count: int, singular: str, plural: str = "") -> str:
+    """Write a count with its noun, as `2 answers`; `plural` is that of a noun that does not end in s."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
-def some(names: Iterable[object], most: int) -> str:
+def some(names: Iterable[object], limit: int) -> str:
     """Join the first `most` names and count the others: `A, B and 3 more`."""
-    every = [str(name) for name in names]
-    return ", ".join(every[:most]) + (f" and {len(every) - most:,} more" if len(every) > most else "")
+    items = [str(name) for name in names]
+    return ", ".join(items[:limit]) + (f" and {len(items) - limit:,} more" if len(items) > limit else "")
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
+def join_names(names: Sequence[str], last: str = "and") -> str:
     """Join at least one name: `A, B and C`, or `A, B or C` by another word."""
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else names[0]
 
 
 def printable(text: str) -> str:
     """Return a text without control and direction characters: what a stranger says must not steer a terminal."""
-    return _each_unprintable(text, lambda _sign: "�")
+    return _map_unprintable(text, lambda _sign: "�")
 
 
 def escape_unprintable(text: str) -> str:
     """Return JSON with the characters that `printable` takes out written by their numbers, which leaves it the same."""
-    return _each_unprintable(text, lambda sign: json.dumps(sign)[1:-1])
+    return _map_unprintable(text, lambda sign: json.dumps(sign)[1:-1])
 
 
-def _each_unprintable(text: str, change: Callable[[str], str]) -> str:
+def _map_unprintable(text: str, change: Callable[[str], str]) -> str:
     # Blanks without a break, as French has them before a colon, are none that Python calls printable.
     return "\n".join(
         line
@@ -51,7 +51,7 @@ _MANY = 1000
 """Items from which on a share of them has decimals."""
 
 
-def per_cent(share: float, items: float) -> str:
+def format_percent(share: float, items: float) -> str:
     """Write a share, in per cent, of so many items: whole where a decimal would be of less than one of them.
 
     >>> per_cent(97.5, 40), per_cent(71.351, 4152)
@@ -63,6 +63,6 @@ def per_cent(share: float, items: float) -> str:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\u201c`])")
 
 
-def first_sentences(text: str, most: int = 2) -> str:
+def first_sentences(text: str, limit: int = 2) -> str:
     """Return the first sentences of a text."""
-    return " ".join(_SENTENCE.split(text.strip())[:most])
+    return " ".join(_SENTENCE.split(text.strip())[:limit])

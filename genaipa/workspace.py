@@ -44,10 +44,16 @@ class Named(Protocol):
         """The name."""
 
 
-def names_of(given: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
+def list_names(named_objects: str | Named | Iterable[str | Named]) -> tuple[str, ...]:
     """Return the names of one thing or of several; a string is a name itself, and a path is named whole."""
-    several = given if not isinstance(given, str) and not hasattr(given, "name") else (given,)
-    return tuple(dict.fromkeys(str(one) if isinstance(one, str | Path) else one.name for one in several))
+    several = (
+        named_objects if not isinstance(named_objects, str) and not hasattr(named_objects, "name") else (named_objects,)
+    )
+    return tuple(
+        dict.fromkeys(
+            str(named_object) if isinstance(named_object, str | Path) else named_object.name for named_object in several
+        )
+    )
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,7 +72,7 @@ class Workspace:
     def __repr__(self) -> str:
         return short_repr("Workspace", str(self.home), ", ".join(layer for layer, _ in self.layers))
 
-    def holding(self, documents: Mapping[str, Named]) -> Workspace:
+    def with_documents(self, documents: Mapping[str, Named]) -> Workspace:
         """Return the same workspace with these documents, by name, before its folders'."""
         return replace(self, held=documents)
 
@@ -74,7 +80,7 @@ class Workspace:
     def runs(self) -> Path:
         """Folder of run folders; a UsageError if it can't be one."""
         path = self.home / RUNS
-        if problem := no_folder(path):
+        if problem := explain_no_folder(path):
             raise UsageError(f"{path} {problem}")
         return path
 
@@ -90,26 +96,26 @@ class Workspace:
 
     def every(self, kind: DataKind, within: str = "") -> dict[str, list[tuple[str, Path]]]:
         """Map each name of a kind to (layer, file) in every layer that has it, nearest first."""
-        found: dict[str, list[tuple[str, Path]]] = {}
+        files: dict[str, list[tuple[str, Path]]] = {}
         for layer, folder in self.layers:
-            here: dict[str, Path] = {}
-            place = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
-            for entry in _sorted_entries(place):
+            layer_files: dict[str, Path] = {}
+            kind_folder = folder / (_SHIPPED.get(kind, kind) if layer == "shipped" else kind) / within
+            for entry in _list_entries(kind_folder):
                 stem, dot, suffix = entry.name.rpartition(".")
                 if stem and dot + suffix in SUFFIXES[kind] and _is_file(entry) and not stem.startswith("."):
-                    here.setdefault(stem, place / entry.name)
-            for name, path in here.items():
-                found.setdefault(name, []).append((layer, path))
-        return dict(sorted(found.items()))
+                    layer_files.setdefault(stem, kind_folder / entry.name)
+            for name, path in layer_files.items():
+                files.setdefault(name, []).append((layer, path))
+        return dict(sorted(files.items()))
 
     def check_output(self, folder: Path | None) -> None:
         """Raise a UsageError for a folder in which this workspace has its data or runs: nothing else belongs there."""
         if folder is None:
             return
-        place = folder.expanduser().resolve()
+        output = folder.expanduser().resolve()
         for name in (*SUFFIXES, RUNS):
-            own = (self.home / name).resolve()
-            if own in (place, *([place.parent] if name == RUNS else place.parents)):
+            data_folder = (self.home / name).resolve()
+            if data_folder in (output, *([output.parent] if name == RUNS else output.parents)):
                 raise UsageError(f"{folder} is for the {name} of the workspace; name another folder.")
 
     def from_layer(self, number: int) -> Workspace:
@@ -117,7 +123,7 @@ class Workspace:
         return Workspace(home=self.home, layers=self.layers[number:])
 
 
-def _sorted_entries(folder: Path) -> list[os.DirEntry[str]]:
+def _list_entries(folder: Path) -> list[os.DirEntry[str]]:
     """Return what is in a folder, by name; nothing where there is none."""
     try:
         with os.scandir(folder) as entries:
@@ -136,24 +142,24 @@ WorkspaceLike = Workspace | Path | str | None
 """A workspace as functions take it: itself, its folder, or None for the one found from here."""
 
 
-def elsewhere(home: Path) -> tuple[str, ...]:
-    """Options that a printed command needs to find this workspace; none if it would anyway."""
+def workspace_options(home: Path) -> tuple[str, ...]:
+    """Return the options that a printed command needs to find this workspace; none if it would anyway."""
     try:
-        found = find_workspace().home
+        current_home = find_workspace().home
     except UsageError:
-        found = None
-    return () if home.resolve() == found else ("--workspace", str(home))
+        current_home = None
+    return () if home.resolve() == current_home else ("--workspace", str(home))
 
 
-def no_folder(path: Path) -> str:
-    """Why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
+def explain_no_folder(path: Path) -> str:
+    """Return the reason why a path can't be used as a folder; empty if it is one, or doesn't exist yet."""
     if path.is_symlink() and not path.exists():
         return f"is a link to {path.readlink()}, which isn't there; remove it, or make what it points to."
     return "is not a folder; move it away." if path.exists() and not path.is_dir() else ""
 
 
-def shipped(kind: DataKind | Literal[""] = "") -> Path:
-    """Folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
+def shipped_folder(kind: DataKind | Literal[""] = "") -> Path:
+    """Return the folder of shipped data, or of a kind of them: inside the wheel, or the root of a checkout."""
     return _data_root() / _SHIPPED.get(kind, kind)
 
 
@@ -164,8 +170,8 @@ def _data_root() -> Path:
     return inside if inside.is_dir() else package.parent
 
 
-def cache() -> Path:
-    """Folder of pulled data, never cleared: `GENAIPA_CACHE`, else the user's cache folder."""
+def cache_folder() -> Path:
+    """Return the folder of pulled data, never cleared: `GENAIPA_CACHE`, else the user's cache folder."""
     if set_by_user := os.environ.get("GENAIPA_CACHE"):
         return Path(set_by_user).expanduser()
     import platformdirs
@@ -177,9 +183,9 @@ PULLED = "pulled"
 """The layer of published data."""
 
 
-def pulled() -> Path:
+def pulled_folder() -> Path:
     """Return the data folder that `genaipa get` fills."""
-    return cache() / "data"
+    return cache_folder() / "data"
 
 
 def find_workspace(explicit: WorkspaceLike = None) -> Workspace:
@@ -192,17 +198,19 @@ def find_workspace(explicit: WorkspaceLike = None) -> Workspace:
     """
     if isinstance(explicit, Workspace):
         return explicit
-    here = Path.cwd().resolve()
-    given = explicit or os.environ.get("GENAIPA_WORKSPACE")
-    named = Path(given) if given else None
+    working_folder = Path.cwd().resolve()
+    requested = explicit or os.environ.get("GENAIPA_WORKSPACE")
+    named = Path(requested) if requested else None
     home: Path | None
     if named is not None:
         home = named.expanduser().resolve()
         if not home.is_dir():
             raise UsageError(f"the workspace {home} is not a folder; make one with: genaipa init {named}")
     else:
-        home = next((folder for folder in (here, *here.parents) if (folder / MARKER).is_file()), None)
-    layers = [(PULLED, pulled()), ("shipped", shipped())]
+        home = next(
+            (folder for folder in (working_folder, *working_folder.parents) if (folder / MARKER).is_file()), None
+        )
+    layers = [(PULLED, pulled_folder()), ("shipped", shipped_folder())]
     if home is not None:
         layers.insert(0, ("workspace", home))
-    return Workspace(home=home or here, layers=tuple(layers))
+    return Workspace(home=home or working_folder, layers=tuple(layers))

@@ -13,7 +13,7 @@ EXPORT = PackageCommand(
 )
 IMPORT = PackageCommand(
     "genaipa_exchange.import_:import_",
-    summary="Take answers and scores in from another program.",
+    summary="Import answers and scores from another program.",
     heading="Data",
     after="export",
 )

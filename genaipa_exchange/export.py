@@ -11,7 +11,7 @@ from genaipa.cli.terminal.console import caveat, print_table, say, show, suggest
 from genaipa.cli.terminal.options import current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, tell_losses
 from genaipa.errors import UsageError, command
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.entries import complete_form
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 def export(
     form: Annotated[
         str | None,
-        typer.Argument(help="The form; left out, all are listed.", autocompletion=complete_form),
+        typer.Argument(help="The form; without one, all are listed.", autocompletion=complete_form),
     ] = None,
     run: RunsArgument = None,
     output: Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="A new folder.")] = None,
-    with_judge: Annotated[bool, option("--with-judge", help="Take the verdicts of judges along.")] = False,
+    with_judge: Annotated[bool, option("--with-judge", help="Include the verdicts of judges.")] = False,
     with_texts: Annotated[
         bool,
-        option("--with-texts", help="Put texts in that may not be passed on: for somebody who has them anyway."),
+        option("--with-texts", help="Include texts that may not be passed on, for somebody who already has them."),
     ] = False,
 ) -> None:
     """Write answers and scores for another program.
@@ -37,7 +37,7 @@ def export(
     annotated answers, and replies that may quote them. What models said, and the names and notes of the analysts, go
     along.
     """
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
     from genaipa_exchange.forms import FORMS, find_form, write_form
     from genaipa_exchange.outgoing import Outgoing
 
@@ -49,7 +49,7 @@ def export(
         raise UsageError(f"Say where to write: genaipa export {form} -o FOLDER")
     workspace = current_workspace()
     workspace.check_output(output)
-    sources = select(workspace, split_names(run))
+    sources = select_sources(workspace, split_names(run))
     tell_losses(workspace, [source.folder for source in sources])
     outgoing = Outgoing(workspace, sources, judges=with_judge, whole=with_texts)
     written = write_form(chosen, outgoing, output)
@@ -64,8 +64,8 @@ def export(
 def _describe_omissions(outgoing: Outgoing) -> list[str]:
     notes = []
     if outgoing.omission_counts:
-        of = f" of {listed(sorted(outgoing.silenced))}" if outgoing.silenced else ""
-        held = listed(
+        of = f" of {join_names(sorted(outgoing.silenced))}" if outgoing.silenced else ""
+        held = join_names(
             [number(count, noun) + of * (noun == "answer") for noun, count in sorted(outgoing.omission_counts.items())]
         )
         notes.append(

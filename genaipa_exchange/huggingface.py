@@ -13,7 +13,7 @@ import yaml
 
 from genaipa import __version__
 from genaipa.files.text import as_code
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.scoring.people import load_people
 from genaipa.words import number
 from genaipa_exchange.outgoing import ExportSummary
@@ -140,7 +140,7 @@ class _ParquetFile:
 
 def _answer_row(run: OutgoingRun, answer: OutgoingAnswer) -> _Row:
     record, usage, right = answer.record, answer.record.usage, answer.annotated
-    at = coordinates_of(record)
+    at = read_coordinates(record)
     return {
         **{name: getattr(at if name in at._fields else record, name) for name in (*_ANSWER_COLUMNS, *_REPLY_COLUMNS)},
         "run": run.name,

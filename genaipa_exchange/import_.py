@@ -9,7 +9,7 @@ import typer
 
 from genaipa.cli.terminal.console import say, show, suggest_next
 from genaipa.cli.terminal.options import current_workspace, option
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number, some
 from genaipa_exchange.entries import complete_form
 
@@ -32,11 +32,11 @@ def import_(
         option(
             "--annotators",
             metavar="1=NAME,…",
-            help="The names of people whom a file of Label Studio knows by number alone.",
+            help="Names of the people whom a Label Studio file knows only by number.",
         ),
     ] = "",
 ) -> None:
-    """Take answers and scores in from another program.
+    """Import answers and scores from another program.
 
     What export wrote comes back as it was; what is here already is left alone. A log of somebody else's evaluation
     becomes a run, whose answers are scored, judged and reported as any other. All of a file is taken in, or nothing.
@@ -65,7 +65,7 @@ def _read_annotators(option_text: str) -> dict[str, str]:
     for pair in filter(None, option_text.split(",")):
         key, equals, name = (piece.strip() for piece in pair.partition("="))
         if not (equals and (key.isdecimal() or not key) and name):
-            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clipped(pair.strip())}'.")
+            raise UsageError(f"--annotators takes 1=ada@example.org,2=NAME; not '{clip(pair.strip())}'.")
         if key in names:
             raise UsageError(f"--annotators names annotator {key} twice.")
         names[key] = name

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import msgspec
 from msgspec.structs import replace
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, clipped, command
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip, command
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import now
 from genaipa.files.strict_yaml import as_yaml, convert, loose_yaml
@@ -30,19 +30,19 @@ from genaipa.policies.document import About, Document, load_document
 from genaipa.policies.formats import SUFFIXED, extract
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.imported import RecordedRun, count_totals, run_files, write_run
-from genaipa.runs.integrity import flaw as flaw_of_record
+from genaipa.runs.integrity import find_flaw as flaw_of_record
 from genaipa.runs.manifest import LEFT_OUT, MANIFEST, WITHHELD, Withheld
 from genaipa.runs.procedure import (
     INITIALIZATIONS,
     Coordinates,
     Initialization,
     ProcedurePlan,
-    coordinates_of,
     procedure_plan,
+    read_coordinates,
 )
-from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, key_of
+from genaipa.runs.records import FailureInfo, Manifest, Record, RunSpec, Status, answer_digest, record_key
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.events import Event, event_decoder, new_id
@@ -53,7 +53,7 @@ from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store, open_store
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 from genaipa_exchange.outgoing import HEAD_FORMAT, Head
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Incoming:
             return
         if foreign_paths := [path_in_run for path_in_run in head.files if not _FILE_PATH.fullmatch(path_in_run)]:
             raise DataError(
-                path, f"has a file '{clipped(foreign_paths[0])}', which no run has; it was not made by genaipa."
+                path, f"has a file '{clip(foreign_paths[0])}', which no run has; it was not made by genaipa."
             )
         files = {path_in_run: text.encode() for path_in_run, text in head.files.items()}
         for document, facts in head.manifest.documents.items():
@@ -241,9 +241,11 @@ class Incoming:
         """
         if lacking := sorted(self._annotators.keys() - self._numbers.keys()):
             numbers = (
-                f"its numbers are {listed(sorted(self._numbers))}" if self._numbers else "it names all of its people"
+                f"its numbers are {join_names(sorted(self._numbers))}"
+                if self._numbers
+                else "it names all of its people"
             )
-            raise UsageError(f"there is no annotator {clipped(lacking[0])} in {path}: {numbers}.")
+            raise UsageError(f"there is no annotator {clip(lacking[0])} in {path}: {numbers}.")
         unnamed = {_name_annotator(key): key for key in self._numbers if key not in self._annotators}
         given_scores, events = (
             {event_content(event) for event in history},
@@ -268,14 +270,14 @@ class Incoming:
                 event_content(event) in given_scores for event in events if event.analyst == name
             ):
                 raise UsageError(
-                    f"{path} knows a person by number alone, and scores of {name} are here already: whether "
-                    f"they are of the same person only you know. Say who it is: --annotators {example}"
+                    f"{path} knows a person only by number, and scores of {name} are here already: only you know "
+                    f"whether it is the same person. Say who it is: --annotators {example}"
                 )
         names_with_counts = ", ".join(
             f"{name} ({number(self._numbers[key], 'score')})" for name, key in unnamed.items()
         )
         self._notes[
-            f"{path} knows people by number alone, who are called {names_with_counts}; to name them: "
+            f"{path} knows people only by number; they are called {names_with_counts}; to name them: "
             f"--annotators {example}"
         ] = None
 
@@ -331,7 +333,7 @@ def _comparable_files(files: Mapping[str, bytes]) -> dict[str, Any]:
 
 def _narrow_manifest(head: Head, records: Sequence[Record], files: Mapping[str, bytes]) -> Manifest:
     """Return the manifest of a run of these records alone, whose digests are of its files."""
-    manifest, places = head.manifest, [*map(coordinates_of, records)]
+    manifest, places = head.manifest, [*map(read_coordinates, records)]
     used = {at.initialization for at in places}
     plan = procedure_plan(manifest.spec)
     worded = {at.wording for at in places}
@@ -430,7 +432,7 @@ class ForeignLog:
         shown_as = sample.metadata_text("initialization")
         initialization: Initialization = shown_as if shown_as in get_args(Initialization) else "document"  # type: ignore[assignment]
         at = Coordinates(document.name, initialization, "original", sample.repetition, "", question.id)
-        key = key_of(self.system, DEFAULT, at.as_dict())
+        key = record_key(self.system, DEFAULT, at.as_dict())
         if key in self._records:
             wrong = f"asks what another sample asks about {document.name} in the same epoch; keep one of them."
             raise DataError(self.path, wrong, sample.entry)
@@ -510,12 +512,14 @@ class ForeignLog:
             annotated = Annotations(name, self.name, (source,), answers, source=source, digest=about)
             annotations[name] = as_yaml(annotated)
         records, documents = list(self._records.values()), self._documents
-        initializations = tuple(dict.fromkeys(coordinates_of(record).initialization for record in records))
+        initializations = tuple(dict.fromkeys(read_coordinates(record).initialization for record in records))
         plan = ProcedurePlan(
             documents=tuple(documents),
             questions=dict.fromkeys(documents, self.name),
             initializations=initializations,
-            experiment=experiment_of("policy", initializations[0], "original") if len(initializations) == 1 else "",
+            experiment=classify_experiment("policy", initializations[0], "original")
+            if len(initializations) == 1
+            else "",
             conversation="independent",
         )
         run = RecordedRun(

@@ -21,12 +21,12 @@ from urllib.request import url2pathname
 import msgspec
 
 from genaipa import __version__
-from genaipa.errors import DataError, MissingPackageError, clipped
+from genaipa.errors import DataError, MissingPackageError, clip
 from genaipa.files.limits import INSPECT_LOG, Allowance, limit_reading
 from genaipa.files.names import folder_words
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import digest
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.records import MOST_REPETITIONS
 from genaipa.systems.base import Usage
 from genaipa.systems.endpoint import as_count
@@ -191,7 +191,7 @@ def _make_sample(answer: OutgoingAnswer, rubric: Rubric) -> Any:
             total_cost=record.cost,
         )
     started = dt.datetime.fromisoformat(record.started)
-    at = coordinates_of(record)
+    at = read_coordinates(record)
     coordinates = (at.document, at.initialization, at.wording, at.question, at.prompts)
     return log.EvalSample(
         id="|".join(filter(None, coordinates)),
@@ -216,7 +216,7 @@ def _make_scores(events: Sequence[Event], reply: str, rubric: Rubric) -> dict[st
         name = event.analyst if event.kind == "score" else f"{event.analyst} ({event.kind})"
         scores[name] = score(
             value=_add_m_all(event, rubric),
-            answer=clipped(reply, _ANSWER),
+            answer=clip(reply, _ANSWER),
             explanation=event.note or None,
             metadata={"event": msgspec.to_builtins(event)},
         )
@@ -234,17 +234,17 @@ def read(path: Path, incoming: Incoming) -> ImportSummary:
     read_log = _import_inspect("log").read_eval_log
     for log_path in _list_logs(path):
         if not log_path.is_file():
-            raise DataError(log_path, "is not there.")
+            raise DataError(log_path, "does not exist.")
         _check_log(log_path)
         try:
             log = read_log(str(log_path), resolve_attachments="full")
         except Exception as error:  # noqa: BLE001 - it raises whatever its parsers do
             raise DataError(
-                log_path, f"is not a log of Inspect, or is damaged ({clipped(' '.join(str(error).split()), 200)})."
+                log_path, f"is not a log of Inspect, or is damaged ({clip(' '.join(str(error).split()), 200)})."
             ) from None
         if log.status != "success":
             raise DataError(
-                log_path, f"is of an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
+                log_path, f"comes from an evaluation that did not end ({log.status}); finish it: inspect eval-retry."
             )
         ours = (log.eval.metadata or {}).get(METADATA_KEY)
         if ours is None:
@@ -304,7 +304,7 @@ def _read_foreign(path: Path, log: Any, incoming: Incoming) -> None:
     )
     system = " ".join(log.eval.model.replace("|", "-").split())
     if not system:
-        raise DataError(path, "names no model; genaipa takes that as the system of the answers.")
+        raise DataError(path, "names no model, which genaipa takes as the system of the answers.")
     recorded = ForeignLog(path, system, log.eval.task, log.eval.eval_id, documents, incoming)
     for sample in log.samples or ():
         recorded.add(_read_foreign_sample(path, sample, log.eval.created))
@@ -320,7 +320,7 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
             raise DataError(path, "calls tools; only answers without tools can be scored.", entry)
         _read_text(path, entry, message.content)
     if not 0 < sample.epoch <= MOST_REPETITIONS:
-        raise DataError(path, f"is of epoch {clipped(str(sample.epoch), 20)}; epochs count from 1.", entry)
+        raise DataError(path, f"is of epoch {clip(str(sample.epoch), 20)}; epochs count from 1.", entry)
     metadata, question = sample.metadata or {}, sample.input
     if not isinstance(question, str):
         question = "\n".join(_read_text(path, entry, message.content) for message in question if message.role == "user")
@@ -333,7 +333,7 @@ def _read_foreign_sample(path: Path, sample: Any, created: str) -> ForeignSample
         sample.target if isinstance(sample.target, str) else "; ".join(sample.target),
         sample.epoch,
         _STATUS.get(output.stop_reason, "answered"),
-        clipped(sample.error.message, 200) if sample.error else "",
+        clip(sample.error.message, 200) if sample.error else "",
         output.model or None,
         as_stamp(dt.datetime.fromisoformat(sample.started_at or created)),
         min(max(0.0, output.time or sample.total_time or 0.0), _LONGEST),

@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 import msgspec
 
-from genaipa.errors import DataError, clipped, command, nearest
+from genaipa.errors import DataError, clip, command, nearest
 from genaipa.files.limits import JSON, limit_reading
 from genaipa.files.stamps import as_stamp, now
 from genaipa.files.text import DAMAGE, read_text, why
@@ -153,14 +153,12 @@ def _read_annotation(
         elif result.from_name in meanings:
             label_values, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
             if chosen not in label_values:
-                wrong = (
-                    f"'{clipped(chosen)}' is none of the labels of {result.from_name}{nearest(chosen, label_values)}"
-                )
-                raise DataError(path, wrong, entry)
+                hint = nearest(chosen, label_values)
+                raise DataError(path, f"'{clip(chosen)}' is not one of the labels of {result.from_name}{hint}", entry)
             values[result.from_name] = label_values[chosen]
         elif result.value.choices:
             near = nearest(result.from_name, meanings)
-            raise DataError(path, f"'{clipped(result.from_name)}' is not a metric of this rubric{near}", entry)
+            raise DataError(path, f"'{clip(result.from_name)}' is not a metric of this rubric{near}", entry)
     if labelled.was_cancelled or not values:
         return False
     if lacking := [metric for metric in meanings if metric not in values]:

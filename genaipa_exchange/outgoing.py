@@ -14,20 +14,20 @@ import msgspec
 
 from genaipa.errors import DataError, UsageError
 from genaipa.files.text import read_text
-from genaipa.kinds import DEFAULT, kind_of
+from genaipa.kinds import DEFAULT, find_kind
 from genaipa.questions.annotations import read_annotations
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
-from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import PUBLISHED_SCORES, published_scores
+from genaipa.runs.experiments import classify_experiment
+from genaipa.runs.imported import PUBLISHED_SCORES, load_published_scores
 from genaipa.runs.inputs import Inputs
 from genaipa.runs.permission import Permission, find_withheld
-from genaipa.runs.procedure import ask_about, coordinates_of, procedure_plan
+from genaipa.runs.procedure import ask_about, procedure_plan, read_coordinates
 from genaipa.runs.records import Manifest, Record
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.store import open_existing_store
-from genaipa.tasks.prompts import label_prompts, labels
+from genaipa.tasks.prompts import label_prompts, list_labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,7 +89,7 @@ class OutgoingRun:
         self._permission = Permission(source.folder, self.manifest, whole=outgoing.whole)
         self.licenses = self._permission.licenses
         self._excluded = read_exclusions(source.folder, "answer")
-        self._labels = labels(self.manifest)
+        self._labels = list_labels(self.manifest)
         # Caches of this run alone, which go when it goes.
         self.document = cache(self._find_permitted_document)
         self.annotations = cache(self._read_permitted_annotations)
@@ -103,7 +103,7 @@ class OutgoingRun:
 
     def label_prompts(self, record: Record) -> str:
         """Return the label in tables of the set of prompts that a record was asked with."""
-        return label_prompts(self.manifest, self._labels, record.system, coordinates_of(record).prompts)
+        return label_prompts(self.manifest, self._labels, record.system, read_coordinates(record).prompts)
 
     def _read_document(self, name: str) -> Document | None:
         try:
@@ -114,7 +114,7 @@ class OutgoingRun:
 
     def questions(self, document: str) -> QuestionSet | None:
         """Return the question set that was asked about a document; None if it may not be passed on."""
-        return None if document in self._permission.unasked else self._inputs.questions(document)
+        return None if document in self._permission.restricted_questions else self._inputs.questions(document)
 
     def _read_permitted_annotations(self, document: str) -> Annotations | None:
         """Return the annotated answers that the run has kept of a document; None without any, or if they may not go."""
@@ -122,7 +122,7 @@ class OutgoingRun:
         if not path.is_file():
             return None
         annotations = read_annotations(path)
-        if not self._permission.annotated(document):
+        if not self._permission.may_share_annotations(document):
             for question in annotations.answers:
                 self._outgoing.note_omission("annotated answer", f"{annotations.digest or document}|{question}")
             return None
@@ -131,7 +131,7 @@ class OutgoingRun:
     @cached_property
     def published_system_and_experiment(self) -> tuple[str, str] | None:
         """The system and the experiment of the scores that a published study gives for this run; None without any."""
-        scores = published_scores(self.source.folder)
+        scores = load_published_scores(self.source.folder)
         return (scores[0].system, scores[0].experiment) if scores else None
 
     def make_head(self, name: str, system: str, experiment: str, documents: Iterable[str]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class OutgoingRun:
         files = {
             relative_path: read_text(file)
             for relative_path, file in run_files.items()
-            if relative_path not in self._permission.worded
+            if relative_path not in self._permission.restricted_files
         }
         for relative_path in (
             f"annotations/{document}.yaml" for document in about if self.annotations(document) is not None
@@ -179,15 +179,15 @@ class OutgoingRun:
 
     def list_answers(self) -> Iterator[OutgoingAnswer]:
         """Return the latest answer of each key to a question about a document, in the order of the run's file."""
-        _, latest = self.source.folder.seen()
+        _, latest = self.source.folder.tally_records()
         for offset, record in self.source.folder.read(Record):
-            answers = record.kind == "answer" and record.task == DEFAULT and self.source.means(record)
+            answers = record.kind == "answer" and record.task == DEFAULT and self.source.includes(record)
             if not answers or latest[record.key] != offset:
                 continue
             if record.reply is None:
                 self._outgoing.failures += record.status == "failed"
                 continue
-            permitted = self._permission.record(record, self._silenced_documents.has_passage)
+            permitted = self._permission.redact_record(record, self._silenced_documents.has_passage)
             if permitted.reply is None:
                 self._outgoing.note_omission("answer", f"{self.name}|{record.key}")
                 self._outgoing.silenced.add(record.system)
@@ -196,10 +196,10 @@ class OutgoingRun:
 
     def _add_scores(self, record: Record) -> OutgoingAnswer:
         facts, annotations = self.manifest.documents[record.document], self.annotations(record.document)
-        excluded, at = self._excluded.get(record.key), coordinates_of(record)
+        excluded, at = self._excluded.get(record.key), read_coordinates(record)
         return OutgoingAnswer(
             record,
-            experiment_of(facts.kind, at.initialization, at.wording),
+            classify_experiment(facts.kind, at.initialization, at.wording),
             annotations.answers.get(record.question) if annotations else None,
             self._outgoing.get_scores(record.digest),
             excluded.reason if excluded else "",
@@ -223,7 +223,7 @@ class Outgoing:
         self.silenced: set[str] = set()
         self.failures = self.verdicts = 0
         self._unused: Counter[str] = Counter()
-        kinds = {source.folder.name: kind_of(source.manifest.spec.kind) for source in sources}
+        kinds = {source.folder.name: find_kind(source.manifest.spec.kind) for source in sources}
         about = [source for source in sources if kinds[source.folder.name].people]
         if not about:
             raise UsageError("no run here asks about documents; only such answers are exported; see: genaipa runs")

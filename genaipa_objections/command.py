@@ -14,7 +14,7 @@ from genaipa.cli.terminal.console import print_json, say, show, show_facts
 from genaipa.cli.terminal.options import ForceOption, JsonOption, check_new, current_workspace, open_output, option
 from genaipa.errors import UsageError, command
 from genaipa.words import number
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from genaipa.policies.document import Document
@@ -38,7 +38,7 @@ def objections(
     context: typer.Context,
     status: Annotated[
         Literal["open", "accepted", "rejected", "withdrawn"] | None,
-        option("--status", metavar="STATUS", help="Only these: open, accepted, rejected or withdrawn."),
+        option("--status", metavar="STATUS", help="Only objections that are open, accepted, rejected or withdrawn."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
@@ -116,7 +116,7 @@ def accept(
         )
     check_silence(correction.silent, find_silence(workspace, objection.objection))
     _settle_objection(workspace, objection, by, correction, reason)
-    show(f"{objection.objection.document} {objection.objection.question}: accepted. Into a file of corrections:")
+    show(f"{objection.objection.document} {objection.objection.question}: accepted. To write a file of corrections:")
     show(export_command(workspace, objection.objection.document), exact=True)
 
 
@@ -178,7 +178,7 @@ def export(
 
 def _refuse_shipped(output: Path) -> None:
     """Raise a UsageError for a file among the data of the installation, or of the checkout that a command is run in."""
-    if output.expanduser().resolve().is_relative_to(shipped("corrections")):
+    if output.expanduser().resolve().is_relative_to(shipped_folder("corrections")):
         raise UsageError(
             f"{output} lies among the corrections that genaipa ships, for every study. Keep yours in a "
             "workspace (genaipa init my-study; move runs/ and scores.db there), or write elsewhere: -o "

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 _CHOSEN = "objection chosen"
 _SETTLED = "objection settled"
 _ALONE = (
-    "While you score, you see none that could sway you. Somebody who doesn't score can settle them: named "
-    "under adjudicators, not under analysts, in desk.yaml. Or in a terminal: genaipa scores objections accept "
-    "ID --by NAME"
+    "While you score, the desk hides objections that could sway you. Somebody who doesn't score can settle them, "
+    "listed in desk.yaml under adjudicators and not under analysts; or settle them in a terminal: genaipa scores "
+    "objections accept ID --by NAME"
 )
 _SILENT: dict[Silent | None, str] = {
     None: "as annotated",
@@ -69,7 +69,11 @@ def page(desk: Desk, user: User) -> None:
     counts = Counter(objection.status for objection in visible)
     state_counts = ", ".join(f"{counts[status]:,} {status}" for status in get_args(Status) if counts[status]) or "none"
     hidden = len(all_objections) - len(visible)
-    later = f" · {hidden:,} more about annotated answers beside which you can still be asked to score" if hidden else ""
+    later = (
+        f" · {hidden:,} more are hidden, since you can still be asked to score answers beside these annotated ones"
+        if hidden
+        else ""
+    )
     st.caption(f"Annotated answers that somebody found wrong: {state_counts}{later}")
     if later:
         show_notice("objections hidden", _ALONE)
@@ -218,7 +222,7 @@ def _show_form(desk: Desk, user: User, case: Case, objection: FiledObjection) ->
     except GenaipaError as error:
         st.text(f"Not settled: {error}")
     else:
-        export = f" Into a file of corrections: {export_command(desk.workspace, objection.objection.document)}"
+        export = f" To write a file of corrections: {export_command(desk.workspace, objection.objection.document)}"
         st.session_state[_SETTLED] = f"{objection.objection.question} of {objection.objection.document} is " + (
             f"accepted.{export}" if accepts else "rejected."
         )

@@ -12,10 +12,10 @@ from genaipa.files.stamps import now
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import Correction, Corrections, find_annotations, find_question_set, match_questions
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.permission import may_be_passed_on
+from genaipa.runs.permission import is_redistributable
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.events import Event, Objection, Ruling, new_id
-from genaipa.workspace import shipped
+from genaipa.workspace import shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ def settle_objection(
 ) -> Event:
     """Return the event that accepts an objection with a correction or, with None, rejects it; that needs a reason."""
     if correction is None and not reason.strip():
-        raise UsageError("a rejection needs a reason, for whoever reads the log.")
+        raise UsageError("a rejection needs a reason for the readers of the log.")
     return Event(
         id=new_id(),
         time=now(),
@@ -60,7 +60,7 @@ def export_command(workspace: Workspace, document: str) -> str:
     In a checkout that is no workspace those are the shipped ones: there it writes beside them.
     """
     name = f"{document}.yaml"
-    file = name if workspace.home == shipped() else workspace.home / "corrections" / name
+    file = name if workspace.home == shipped_folder() else workspace.home / "corrections" / name
     return command("genaipa", "scores", "objections", "export", document, "-o", file)
 
 
@@ -149,7 +149,7 @@ def _find_question(workspace: Workspace, objection: Objection, questions: str, d
 
 def _quote_proof(correction: Correction, document: Document) -> Correction:
     """Return the correction with its proof in words, where the document's words may be passed on."""
-    if not may_be_passed_on(document.about.license):
+    if not is_redistributable(document.about.license):
         return correction
     return msgspec.structs.replace(
         correction, sentence=" ".join(correction.find_proof(document.text).split()), at=None, sha256=""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from genaipa.answers.study import Study
 
 
-_METHOD = """Points are the statements of a complete answer, by the annotated one; analysts tick each as said or
+_METHOD = """Points are the statements of a complete answer, taken from the annotated one; analysts tick each as said or
 contradicted."""
 
 
@@ -52,8 +52,8 @@ class PointsChapter(ChapterMaker):
         return Chapter(
             "points",
             "Points said, and harm",
-            "How much of what a complete answer says a system says, and how often it contradicts what "
-            "would hurt a reader.",
+            "How much of a complete answer a system says, and how often it contradicts a point in a way that would "
+            "hurt a reader.",
             nonempty_tables(table, tabulate_contradicted(points), of_points),
             scope.draw_pages([partial(draw_missed, points, experiment) for experiment in list_experiments(of_points)]),
             method=_METHOD,
@@ -101,7 +101,9 @@ def draw_missed(points: pd.DataFrame, experiment: str, scope: Scope = ALONE) -> 
         f"{style.experiment_heading(experiment)}: points that are missed most",
     )
     omission_note = (
-        f" {len(shares[shares < 1]):,} points are missed by somebody; {MOST} are drawn." if len(worst) == MOST else ""
+        f" {len(shares[shares < 1]):,} points are missed by some system; the figure shows {MOST}."
+        if len(worst) == MOST
+        else ""
     )
     about = (
         "Share of a system's answers that say each point of the annotated answer, in per cent, by people's "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from genaipa.answers.fact import Column, ScoreFact
 from genaipa.questions.points import points_digest
-from genaipa.runs.manifest import LEFT_OUT, withheld
+from genaipa.runs.manifest import LEFT_OUT, read_withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,7 +100,7 @@ def find_points(sources: Sequence[Source], annotated: Mapping[Place, AnnotatedAn
         digest = points_digest(answer.points)
         if any(point.text == LEFT_OUT for point in answer.points):
             if run not in digests_kept:
-                digests_kept[run] = withheld(folders[run]).points
+                digests_kept[run] = read_withheld(folders[run]).points
             digest = digests_kept[run].get(document, {}).get(question, "")
         points_by_place[run, document, question] = KnownPoints(digest, answer.points)
     return points_by_place

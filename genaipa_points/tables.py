@@ -69,7 +69,7 @@ def tabulate_judged_rates(study: Study, verdicts: Verdicts) -> Table:
     return make_table(
         "points-judged",
         "Judges alone: no estimate",
-        "By each judge's ticks, averaged over its passes. Nobody knows how far they are off, but for how far judges "
+        "By each judge's ticks, averaged over its passes. How far they are off is unknown, beyond how far judges "
         "agree with people.",
         pd.concat(rates) if rates else pd.DataFrame(columns=columns),
         columns,
@@ -149,7 +149,7 @@ def _find_quotable(study: Study, rows: pd.DataFrame) -> set[tuple[str, str]]:
     runs = {run for run, _ in places}
     sources = [source for source in study.sources if source.folder.name in runs]
     permissions = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
-    return {(run, document) for run, document in places if permissions[run].annotated(document)}
+    return {(run, document) for run, document in places if permissions[run].may_share_annotations(document)}
 
 
 def tabulate_missed(points: pd.DataFrame) -> Table:
@@ -184,8 +184,8 @@ def tabulate_contradicted(points: pd.DataFrame) -> Table:
     return make_table(
         "points-harm",
         "Harmful contradictions",
-        "Each point marked as harm that a system contradicts, and in what share of its answers to the question; why "
-        f"that would hurt, by the annotated answer.{_describe_missing_words(rows)}",
+        f"Each point marked as harmful that a system contradicts, the share of its answers to the question that "
+        f"contradict it, and why that would hurt, by the annotated answer.{_describe_missing_words(rows)}",
         rows,
         columns,
         formats={"contradicted": ".0%"},

@@ -19,7 +19,7 @@ import urllib.parse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clipped
+from genaipa.errors import GenaipaError, MissingPackageError, NotReadyError, clip
 from genaipa.execution.launch import INTERRUPTED, LAUNCHED, Launch, Launcher, slice_environment
 from genaipa.systems.endpoint import read_variable
 
@@ -65,7 +65,7 @@ class RayLauncher(Launcher):
         task = ray.remote(num_cpus=1, num_gpus=launch.gpus, max_retries=RETRIES, retry_exceptions=[ChildProcessError])(
             run_slice
         )
-        environment = sent_environment(slice_environment(launch))
+        environment = filter_environment(slice_environment(launch))
         todo, running = list(slices), dict[Any, int]()
         try:
             while todo or running:
@@ -77,11 +77,11 @@ class RayLauncher(Launcher):
                 launch.watch()
                 for reference in ended:
                     index = running.pop(reference)
-                    if not launch.note_end(index, _read_end(ray, launch, index, reference)):
+                    if not launch.record_end(index, _read_end(ray, launch, index, reference)):
                         todo.clear()
-                        _cancel(ray, running)
+                        _cancel_tasks(ray, running)
         except BaseException:
-            _cancel(ray, running)
+            _cancel_tasks(ray, running)
             raise
         finally:
             ray.shutdown()
@@ -133,7 +133,7 @@ def run_slice(command: Sequence[str], folder: str, environment: Mapping[str, str
         return code, errors.read().decode(errors="replace")
 
 
-def sent_environment(environment: Mapping[str, str]) -> dict[str, str]:
+def filter_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables that slices are sent."""
     starts, ends = _PASSED_ON
     return {name: value for name, value in environment.items() if name.startswith(starts) or name.endswith(ends)}
@@ -149,11 +149,11 @@ def _read_end(ray: ModuleType, launch: Launch, index: int, reference: Any) -> in
         launch.say(f"{launch.name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
         return -1
     for line in errors.splitlines():
-        launch.pass_on(line)
+        launch.relay_line(line)
     return int(code)
 
 
-def _cancel(ray: ModuleType, running: Mapping[Any, int]) -> None:
+def _cancel_tasks(ray: ModuleType, running: Mapping[Any, int]) -> None:
     """Have these tasks stop in order, and wait for them."""
     with contextlib.suppress(ray.exceptions.RayError, RuntimeError):
         for reference in running:
@@ -184,18 +184,18 @@ def connect() -> ModuleType:
         if "ersion mismatch" in reason:
             raise NotReadyError(
                 f"the cluster's versions differ from those here (Ray {ray.__version__}, Python "
-                f"{sys.version.split()[0]}); install the same on both: {clipped(reason, _LONGEST)}",
+                f"{sys.version.split()[0]}); install the same on both: {clip(reason, _LONGEST)}",
                 kind="versions",
             ) from None
         where = f"the Ray cluster at {address}" if address else "Ray's cluster on this machine"
         raise NotReadyError(
-            f"{where} can't be joined: {clipped(reason, _LONGEST).rstrip('.')}{_token_hint(address)}.", kind="cluster"
+            f"{where} can't be joined: {clip(reason, _LONGEST).rstrip('.')}{_token_hint(address)}.", kind="cluster"
         ) from None
     return ray
 
 
 def _token_hint(address: str) -> str:
-    """How to give the token that newer clusters ask for: of the refusal itself Ray's error says nothing."""
+    """Return how to give the token that newer clusters ask for: of the refusal itself Ray's error says nothing."""
     if not address or os.environ.get("RAY_AUTH_MODE") == "token":
         return ""
     return "; if it asks for a token, set RAY_AUTH_MODE=token and put the cluster's token into ~/.ray/auth_token"
@@ -225,4 +225,4 @@ def _check_reached(address: str) -> None:
 def _last_line(error: Exception) -> str:
     """Return the last line of Ray's words on a death."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return clipped(lines[-1].removesuffix("."), _LONGEST) if lines else type(error).__name__
+    return clip(lines[-1].removesuffix("."), _LONGEST) if lines else type(error).__name__

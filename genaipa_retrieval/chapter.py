@@ -43,11 +43,11 @@ _FOOT = 1.45
 _WRITTEN = 0.08
 """Least share in whose area there is room for its number."""
 _HOW = (
-    "A right section is shown where the passages have a sentence that the annotated answer or one of its points rests "
-    "on: within its sections, that with most of the words of the point or clause. In a section where no sentence has a "
-    "quarter of them, it takes half of the sentences. Questions without such a section, and experiments in which "
-    "nothing was retrieved, are left out. Passages are placed in the document by rule: word for word, up to "
-    "typography, or nearly."
+    "A right section counts as shown where the passages include a sentence that the annotated answer or one of its "
+    "points rests on: of its sections, the sentence with most of the words of the point or clause. Where no sentence "
+    "of a section has a quarter of these words, the passages must include half of its sentences. Questions without "
+    "such a section, and experiments in which nothing was retrieved, are left out. Passages are placed in the "
+    "document by rule: word for word, up to typography, or nearly."
 )
 
 
@@ -104,12 +104,12 @@ def tabulate_shown(study: Study) -> Table:
         columns = [name for name in columns if name not in _PARTS and name != "scored"]
     return make_table(
         NAME,
-        "The right section shown, and the answer right",
-        "Share of the questions for which the passages that a system gave show a right section, and the parts of the "
-        f"answers scored by people: right is an accuracy above 0. {_HOW} An answer that is made of its passages (at "
-        "least half of its words) and right without a right section is right by what it quotes: by other words of the "
-        f"document. Each question weighs the same, however many "
-        f"documents and answers it has. {averages.note_intervals(data)}{averages.note_corrections(study.table)}",
+        "Right section shown and right answer",
+        "Share of the questions for which the passages that a system gave show a right section, and shares of the "
+        f"answers that people scored: an answer is right with an accuracy above 0. {_HOW} An answer that is made of "
+        "its passages (at least half of its words) and right without a right section is right by what it quotes: by "
+        "other words of the document. Each question weighs the same, however many documents and answers it has. "
+        f"{averages.note_intervals(data)}{averages.note_corrections(study.table)}",
         data,
         columns,
         headings={
@@ -187,8 +187,8 @@ def tabulate_passages(study: Study) -> Table:
         "The passages",
         "Passages by answer, and their text: shares of the annotated sections that were shown, of the passages that "
         "have a sentence of these (both where the annotated answer rests on any), and of all passages those that are "
-        "not in this document. A summary or translation is not in it; of another document means another of the run. "
-        "On questions on which the document is silent there is nothing to be found.",
+        "not in this document. A summary or translation does not count as in the document; `of another document` "
+        "means another document of the run. On questions on which the document is silent there is nothing to find.",
         data.reindex(columns=columns),
         columns,
         headings={

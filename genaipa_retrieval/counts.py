@@ -165,7 +165,7 @@ class RunPassages:
 
     def _find_right(self, document: str, question: str) -> RightSections:
         about = self._inputs.document(document)
-        annotated, part_set = self._inputs.annotated(document, question, corrected=self._corrected)
+        annotated, part_set = self._inputs.annotated_answer(document, question, corrected=self._corrected)
         if annotated is None:
             return RightSections(about, ())
         targets = find_annotated_targets(annotated, about, part_set)

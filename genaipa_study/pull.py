@@ -23,7 +23,7 @@ from genaipa.policies.document import About
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations, Silent
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.scoring.evidence.abstention import leaves_question_open
-from genaipa.workspace import pulled
+from genaipa.workspace import pulled_folder
 from genaipa_study.layout import (
     DOCUMENTS,
     LICENSE,
@@ -311,7 +311,7 @@ def pull(
 def _conversion_notes(tree: Tree) -> list[str] | None:
     """Return the notes of this version's conversion of this commit; None unless all of its files are there."""
     mark = tree.load_step("converted", _conversion_key(tree))
-    return mark["notes"] if mark and all((pulled() / output).is_file() for output in OUTPUTS) else None
+    return mark["notes"] if mark and all((pulled_folder() / output).is_file() for output in OUTPUTS) else None
 
 
 def _conversion_key(tree: Tree) -> str:
@@ -343,7 +343,7 @@ def _convert_files(tree: Tree) -> list[str]:
     outputs[f"questions/{POLICY_SET}.yaml"] = DEFECTS + _format_yaml(convert_questions(tree))
     outputs[f"questions/{REGULATION_SET}.yaml"] = _format_yaml(convert_regulation_questions(tree))
     for output, content in outputs.items():
-        write(pulled() / output, content.encode())
+        write(pulled_folder() / output, content.encode())
     tree.record_step("converted", _conversion_key(tree), notes=notes)
     return notes
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.base import Imported, pulled_workspace
+from genaipa.datasets.base import Imported, find_pulled_workspace
 from genaipa.datasets.snapshot import inputs_key
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
 from genaipa.errors import RunError, UsageError
 from genaipa.policies.document import Document, load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import load_question_set
-from genaipa.runs.imported import is_same
+from genaipa.runs.imported import has_content
 from genaipa.systems.published import is_recorded
 from genaipa_study.audit import (
     audit_annotations,
@@ -77,7 +77,7 @@ class PublishedStudy:
 
 def read_study(tree: Tree) -> PublishedStudy:
     """Read the published study; a UsageError with the command that fetches it if it is not here."""
-    pulled_data = pulled_workspace()
+    pulled_data = find_pulled_workspace()
     if POLICY_SET not in pulled_data.names("questions") or not any(map(tree.holds, tree.optional_files)):
         raise UsageError(
             f"the published study is not here; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
@@ -99,7 +99,7 @@ def import_study(tree: Tree, workspace: Workspace) -> Imported:
     imported = write_study(workspace, _make_runs(study, f"{tree.repository}, commit {tree.commit}"))
     path = workspace.home / "published" / f"{tree.dataset}-{AUDIT}"
     audit = write_audit(study.findings)
-    if not is_same(path, audit):
+    if not has_content(path, audit):
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(audit)
@@ -182,8 +182,8 @@ def record_study(tree: Tree) -> list[str]:
     if importlib.util.find_spec("openpyxl") is None:
         problem = "the study's answers are spreadsheets and were not converted"
         return [f"{problem}: pip install 'genaipa[reports]', then run the same command again."]
-    questions = load_question_set(POLICY_SET, pulled_workspace())
-    documents = {name: load_document(name, pulled_workspace()) for name in POLICIES}
+    questions = load_question_set(POLICY_SET, find_pulled_workspace())
+    documents = {name: load_document(name, find_pulled_workspace()) for name in POLICIES}
     source = f"{tree.repository} (commit {tree.commit[:10]})"
     systems = write_recordings(read_answers(tree, questions)[0], questions, documents, source)
     tree.record_step("recorded", key, systems=systems)

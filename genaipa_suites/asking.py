@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, OptionError, UsageError, clipped
+from genaipa.errors import DataError, OptionError, UsageError, clip
 from genaipa.files.text import digest, read_text
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.systems.base import Message
@@ -67,10 +67,10 @@ class Template:
 
 def check_template(path: Path) -> list[DataError]:
     """Return the syntax errors of a template file; its variables are known only once it is rendered."""
-    from genaipa.tasks.templates import syntax_faults
+    from genaipa.tasks.templates import find_syntax_faults
 
     try:
-        return list(syntax_faults(path, read_text(path)))
+        return list(find_syntax_faults(path, read_text(path)))
     except DataError as error:
         return [error]
 
@@ -161,7 +161,7 @@ def _load_split(suite: Suite) -> Material:
             raise
         split_names, split = dict.fromkeys((*suite.splits, SAMPLE)), suite.plan.split
         if split not in split_names:
-            raise OptionError("split", f" '{clipped(split)}': {suite.title} has {', '.join(split_names)}.") from None
+            raise OptionError("split", f" '{clip(split)}': {suite.title} has {', '.join(split_names)}.") from None
         available = [split for split in split_names if _has_split(suite, split)]
         raise UsageError(f"{str(error).rstrip('.')}. Available splits: {', '.join(available)}.") from None
 

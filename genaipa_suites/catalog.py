@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from genaipa.errors import OptionError, UnknownNameError, UsageError
 from genaipa.plugins import load
 from genaipa.systems.plugins import load_class
-from genaipa.tasks.catalog import own_task
+from genaipa.tasks.catalog import make_own_task
 from genaipa.tasks.request import parse_limit
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.plan import SUITES, WORDINGS, SuitePlan, suite_targets
@@ -33,7 +33,7 @@ def make_suite(spec: RunSpec, workspace: Workspace) -> Task:
     if target in SUITES.values():
         suite: Task = load(target)(spec, workspace)
         return suite
-    return own_task(target, spec, workspace)
+    return make_own_task(target, spec, workspace)
 
 
 def _resolve_target(name: str) -> str:

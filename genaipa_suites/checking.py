@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.errors import DataError, GenaipaError, nearest
 from genaipa.files.strict_yaml import read_partly
 from genaipa.questions.sets import load_question_set
-from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, as_findings
+from genaipa.validation import NO_WORKSPACE, Checked, FileProblem, convert_to_findings
 from genaipa_suites.asking import PROBES, check_template, suite_templates, workspace_templates
 from genaipa_suites.catalog import suites
 from genaipa_suites.data import CROSSWALK, FOLDER, QUESTIONS, Crosswalk, FaultsError, crosswalk_faults
@@ -39,7 +39,7 @@ def check(workspace: Workspace) -> Checked:
     findings = [*_check_crosswalk(workspace)] if workspace.home / CROSSWALK in files else []
     read = {workspace.home / CROSSWALK, workspace.home / SETTINGS}
     if workspace.home / SETTINGS in files:
-        findings += as_findings(read_partly(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
+        findings += convert_to_findings(read_partly(workspace.home / SETTINGS, TrainingSettings, lambda _: ())[1])
     folders: dict[str, list[Path]] = {}
     for path in files:
         folders.setdefault(path.relative_to(home).parts[0], []).append(path)
@@ -85,7 +85,9 @@ class _SuiteFiles:
             # Of a name that is no split nothing is read, or a file of another split.
             return 0
         if error is not None:
-            self.findings += as_findings(error.errors if isinstance(error, FaultsError) else [error], min(split_files))
+            self.findings += convert_to_findings(
+                error.errors if isinstance(error, FaultsError) else [error], min(split_files)
+            )
             split_files |= {path for path in self._files if split in _possible_splits(path)}
         elif split in self._suite.splits:
             changed = (path for path in suite.files.changed if suite.files.own_files[path] in split_files)
@@ -128,7 +130,7 @@ def _check_prompts(workspace: Workspace) -> Iterator[FileProblem]:
     """Yield problems of templates that can't be rendered, and of templates that no suite has."""
     template_names = {*PROBES, *(name for suite in suites().values() for name in suite_templates(suite))}
     for name, path in workspace_templates(workspace).items():
-        yield from as_findings(check_template(path))
+        yield from convert_to_findings(check_template(path))
         if name not in template_names:
             yield FileProblem(
                 str(path), "", f"matches no template of a suite{nearest(name, template_names)}", "warning"
@@ -142,4 +144,4 @@ def _check_crosswalk(workspace: Workspace) -> Iterator[FileProblem]:
         return
     path = workspace.home / CROSSWALK
     rules = partial(crosswalk_faults, path, question_categories=categories)
-    yield from as_findings(read_partly(path, Crosswalk, rules)[1])
+    yield from convert_to_findings(read_partly(path, Crosswalk, rules)[1])

@@ -76,7 +76,7 @@ class SuiteSource:
     @property
     def folder(self) -> Path:
         """The folder of the pulled files, laid out as in the repository."""
-        return workspace.cache() / self.name / self.commit
+        return workspace.cache_folder() / self.name / self.commit
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from genaipa.datasets.base import Pulled
 from genaipa.datasets.snapshot import Snapshot
 from genaipa.errors import DataError, GenaipaError, UsageError, command
-from genaipa.workspace import cache
+from genaipa.workspace import cache_folder
 from genaipa_suites.baseline import PREFIX
 from genaipa_suites.catalog import data_sources, joining_tasks, suites
 from genaipa_suites.data import FOLDER
@@ -120,7 +120,7 @@ class JoinedData(SuiteData):
         fetched_count, present, absent_count = (
             sum(getattr(part, name) for part in pulls) for name in ("fetched", "kept", "absent")
         )
-        return Pulled(cache(), fetched_count, present, notes, absent_count)
+        return Pulled(cache_folder(), fetched_count, present, notes, absent_count)
 
     def next_step(self, workspace: Workspace) -> str:  # noqa: ARG002 - asked are those suites whose data are here
         """Return the command that asks them all."""

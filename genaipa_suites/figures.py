@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.kinds import Closing
 from genaipa.tasks.catalog import make_task
-from genaipa.words import number, per_cent
+from genaipa.words import format_percent, number
 from genaipa_suites.catalog import task_suites
 from genaipa_suites.material import FAULTS, PART
 
@@ -70,7 +70,7 @@ def closing(workspace: Workspace, folder: RunFolder) -> Closing:
     for result in collect_figures(workspace, folder):
         pairs = ((measure, result.mean(measure)) for measure in result.suite.measures[:_FIRST])
         headings = [
-            f"{measure.heading} {per_cent(100 * value, len(result.suite.items))}"
+            f"{measure.heading} {format_percent(100 * value, len(result.suite.items))}"
             for measure, value in pairs
             if not math.isnan(value)
         ]
@@ -94,10 +94,10 @@ def collect_figures(workspace: Workspace, folder: RunFolder) -> list[Figures]:
     parts = task_suites(make_task(spec, workspace, folder))
     results = {(system, name): Figures(system, suite) for system in spec.systems for name, suite in parts.items()}
     # Of each key the latest record.
-    positions = sorted(folder.seen()[1].values())
+    positions = sorted(folder.tally_records()[1].values())
     joint: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for begin in range(0, len(positions), _AT_ONCE):
-        for record in folder.records_at(positions[begin : begin + _AT_ONCE]):
+        for record in folder.read_records(positions[begin : begin + _AT_ONCE]):
             name = record.coordinates.get(PART, spec.task)
             if name in parts and record.coordinates["item"] in parts[name].items:
                 if parts[name].is_joint:

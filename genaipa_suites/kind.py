@@ -38,7 +38,7 @@ class _SuiteKind(Kind[SuitePlan]):
 
         return make_suite(spec, workspace)
 
-    def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> SuitePlan:  # noqa: ARG002 - it needs none
+    def make_plan(self, request: RunRequest, workspace: Workspace, resources: Resources) -> SuitePlan:  # noqa: ARG002 - it needs none
         """Make the plan of the options given; an OptionError for one that can't be, a UsageError for no suite."""
         from genaipa_suites.catalog import make_plan
 
@@ -54,7 +54,7 @@ class _SuiteKind(Kind[SuitePlan]):
 
         return list_suites()
 
-    def may_pass_on(self, plan: SuitePlan) -> bool:
+    def is_redistributable(self, plan: SuitePlan) -> bool:
         """Tell whether the items are made up."""
         return plan.split == SAMPLE
 

@@ -22,7 +22,7 @@ from genaipa.files.text import DAMAGE, digest
 from genaipa.runs.records import Digests
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Reading, Task
-from genaipa.tasks.json_reply import last_json, read_json
+from genaipa.tasks.json_reply import find_last_json, read_json
 from genaipa_suites import asking, probes
 from genaipa_suites.asking import load_templates
 from genaipa_suites.baseline import PREFIX, Baseline
@@ -293,7 +293,7 @@ class Suite(Task):
     def _run_path(self, name: str) -> str:
         return f"suites/{self.stem}/{name}"
 
-    def planned(self) -> int:
+    def count_planned(self) -> int:
         """Return the number of items, over all repetitions."""
         # A baseline that can't learn, for want of a package or a train split, is told before a run is begun.
         for system in self.spec.systems:
@@ -354,7 +354,7 @@ class Suite(Task):
         if status in _STATUS:
             return ParsedReply(fault=_STATUS[status])
         text, problem = read_json(reply, self.schema)
-        if problem and not (text := last_json(reply, self.schema)):
+        if problem and not (text := find_last_json(reply, self.schema)):
             return ParsedReply(fault=UNPARSABLE)
         try:
             answer = msgspec.json.decode(text.encode())

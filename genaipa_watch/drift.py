@@ -11,7 +11,7 @@ from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import caveat, explain, print_json, show, show_table, suggest_next
 from genaipa.cli.terminal.options import ForceOption, GateOption, JsonOption, current_workspace, open_output, option
 from genaipa.cli.terminal.selection import tell_losses
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -40,26 +40,26 @@ def drift(
     from genaipa.answers.gather import gather_scored
     from genaipa.reports import render
     from genaipa.reports.gate import LOST
-    from genaipa.runs.selection import occasions, sources_of
+    from genaipa.runs.selection import find_occasions, resolve_name
     from genaipa_watch.over_time import find_judged_again, find_loss, tabulate_changes
 
     if output is not None and output.suffix not in render.FORMS:
-        raise UsageError(f"'{clipped(output.name)}' has to end in {', '.join(render.FORMS)}.")
+        raise UsageError(f"'{clip(output.name)}' has to end in {', '.join(render.FORMS)}.")
     workspace = current_workspace()
-    sources = sources_of(workspace, system)
+    sources = resolve_name(workspace, system)
     tell_losses(workspace, [source.folder for source in sources])
-    occasions_by_system = occasions(sources)
+    occasions_by_system = find_occasions(sources)
     if not occasions_by_system:
         # No fault: the first of many days, on which a job that is to go on asks as well.
         if json:
             print_json({"system": system, "occasions": [], "lost": 0.0, "failed": False, "rows": []})
             return
-        show(f"{clipped(system)} was not asked the same on two days yet: there is nothing to compare.")
+        show(f"{clip(system)} was not asked the same questions on two days yet: there is nothing to compare.")
         suggest_next("Next, on another day: the same run again, with --new")
         return
     if len(occasions_by_system) > 1:
         raise UsageError(
-            f"'{clipped(system)}' is several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
+            f"'{clip(system)}' matches several systems: {', '.join(sorted(occasions_by_system))}; name one of them."
         )
     ((name, days),) = occasions_by_system.items()
     study = gather_scored(workspace, [source for source in sources if name in source.systems])
@@ -99,16 +99,16 @@ def _print_changes(system: str, days: list[Occasion], changes: Table, lost: Loss
     if not lost.by:
         too_few = {"M_all", "M_all (judge)"} & {*changes.data["measure"]}
         why = "Too few questions are scored on two days" if too_few else "Nobody scored answers of two days"
-        why = "Other people scored the first day than the later ones" if by_other_people else why
+        why = "Different people scored the first day and the later ones" if by_other_people else why
         caveat(f"{why}, so quality is not compared{', and the gate passes' if gated else ''}.")
     elif lost.day != days[-1].day:
-        reason = "was scored by other people than the first" if days[-1].day in by_other_people else "is not"
-        caveat(f"Quality is of {lost.day}, the latest occasion that is scored: {days[-1].day} {reason}.")
+        reason = "was scored by other people than the first day" if days[-1].day in by_other_people else "is not"
+        caveat(f"Quality is that of {lost.day}, the latest occasion with scores: {days[-1].day} {reason}.")
     watched = latest[(latest["measure"] == lost.by) & (latest["meaning"] != "lower")]
     if lost.points and len(watched):
         caveat(
-            f"{lost.by} alone, which the gate goes by, is lower by {lost.points:.1f} points: chance among "
-            "all of these tests, and more than chance among those of its own occasions."
+            f"{lost.by} alone, which decides the gate, is lower by {lost.points:.1f} points: chance among all of "
+            f"these tests, but more than chance among the tests of its own occasions."
         )
     moved = latest[(latest["measure"] == "judge again") & latest["meaning"].isin(["higher", "lower"])]
     for row in moved.to_dict("records"):

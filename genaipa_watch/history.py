@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import UsageError, clipped, closest
+from genaipa.errors import UsageError, clip, closest
 from genaipa.files.limits import HISTORY, POLICY, limit_reading
 from genaipa.languages.catalog import detect_language_code
 from genaipa.policies.document import LONGEST
@@ -90,7 +90,7 @@ def read_history(repository: Path, path: str) -> VersionHistory:
         )
         near = closest(path, files)
         hint = f"; did you mean --path {near!r}?" if near else "; its files: git ls-tree -r --name-only HEAD"
-        raise UsageError(f"{repository} has no file '{clipped(path)}' in its history{hint}")
+        raise UsageError(f"{repository} has no file '{clip(path)}' in its history{hint}")
     return _select_versions(revisions, _read_blobs(repository, [blob for _, _, blob in revisions]))
 
 
@@ -102,7 +102,7 @@ def _run_git(repository: Path, *arguments: str, input_text: bytes = b"") -> byte
     if done.returncode:
         error_lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise UsageError(
-            f"{repository} can't be read by git: {clipped(error_lines[-1] if error_lines else 'no reason given', 160)}"
+            f"{repository} can't be read by git: {clip(error_lines[-1] if error_lines else 'no reason given', 160)}"
         )
     return done.stdout
 

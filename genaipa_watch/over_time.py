@@ -27,7 +27,7 @@ from genaipa.reports.gate import Loss, sure_loss
 from genaipa.reports.recognition import Rule, describe_recognition, document_languages
 from genaipa.reports.significance import OTHER_PEOPLE
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import occasions
+from genaipa.runs.selection import find_occasions
 from genaipa.stats.changes import estimate_change
 from genaipa.stats.looks import SIGNIFICANT
 from genaipa.stats.tests import adjust_holm
@@ -90,11 +90,11 @@ def tabulate_changes(
         "occasions",
         "Changes over time",
         "What changed against the first occasion (`difference`), with its 95 % interval over questions (of shares: "
-        "over replies), for these questions and documents. Shares have an exact test: had nothing changed, which reply "
-        "came on which day would be chance; the others a t test over questions. `p_holm` is adjusted, by Holm's "
-        f"method, for all {tests:,} tests of this table, of every system, measure and occasion: where nothing has "
-        "changed, anything seems to in one study of 20 at most. `same words` is held against how often two replies of "
-        "the first occasion agree, so that it takes repetitions. "
+        "over replies), for these questions and documents. Shares have an exact test: had nothing changed, which "
+        "reply came on which day would be chance; the other measures have a t test over questions. `p_holm` is "
+        f"adjusted, by Holm's method, for all {tests:,} tests of this table, of every system, measure and occasion: "
+        "where nothing has changed, at most one study in 20 shows a change. `same words` is compared with how often "
+        "two replies of the first occasion agree, so it needs repetitions. "
         + " ".join(f"{name}: {meaning}." for name, meaning in MEASURES.items() if name in set(data["measure"]))
         + "".join(
             f" {describe_recognition(rule, document_languages(frame, languages)).rstrip()}"
@@ -282,7 +282,7 @@ class OverTimeChapter(ChapterMaker):
 
     def make(self, study: Study, scope: Scope) -> Chapter | None:
         """Make the chapter; None where no system was asked the same on two days."""
-        systems = occasions(study.sources)
+        systems = find_occasions(study.sources)
         if not systems:
             return None
         table = tabulate_changes(study.join_facts(), systems, find_judged_again(study), study.languages)
@@ -292,20 +292,20 @@ class OverTimeChapter(ChapterMaker):
         return Chapter(
             "over-time",
             "Over time",
-            f"Asked the same on several days: {days}. All changes of all systems, measures and days are one "
-            "family of tests. Averages of the other chapters take these days for repetitions.",
+            f"The same questions were asked on several days: {days}. All changes of all systems, measures and days "
+            "are one family of tests. Averages in the other chapters treat these days as repetitions.",
             nonempty_tables(table),
             scope.draw_pages([partial(draw_over_time, table)]),
         )
 
     def notable(self, study: Study) -> Iterable[str]:
         """Yield a sentence where days are averaged as if they were repetitions."""
-        if systems := occasions(study.sources):
+        if systems := find_occasions(study.sources):
             days = "; ".join(
                 f"{name} on {', '.join(occasion.day for occasion in occasions_of_system)}"
                 for name, occasions_of_system in systems.items()
             )
-            yield f"Asked the same on several days, which averages take for repetitions: {days}."
+            yield f"The same questions were asked on several days, which averages treat as repetitions: {days}."
 
 
 def draw_over_time(changes: Table, scope: Scope = ALONE) -> Figure | None:

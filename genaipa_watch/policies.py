@@ -10,7 +10,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.console import print_json, print_table, show
 from genaipa.cli.terminal.options import ForceOption, JsonOption, current_workspace, open_output, option
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def history(
     path: Annotated[str, option("--path", metavar="FILE", help="The document's file in the repository.")],
     name: Annotated[str, option("--name", help="The name that its versions share.")],
     company: Annotated[str, option("--company", help="The company in questions; else the file's folder.")] = "",
-    replace: Annotated[bool, option("--force", help="Replace versions that are there with another text.")] = False,
+    replace: Annotated[bool, option("--force", help="Replace existing versions that have another text.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Add all versions of a document.
@@ -124,7 +124,7 @@ def diff(
         print_json(_as_facts(changes, carried))
         return
     show("sections: " + ", ".join(f"{count} {state}" for state, count in changes.counts.items()))
-    rows = [(change.state, clipped(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
+    rows = [(change.state, clip(change.heading, 70)) for change in changes.sections if change.state != "unchanged"]
     print_table(("", "section"), rows[:_SHOWN])
     if len(rows) > _SHOWN:
         show(f"and {len(rows) - _SHOWN} more")

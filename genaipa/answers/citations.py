@@ -19,7 +19,7 @@ class Citations(Fact):
     columns = {
         "cites_there": Column(
             "float64",
-            "share of its citations of this document that name something that is there (found by rules); empty without "
+            "share of its citations of this document that name something in it (found by rules); empty without "
             "any, and for systems that were not asked the same on several days",
         )
     }
@@ -33,7 +33,7 @@ class Citations(Fact):
             return {}
         from genaipa.scoring.evidence.resolution import find_references  # its expressions take long to compile
 
-        named = find_references(record.reply, document, run.inputs.parts(record), summarised=_is_summary(record))
+        named = find_references(record.reply, document, run.inputs.part_spans(record), summarised=_is_summary(record))
         missing = [reference.missing for reference in named if not reference.outside]
         return {"cites_there": 1 - sum(missing) / len(missing)} if missing else {}
 
@@ -41,7 +41,7 @@ class Citations(Fact):
         """Return the document's name and the parts in which the system had it."""
         if record.system not in run.repeated:
             return None
-        return record.document, run.inputs.parts(record), _is_summary(record)
+        return record.document, run.inputs.part_spans(record), _is_summary(record)
 
 
 def _is_summary(record: MeasuredHead) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from genaipa.errors import DataError, GenaipaError
 from genaipa.languages.catalog import ENGLISH
-from genaipa.plugins import make_each, targets_of
+from genaipa.plugins import list_targets, make_each
 from genaipa.scoring.columns import CORE
 from genaipa.words import some
 
@@ -210,7 +210,7 @@ def _load_facts(targets: tuple[tuple[str, str], ...]) -> _Facts:  # noqa: ARG001
 
 
 def _installed_facts() -> _Facts:
-    return _load_facts(targets_of("fact", OWN))
+    return _load_facts(list_targets("fact", OWN))
 
 
 def facts() -> tuple[Fact, ...]:

@@ -23,21 +23,21 @@ from genaipa.answers.frames import Gathering, build_score_table
 from genaipa.answers.study import Annotated, Log, Questions, Study, add_study_facts, finish_waves, score_columns
 from genaipa.answers.tidy import plain_texts
 from genaipa.errors import GenaipaError, UsageError
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.runs.exclusions import EXCLUSIONS, read_exclusions
-from genaipa.runs.experiments import experiment_of
-from genaipa.runs.imported import published_scores
+from genaipa.runs.experiments import classify_experiment
+from genaipa.runs.imported import load_published_scores
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.manifest import withheld
-from genaipa.runs.procedure import Coordinates, conversation_of, coordinates_of, find_procedure_plan, procedure_plan
+from genaipa.runs.manifest import read_withheld
+from genaipa.runs.procedure import Coordinates, conversation_id, find_procedure_plan, procedure_plan, read_coordinates
 from genaipa.runs.records import MeasuredHead
-from genaipa.runs.selection import groups_of, occasions, study_problems
+from genaipa.runs.selection import find_occasions, group_documents, study_problems
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.people import load_people
 from genaipa.scoring.rubric import load_rubric, rubric_file, shipped_rubric
 from genaipa.scoring.store import open_existing_store
 from genaipa.scoring.waves import Waves, load_waves
-from genaipa.tasks.prompts import PUBLISHED, label_prompts, labels
+from genaipa.tasks.prompts import PUBLISHED, label_prompts, list_labels
 from genaipa.words import some
 
 if TYPE_CHECKING:
@@ -83,8 +83,8 @@ def gather(
     for problem in metric_problems(rubric_file(workspace), rubric):
         raise problem
     reading = _Reading(workspace, rubric, corrected=corrected, scores_alone=scores_alone)
-    again = {} if scores_alone else occasions(sources)
-    for group in _group_slices(source for source in sources if kind_of(source.manifest.spec.kind).people):
+    again = {} if scores_alone else find_occasions(sources)
+    for group in _group_slices(source for source in sources if find_kind(source.manifest.spec.kind).people):
         runs, start = [], reading.gathering.count
         for source in group:
             name = source.folder.name
@@ -128,7 +128,7 @@ def gather(
         lost=study_problems(workspace, (source.manifest.slice for source in sources)),
         workspace=workspace,
     )
-    return replace(study, groups=groups_of(sources, by, study.languages)) if by else study
+    return replace(study, groups=group_documents(sources, by, study.languages)) if by else study
 
 
 def _group_slices(sources: Iterable[Source]) -> list[list[Source]]:
@@ -229,10 +229,10 @@ class _Run:
         self._recorded = {name for name, facts in manifest.systems.items() if facts.words == "recording"}
         self._asked: dict[tuple[str, str], int] = {}
         self._talks: dict[tuple[object, ...], int] = {}
-        self._withheld = withheld(source.folder)
+        self._withheld = read_withheld(source.folder)
         inputs = RunInputs(self._inputs, reading.documents, repeated, self._withheld.facts, reading.corrected)
         self._reader = FactReader(inputs, reading.cache, reading.facts, reading.failures)
-        self._labels = labels(manifest)
+        self._labels = list_labels(manifest)
 
     def read(self) -> None:
         """Add the run's answers, failures, questions not asked, and published scores."""
@@ -246,7 +246,7 @@ class _Run:
             if line.kind != "answer":
                 continue
             (failed.add if line.status == "failed" else failed.discard)(line.key)
-            if self._source.means(line):
+            if self._source.includes(line):
                 self._add(rows, line)
             else:
                 unselected.add(line.key)
@@ -258,7 +258,7 @@ class _Run:
             self._reading.problems.append(
                 f"{self._source.folder.path / EXCLUSIONS}: the run has no answer {some(unknown, 3)}; correct the key."
             )
-        lack = self._source.folder.lack(self._source.manifest, len(rows) + len(unselected) - len(failed))
+        lack = self._source.folder.describe_loss(self._source.manifest, len(rows) + len(unselected) - len(failed))
         self._reading.problems += [*self._inputs.problems, *([lack] if lack else [])]
 
     def complete(self, answers: Callable[[], pd.DataFrame]) -> None:
@@ -284,7 +284,7 @@ class _Run:
 
     def _add(self, rows: dict[str, int], line: MeasuredHead) -> None:
         """Add an answer or a failure, in place of an earlier one to the same question."""
-        at = coordinates_of(line)
+        at = read_coordinates(line)
         talk = self._conversation_row(line.system, at)
         values = {
             "model": line.model,
@@ -314,8 +314,8 @@ class _Run:
         """Look up what is known of a question about a document, and keep its annotated answer."""
         reading = self._reading
         asked_question = self._inputs.question(document, question)
-        annotated, _ = self._inputs.annotated(document, question)
-        right, _ = self._inputs.annotated(document, question, corrected=True)
+        annotated, _ = self._inputs.annotated_answer(document, question)
+        right, _ = self._inputs.annotated_answer(document, question, corrected=True)
         if right != annotated:
             reading.corrections.add((document, question))
         if reading.corrected:
@@ -360,7 +360,7 @@ class _Run:
 
     def _find_experiment(self, document: str, initialization: str, wording: str) -> str:
         document_facts = self._source.manifest.documents.get(document)
-        return experiment_of(document_facts.kind if document_facts else None, initialization, wording)
+        return classify_experiment(document_facts.kind if document_facts else None, initialization, wording)
 
     def _add_missing(self, present_keys: Collection[str]) -> None:
         """Add the questions that were planned and not asked."""
@@ -372,9 +372,9 @@ class _Run:
             document, _, number = order_key.rpartition("|")
             ways = product(self._source.systems, plan.initializations, plan.wordings, self._labels, order)
             for system, initialization, wording, prompts, question in ways:
-                if not self._source.takes(document, initialization, wording):
+                if not self._source.includes_answers(document, initialization, wording):
                     continue
-                key = f"{conversation_of(system, document, initialization, wording, number, prompts)}|{question}"
+                key = f"{conversation_id(system, document, initialization, wording, number, prompts)}|{question}"
                 if key not in present_keys:
                     at = Coordinates(document, initialization, wording, int(number), prompts, question)
                     self._reading.gathering.add(
@@ -387,7 +387,7 @@ class _Run:
     def _read_published_scores(self) -> Iterable[dict[str, Any]]:
         """Yield the scores that a published study gives for these systems."""
         any_document, paper = next(iter(self._source.manifest.documents), ""), shipped_rubric()
-        published = published_scores(self._source.folder)
+        published = load_published_scores(self._source.folder)
         if published and self._reading.rubric.metrics.keys() != paper.metrics.keys():
             problem = f"{self._source.folder.name}: its published scores are left out: they have other metrics."
             self._reading.problems.append(problem)

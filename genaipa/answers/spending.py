@@ -17,7 +17,7 @@ class Spending(Fact):
     name = "spending"
     columns = {
         "seconds": Column("float64", "from the question to the whole reply", "seconds"),
-        "cost": Column("float64", "money for this answer, in US dollars, where prices are known", "US dollars"),
+        "cost": Column("float64", "cost of this answer in US dollars, where prices are known", "US dollars"),
         "tokens_in": Column("float64", "tokens sent, cached ones included", "tokens"),
         "tokens_cached": Column("float64", "tokens of these that the provider read from its cache", "tokens"),
         "tokens_out": Column("float64", "tokens of the reply, reasoning included", "tokens"),

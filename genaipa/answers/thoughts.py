@@ -17,7 +17,7 @@ class Thoughts(Fact):
     name = "thoughts"
     columns = {
         "thought_tokens": Column(
-            "float64", "tokens of the reply that were spent on thinking, where the provider tells of any", "tokens"
+            "float64", "tokens of the reply that were spent on thinking, where the provider reports any", "tokens"
         ),
         "thought_length": Column(
             "float64", "characters of the thoughts, where the provider or the model gives them", "characters"

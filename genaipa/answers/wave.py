@@ -24,15 +24,15 @@ class Wave(StudyFact):
     columns = {
         "in_wave": Column(
             "category",
-            "yes or no: whether it is in the wave that people are asked to score; empty where no wave was drawn from "
-            "it",
+            "yes or no: whether it is in the random part that people are asked to score; empty where no part was "
+            "drawn from its group",
             values=("yes", "no"),
         ),
-        "pi": Column("float64", "the chance by which it came into the wave"),
+        "pi": Column("float64", "the probability with which it was drawn into the random part"),
         "planned": Column(
             "category",
-            "first, later or no: whether people are to score it by the first size of the wave, by a larger one, or not "
-            "at all, finished or not; empty where no wave was drawn from it",
+            "first, later or no: whether people are to score it in the first random part, in a larger one, or not at "
+            "all, finished or not; empty where no part was drawn from its group",
             values=("first", "later", "no"),
         ),
     }

@@ -55,8 +55,8 @@ from genaipa.errors import DataError, UsageError
 from genaipa.files.atomic import replacing
 from genaipa.files.spreadsheets import MARK
 from genaipa.files.strict_yaml import as_yaml, read_yaml
-from genaipa.kinds import in_words, kind_of
-from genaipa.policies.corpus import json_line
+from genaipa.kinds import describe_task, find_kind
+from genaipa.policies.corpus import encode_document
 from genaipa.policies.statistics import measure
 from genaipa.questions.annotations import read_annotations
 from genaipa.questions.points import points_digest
@@ -67,11 +67,11 @@ from genaipa.reports.report import Report
 from genaipa.runs import journal
 from genaipa.runs.batches import BATCHES, RESULTS
 from genaipa.runs.documents import INTRODUCTIONS, KeptDocuments
-from genaipa.runs.integrity import damage
-from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, manifest_file
-from genaipa.runs.permission import Permission, find_withheld, may_be_passed_on, whose_words
+from genaipa.runs.integrity import find_damage
+from genaipa.runs.manifest import ANSWERS, LEFT_OUT, MANIFEST, WITHHELD, Withheld, encode_manifest
+from genaipa.runs.permission import Permission, find_author, find_withheld, is_redistributable
 from genaipa.runs.records import DOCUMENTS
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.evidence.passages import OtherDocuments
 from genaipa.scoring.importing import import_sources
 from genaipa.scoring.people import FILE as DESK
@@ -79,7 +79,7 @@ from genaipa.scoring.people import People
 from genaipa.scoring.rubric import GUIDELINES, load_rubric, rubric_file
 from genaipa.scoring.store import Store, open_existing_store
 from genaipa.scoring.waves import WAVES, Waves, encode_waves
-from genaipa.workspace import MARKER, find_workspace, shipped
+from genaipa.workspace import MARKER, find_workspace, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -129,7 +129,7 @@ def pack(
             put(folder / DESK, json.dumps({"left_out": dict(study.log.left_out)}).encode() + b"\n")
         # The report is made from the packed files, so that it holds no text that is left out.
         staged, names = find_workspace(folder), _selecting_names(sources)
-        packed = gather(staged, select(staged, names), store, excluded=excluded)
+        packed = gather(staged, select_sources(staged, names), store, excluded=excluded)
         report = Report.build(packed, results=find_results(staged, packed.sources))
         report.write(folder / REPORT, whole=whole)
         content = Pack(
@@ -155,7 +155,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
         for name, content in run_files(source, whole=whole, facts=study.collect_known_facts(run)):
             put(folder / RUNS / source.folder.name / name, content)
         for name, about in source.manifest.documents.items():
-            if not whole and not may_be_passed_on(about.license):
+            if not whole and not is_redistributable(about.license):
                 absent[about.digest] = Absent(name, about.digest, about.source, about.license)
     put(folder / SCORES, b"".join(msgspec.json.encode(event) + b"\n" for event in study.log.every))
     return sorted(absent.values(), key=lambda one: one.document)
@@ -163,7 +163,7 @@ def _write_workspace(folder: Path, sources: Sequence[Source], study: Study, *, w
 
 def _put_rubric(folder: Path, file: Path) -> None:
     """Give the unpacked study the rubric that it was scored by, unless that ships."""
-    if not file.is_relative_to(shipped()):
+    if not file.is_relative_to(shipped_folder()):
         put(folder / "rubrics" / file.name, file.read_bytes())
         put(folder / MARKER, (folder / MARKER).read_bytes() + f"rubric = {json.dumps(file.stem)}\n".encode())
 
@@ -204,8 +204,8 @@ def put(path: Path, content: bytes) -> None:
 def _list_unclear(sources: Sequence[Source]) -> dict[str, list[str]]:
     documents_by_system: dict[str, dict[str, None]] = {}
     for source in sources:
-        for system, document in Permission(source.folder, source.manifest).held_back():
-            if system in source.systems and not whose_words(source.manifest, system):
+        for system, document in Permission(source.folder, source.manifest).withheld_replies():
+            if system in source.systems and not find_author(source.manifest, system):
                 documents_by_system.setdefault(system, {})[document] = None
     return {system: list(documents) for system, documents in documents_by_system.items()}
 
@@ -232,20 +232,20 @@ def run_files(
     a damaged run, a UsageError for two kinds that go whole or not at all: a judge's, which repeats the texts of the
     runs that it is about, and a suite's, whose figures could not be made again from what is left.
     """
-    if kind_of(source.manifest.spec.kind).on_answers and not whole:
+    if find_kind(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
             f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those runs instead "
             "(their verdicts are packed with them), or pack everything with its texts: --with-texts."
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
-        task_name = in_words(spec) or spec.task
+        task_name = describe_task(spec) or spec.task
         raise UsageError(
             f"{source.folder.name} asks items of the {task_name}, which its "
             "replies quote and which may not be redistributed; pack the other runs by name or, for a "
             "recipient who has the data, everything: --with-texts."
         )
-    for flaw in damage(source.folder):
+    for flaw in find_damage(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)
     redacted = _Redacted(source, facts or {}, whole=whole)
     path = source.folder.path
@@ -263,9 +263,9 @@ class _Redacted:
         self._source, self._rows = source, facts
         self._permission = Permission(source.folder, source.manifest, whole=whole)
         self._kept = KeptDocuments(source.folder.path)
-        self._documents, self._worded = self._permission.documents, self._permission.worded
-        self._unasked = self._permission.unasked
-        self._replies = set(self._permission.held_back())
+        self._documents, self._worded = self._permission.documents, self._permission.restricted_files
+        self._unasked = self._permission.restricted_questions
+        self._replies = set(self._permission.withheld_replies())
         self._withheld = {} if whole else find_withheld(source.folder)
         self._left_out = {f"documents/{self._document_digest(name)}.txt" for name in self._documents} | {
             f"introductions/{begun.introduction}.json"
@@ -299,12 +299,12 @@ class _Redacted:
             return self._format_manifest()
         if name == DOCUMENTS:
             return b"".join(
-                json_line(dataclasses.replace(document, text="") if name in self._documents else document)
+                encode_document(dataclasses.replace(document, text="") if name in self._documents else document)
                 for name, document in self._kept.items()
             )
         if name == INTRODUCTIONS:
             left_out = {PurePosixPath(one).stem for one in self._left_out}
-            return b"".join(self._source.folder.introductions.without(left_out))
+            return b"".join(self._source.folder.introductions.lines_except(left_out))
         path = self._source.folder.path / name
         if name not in self._worded:
             return path.read_bytes()
@@ -313,14 +313,14 @@ class _Redacted:
     @cached_property
     def _answer_lines(self) -> bytes:
         selected = (record for record in self._source.folder.records() if record.system in self._source.systems)
-        permitted = (self._permission.record(record, self._is_elsewhere) for record in selected)
-        return b"".join(journal.line(record) for record in permitted)
+        permitted = (self._permission.redact_record(record, self._is_elsewhere) for record in selected)
+        return b"".join(journal.encode_line(record) for record in permitted)
 
     def _format_manifest(self) -> bytes:
         """Return the manifest, with the length of the answers' file as it is in the pack."""
         manifest = self._source.folder.manifest()
         manifest.totals = replace(manifest.totals, bytes=len(self._answer_lines))
-        return manifest_file(manifest)
+        return encode_manifest(manifest)
 
     def _is_elsewhere(self, passage: str) -> bool:
         return self._other_documents.has_passage(passage)
@@ -364,7 +364,7 @@ class _Redacted:
         lost: dict[Text, bool] = {
             "reply": (record.system, record.document) in self._replies,
             "document": record.document in self._documents,
-            "passages": self._permission.retrieves(record, self._is_elsewhere),
+            "passages": self._permission.retrieves_withheld_text(record, self._is_elsewhere),
             "annotation": f"annotations/{record.document}.yaml" in self._worded,
         }
         return {text for text, is_lost in lost.items() if is_lost}
@@ -435,7 +435,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
             Store.open(f"sqlite:///{workspace.home / 'scores.db'}", load_rubric(workspace))
         ) as store:
             events = _import_scores(folder, store)
-            study = gather(workspace, select(workspace, pack.names), store, excluded=pack.excluded)
+            study = gather(workspace, select_sources(workspace, pack.names), store, excluded=pack.excluded)
         page = Report.build(study, results=find_results(workspace, study.sources)).write(
             workspace.home / "reports" / "again", formats=("svg",)
         )

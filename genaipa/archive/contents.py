@@ -18,7 +18,7 @@ from genaipa.errors import DataError, OtherFormatError, UsageError
 from genaipa.files.limits import PACK as LIMITS
 from genaipa.files.limits import TEXT, limit_reading
 from genaipa.files.text import DAMAGE, why
-from genaipa.runs.manifest import MANIFEST, has_other_sum
+from genaipa.runs.manifest import MANIFEST, has_wrong_sum
 from genaipa.scoring.people import FILE as DESK
 from genaipa.scoring.rubric import GUIDELINES
 from genaipa.scoring.waves import WAVES
@@ -150,7 +150,7 @@ def _read_small(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
 def _check_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     """Raise a DataError for a manifest that was changed before it was packed, and for a page that does something."""
     parts, ending = name.split("/"), name.rpartition(".")[2]
-    if parts[0] == RUNS and parts[-1] == MANIFEST and has_other_sum(_read_small(file, archive, name)):
+    if parts[0] == RUNS and parts[-1] == MANIFEST and has_wrong_sum(_read_small(file, archive, name)):
         raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
     if ending in ("html", "svg") and not is_inert(_read_small(file, archive, name).decode(errors="replace")):
         raise DataError(file, "would run code or fetch something when opened; genaipa did not write it.", name)

@@ -23,7 +23,7 @@ from genaipa.cli.terminal.console import NOTHING, collect_notes
 from genaipa.cli.terminal.headings import OWN, command_names, package_commands
 from genaipa.cli.terminal.help import Command, Group, Listing, Root, describe_error
 from genaipa.cli.terminal.options import ExplainOption, QuietOption, WorkspaceOption
-from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clipped
+from genaipa.errors import GenaipaError, OptionError, RefusedSystemError, UsageError, clip
 from genaipa.plugins import load
 
 _WITHIN = {"runs": ("batches",)}
@@ -184,9 +184,7 @@ def _check_text(arguments: list[str]) -> None:
         try:
             argument.encode()
         except UnicodeEncodeError:
-            raise UsageError(
-                f"'{clipped(argument)}' is not UTF-8 text; write it with letters of this terminal."
-            ) from None
+            raise UsageError(f"'{clip(argument)}' is not UTF-8 text; write it with letters of this terminal.") from None
 
 
 def _print_error(error: GenaipaError, words: list[str]) -> None:
@@ -227,6 +225,6 @@ def run_command(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in _NAMES:
             raise
-        complain(UsageError(f"'{clipped(str(error.filename))}' can't name a file or folder ({error.strerror})."))
+        complain(UsageError(f"'{clip(str(error.filename))}' can't name a file or folder ({error.strerror})."))
         return UsageError.exit_code
     return code if isinstance(code, int) else 0

@@ -15,7 +15,7 @@ from genaipa.files.html import short_repr
 from genaipa.kinds import kinds
 from genaipa.plugins import load, plugins
 from genaipa.policies.document import document_names, load_document
-from genaipa.workspace import Workspace, pulled
+from genaipa.workspace import Workspace, pulled_folder
 
 if TYPE_CHECKING:
     import os
@@ -81,7 +81,7 @@ class Dataset(Protocol):
     systems: tuple[str, ...]
 
     def available(self) -> bool:
-        """Whether documents, questions and annotated answers were pulled."""
+        """Tell whether documents, questions and annotated answers were pulled."""
         ...
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
@@ -139,7 +139,7 @@ def pull(name: str, *, origin: str | os.PathLike[str] | None = None, offline: bo
 
 
 def load_datasets() -> Iterator[Dataset]:
-    """Every data set that can be loaded."""
+    """Yield every data set that can be loaded."""
     for name in dataset_names():
         try:
             yield find_dataset(name)
@@ -161,21 +161,21 @@ def load_named_document(workspace: Workspace, name: str) -> Document:
     return load_document(name, workspace)
 
 
-def recorded_systems() -> dict[str, Dataset]:
-    """System (`published/NAME`) → the data set that recorded its answers."""
+def map_recorded_systems() -> dict[str, Dataset]:
+    """Return system (`published/NAME`) → the data set that recorded its answers."""
     return {system: dataset for dataset in load_datasets() for system in dataset.systems}
 
 
-def pulled_workspace() -> Workspace:
+def find_pulled_workspace() -> Workspace:
     """Return the pulled data alone, without the user's workspace."""
-    return Workspace(home=pulled(), layers=(("pulled", pulled()),))
+    return Workspace(home=pulled_folder(), layers=(("pulled", pulled_folder()),))
 
 
 def _kinds_datasets() -> dict[str, Dataset]:
-    """Name → data set of a kind of task."""
+    """Return name → data set of a kind of task."""
     return {name: dataset for kind in kinds().values() for name, dataset in kind.data_sets().items()}
 
 
 def _list_targets() -> dict[str, str]:
-    """Name → module:Class."""
+    """Return name → module:Class."""
     return plugins(ENTRY_POINTS)

@@ -19,7 +19,7 @@ from urllib.parse import quote
 
 from genaipa import workspace
 from genaipa.datasets.base import Pulled
-from genaipa.errors import DataError, GenaipaError, UsageError, clipped
+from genaipa.errors import DataError, GenaipaError, UsageError, clip
 from genaipa.files.atomic import replacing
 from genaipa.files.certificates import certificate_refused
 from genaipa.files.text import SHA256, hash_like, split_url
@@ -70,7 +70,7 @@ def open_origin(origin: str, files: Snapshot) -> Origin:
 
 
 def is_url(origin: str) -> bool:
-    """Whether fetching from this origin needs the network."""
+    """Tell whether fetching from this origin needs the network."""
     return origin.lower().startswith(("http://", "https://"))
 
 
@@ -119,7 +119,7 @@ class _Folder(Origin):
             return other_contents[0]
         names = ", ".join(dict.fromkeys(PurePosixPath(path_published).name for path_published in self._files.blobs))
         raise UsageError(
-            f"{self._folder} has none of the files of {self._files.title} ({clipped(names, 200)}); {self.remedy}"
+            f"{self._folder} has none of the files of {self._files.title} ({clip(names, 200)}); {self.remedy}"
         )
 
     def _unique_ends(self, path: str) -> list[PurePosixPath]:
@@ -153,7 +153,7 @@ class _Server(Origin):
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
         self._host = split_url(url).hostname
         if not self._host:
-            raise UsageError(f"the URL '{url}' names no server to pull {files.title} from.")
+            raise UsageError(f"the URL '{url}' names no server; {files.title} can't be pulled from it.")
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._downloads = Downloads()
@@ -233,7 +233,7 @@ class Snapshot:
     @property
     def folder(self) -> Path:
         """The folder of the files, laid out as in the repository."""
-        return workspace.cache() / self.dataset / self.commit
+        return workspace.cache_folder() / self.dataset / self.commit
 
     @property
     def command(self) -> str:
@@ -251,14 +251,14 @@ class Snapshot:
         return [path for path in self.blobs if path.startswith(self.optional)]
 
     def holds(self, path: str) -> bool:
-        """Whether the file is kept here and is the published one."""
+        """Tell whether the file is kept here and is the published one."""
         try:
             return self.is_published(path, (self.folder / path).read_bytes())
         except OSError:
             return False
 
     def is_published(self, path: str, content: bytes) -> bool:
-        """Whether this is the published content of a file."""
+        """Tell whether this is the published content of a file."""
         pinned = self.blobs[path]
         return hash_like(pinned, content) == pinned and not content.startswith(POINTER)
 
@@ -339,7 +339,7 @@ class Snapshot:
         return True
 
     def _explain_mismatch(self, path: str, content: bytes, remedy: str) -> str:
-        """Why a content is not that of a file, and what to do."""
+        """Explain why a content is not that of a file, and what to do."""
         if content.startswith(POINTER):
             return (
                 "is a Git-LFS pointer, not the file itself; run 'git lfs pull' in a clone, and pull from that folder."
@@ -351,13 +351,13 @@ class Snapshot:
 
     def record_step(self, step: str, key: str, **made: object) -> None:
         """Record that a step of the conversion was done with inputs of this key, and its results."""
-        path = workspace.cache() / self.dataset / f"{step}.json"
+        path = workspace.cache_folder() / self.dataset / f"{step}.json"
         write(path, json.dumps({"key": key, **made}, indent=1).encode())
 
     def load_step(self, step: str, key: str) -> dict[str, Any] | None:
         """Return the results recorded for a step; None unless it was last done with inputs of this key."""
         try:
-            results = json.loads((workspace.cache() / self.dataset / f"{step}.json").read_bytes())
+            results = json.loads((workspace.cache_folder() / self.dataset / f"{step}.json").read_bytes())
         except (OSError, ValueError):
             return None
         return results if isinstance(results, dict) and results.get("key") == key else None

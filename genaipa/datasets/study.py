@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.datasets.base import Imported, pulled_workspace
+from genaipa.datasets.base import Imported, find_pulled_workspace
 from genaipa.datasets.snapshot import write
 from genaipa.errors import NOT_RECORDED
 from genaipa.files.text import digest, read_text
 from genaipa.kinds import DEFAULT
 from genaipa.questions.sets import Wording
 from genaipa.runs import journal
-from genaipa.runs.documents import stored_introduction
+from genaipa.runs.documents import encode_introduction
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.experiments import EXPERIMENTS, StudyExperiment
 from genaipa.runs.imported import (
@@ -37,7 +37,7 @@ from genaipa.runs.records import (
     Record,
     RunSpec,
     answer_digest,
-    key_of,
+    record_key,
 )
 from genaipa.systems.base import Message
 from genaipa.systems.published import RecordedAnswer, Recording, recording_path, text_digest
@@ -79,7 +79,7 @@ class Answer(msgspec.Struct, frozen=True):
     @property
     def key(self) -> str:
         """The key of its record: that of a run which asks the same. No two answers of a study share it."""
-        return key_of(self.system, DEFAULT, self.coordinates)
+        return record_key(self.system, DEFAULT, self.coordinates)
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ class StudyRun:
         return {name: document for name, document in self.documents.items() if name in named}
 
     def files(self) -> dict[str, bytes]:
-        """Name → content of every file of the folder."""
+        """Return name → content of every file of the folder."""
         documents, orders = self.documents_asked, self._question_orders()
-        annotated = [name for name in documents if name in pulled_workspace().names("annotations")]
+        annotated = [name for name in documents if name in find_pulled_workspace().names("annotations")]
         conversations, introductions = self._make_conversations(orders)
         plan = ProcedurePlan(
             documents=tuple(documents),
@@ -134,7 +134,7 @@ class StudyRun:
             records=list(self._make_records()),
             orders=orders,
             more={
-                CONVERSATIONS: b"".join(map(journal.line, conversations)),
+                CONVERSATIONS: b"".join(map(journal.encode_line, conversations)),
                 **introductions,
                 PUBLISHED_SCORES: write_published(self.scores),
                 EXCLUSIONS: write_exclusions(self.exclusions),
@@ -153,7 +153,7 @@ class StudyRun:
         }
 
     def _make_records(self) -> Iterator[Record]:
-        """One record for each answer; one that the study lacks is a failure that says so."""
+        """Yield one record for each answer; one that the study lacks is a failure that says so."""
         turns: defaultdict[str, int] = defaultdict(int)
         for answer in self.answers:
             conversation, text = answer.key.rpartition("|")[0], answer.text
@@ -209,7 +209,7 @@ class StudyRun:
     def _make_introduction(self, document: Document) -> bytes:
         parts = document.parts(self.part_set) or [(0, len(document.text))]
         texts = [document.text[start:end] for start, end in parts]
-        return stored_introduction(
+        return encode_introduction(
             [Message("user", f"Part {n}:\n{text}", "part", carries=text) for n, text in enumerate(texts, start=1)]
         )
 
@@ -258,4 +258,4 @@ def write_recordings(
 
 
 def _read_pulled(kind: DataKind, name: str) -> str:
-    return read_text(pulled_workspace().names(kind)[name][1])
+    return read_text(find_pulled_workspace().names(kind)[name][1])

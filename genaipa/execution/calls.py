@@ -6,8 +6,8 @@ from sys import intern
 from typing import TYPE_CHECKING
 
 from genaipa.files.stamps import now
-from genaipa.runs.records import ConversationRecord, Record, key_of
-from genaipa.tasks.base import walk
+from genaipa.runs.records import ConversationRecord, Record, record_key
+from genaipa.tasks.base import walk_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def key(task: Task, system: str, call: Call) -> str:
     """Return the key of a call's record."""
-    return key_of(system, task.name, call.coordinates)
+    return record_key(system, task.name, call.coordinates)
 
 
 def conversation_id(task: Task, system: str, call: Call) -> str:
@@ -49,7 +49,7 @@ def blank_record(task: Task, system: str, call: Call) -> Record:
 
 async def begin(writer: RunWriter, task: Task, system: str, call: Call) -> None:
     """Keep how the conversation of its first call began."""
-    await writer.begin(
+    await writer.record_opening(
         ConversationRecord(
             id=conversation_id(task, system, call),
             system=system,
@@ -67,9 +67,9 @@ REPLY_PLACEHOLDER = "[the system's reply]"
 
 def conversations(task: Task, target: Target) -> Iterator[tuple[str, Sequence[Message]]]:
     """(id, messages) of each fresh conversation with a system, up to the last message that it is sent."""
-    for dialogue in task.guarded_dialogues(target):
+    for dialogue in task.safe_dialogues(target):
         title, messages = "", ()  # type: tuple[str, Sequence[Message]]
-        for call in walk(dialogue, _placeholder):
+        for call in walk_calls(dialogue, _placeholder):
             if call.kind == "acknowledgement":
                 continue
             alone = call.mode == "independent" and call.kind == "answer"

@@ -95,7 +95,7 @@ class Engine:
         self.task = task
         self.limits = limits
         self.observer = observer
-        self.tally, self._offsets = folder.seen()
+        self.tally, self._offsets = folder.tally_records()
         self.budget = Budget(limits.max_cost, spent=self.tally.cost)
         self.capped, self.needed = "", 0.0
         # A server may repeat the key that it was sent, in any of its words: none of it is kept.
@@ -140,9 +140,11 @@ class Engine:
         """Ask what has no record yet, and keep what came of it by now."""
         # As many dialogues at once as the transport takes calls: enough to use it, and no more in memory.
         places = asyncio.Semaphore(asked.transport.at_once)
-        target = dataclasses.replace(asked.ready.target, kept=self.tally.kept, begun=self._writer.begun)
+        target = dataclasses.replace(
+            asked.ready.target, is_done=self.tally.is_settled, opening_messages=self._writer.opening_messages
+        )
         async with asyncio.TaskGroup() as group:
-            for dialogue in self.task.guarded_dialogues(target):
+            for dialogue in self.task.safe_dialogues(target):
                 step = next(dialogue, None)
                 if step is None:
                     continue
@@ -179,8 +181,8 @@ class Engine:
         """The reply of a call, from the records if it is in, else asked and kept; or a _ConversationEndsError."""
         name = asked.ready.resolved.requested_name
         key = calls.key(self.task, name, call)
-        if self.tally.kept(key):
-            return self.folder.records_at([self._offsets[key]])[0].reply or ""
+        if self.tally.is_settled(key):
+            return self.folder.read_records([self._offsets[key]])[0].reply or ""
         if asked.breaker.open or asked.capped or key in asked.failed:
             raise _ConversationEndsError
         messages, settings = await self._prepared(name, call, key), self._settings(call)
@@ -244,7 +246,7 @@ class Engine:
         def say(how_far: str) -> None:
             loop.call_soon_threadsafe(self.observer.waiting, system, how_far)
 
-        return await loop.run_in_executor(self._worker, self.task.guarded_compute, call, say)
+        return await loop.run_in_executor(self._worker, self.task.safe_compute, call, say)
 
     async def _begin(self, system: str, call: Call) -> None:
         """Keep how a conversation began, before anything of it is asked; calls side by side wait for the first."""
@@ -275,7 +277,7 @@ class Engine:
             for name, value in reply.sent.items()
         }
         self.sent[record.system] = sent
-        reading = self.task.guarded_read(call, text, _STATUS[reply.finish])
+        reading = self.task.safe_read(call, text, _STATUS[reply.finish])
         return replace(
             record,
             status=_STATUS[reply.finish],
@@ -366,7 +368,7 @@ class Engine:
         """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.only_thought:
             return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
-        return self.task.guarded_flaw(call, attempt.reply)
+        return self.task.safe_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, call: Call, messages: Sequence[Message], settings: Settings) -> Attempt:
         """Ask; of a system that can't promise a reply by a schema, ask for it in words."""
@@ -381,7 +383,7 @@ class Engine:
                     raise
                 asked.in_words = True
         plain = replace(settings, json_schema=None)
-        flaw = partial(self.task.guarded_flaw, call) if self.task.reads_json else None
+        flaw = partial(self.task.safe_flaw, call) if self.task.reads_json else None
         return await ask_in_words(lambda said: asked.transport.send(said, plain), messages, schema, flaw)
 
     async def _set_aside(self, asked: _Asked, messages: Sequence[Message], settings: Settings, key: str = "") -> float:

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from genaipa.errors import DataError, MissingPackageError, OptionError, SpendingCapError, UsageError, clipped
-from genaipa.plugins import make_each, targets_of
+from genaipa.errors import DataError, MissingPackageError, OptionError, SpendingCapError, UsageError, clip
+from genaipa.plugins import list_targets, make_each
 from genaipa.runs import journal
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.status import Counted, Tally
+from genaipa.runs.status import CountedRecord, Tally
 from genaipa.systems.provider import environment_keys, mask_keys
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ class Launch:
 
     command: Sequence[str]
     """Words of `genaipa run` that all slices share."""
-    again: Sequence[str]
+    resume_words: Sequence[str]
     """Words in their place for a slice that has answers."""
     number: int
     """Slices that the study has."""
@@ -73,17 +73,17 @@ class Launch:
         share = max(1, self.connections // at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
         python = [sys.executable, "-P", "-m", "genaipa", "run"]
-        words = self.again if self.measure(index) else self.command
+        words = self.resume_words if self.measure(index) else self.command
         return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
-    def pass_on(self, line: str) -> None:
+    def relay_line(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
         sentence = mask_keys(line.strip(), environment_keys())
         if sentence and sentence not in self.sentences:
             self.sentences.add(sentence)
             self.say(sentence)
 
-    def note_end(self, index: int, code: int) -> bool:
+    def record_end(self, index: int, code: int) -> bool:
         """Keep the exit code of a slice; whether others are still to be carried out.
 
         None are after a usage error, which is the same for all, or where the first ones fail before any answer.
@@ -131,7 +131,7 @@ OWN = {LOCAL: "genaipa.execution.local:LocalLauncher"}
 
 def launcher_names() -> list[str]:
     """Return the names of all launchers, none of which is imported."""
-    return [name for name, _ in targets_of("launcher", OWN)]
+    return [name for name, _ in list_targets("launcher", OWN)]
 
 
 def launchers() -> dict[str, Launcher]:
@@ -144,7 +144,7 @@ def find_launcher(text: str) -> tuple[Launcher, int | None]:
     name, colon, number = text.partition(":")
     if name not in launcher_names() or (colon and not number.isdecimal()) or (number and not 1 <= int(number) <= _MOST):
         forms = [form for known in launcher_names() for form in (known, f"{known}:4")]
-        raise OptionError("on", f" '{clipped(text)}': must be {listed(forms, 'or')}.")
+        raise OptionError("on", f" '{clip(text)}': must be {join_names(forms, 'or')}.")
     launcher = launchers().get(name)
     if launcher is None:
         raise MissingPackageError(f"the package that brings '{name}' is not here any more; take {LOCAL}:4.")
@@ -188,7 +188,7 @@ class StudyTally:
     _tallies: dict[int, Tally] = field(default_factory=dict)
     _documents: dict[int, int] = field(default_factory=dict)
     _read: dict[int, int] = field(default_factory=dict)
-    _decoder: msgspec.json.Decoder[Counted] = field(default_factory=lambda: msgspec.json.Decoder(Counted))
+    _decoder: msgspec.json.Decoder[CountedRecord] = field(default_factory=lambda: msgspec.json.Decoder(CountedRecord))
 
     def count(self) -> Tally:
         """Return the counts of all slices; each document that nobody has begun counts as much as the others."""
@@ -202,7 +202,7 @@ class StudyTally:
             total.include(self._read_on(index, folder))
         documents = sum(self._documents.values())
         if not documents:
-            total.plan(self.example.spec, self.example.task.orders)
+            total.set_planned(self.example.spec, self.example.task.orders)
             documents = len(self.example.task.facts)
         for row in total.rows.values():
             row.planned = round(row.planned * self.example.corpus.asked / max(1, documents))
@@ -216,12 +216,12 @@ class StudyTally:
             except DataError:  # told by whoever carries it out
                 return Tally()
             self._tallies[index], self._documents[index] = Tally(), len(manifest.documents)
-            self._tallies[index].plan(manifest.spec, manifest.orders, manifest.planned)
+            self._tallies[index].set_planned(manifest.spec, manifest.orders, manifest.planned)
         tally, start = self._tallies[index], self._read.get(index, 0)
         path = folder.path / ANSWERS
         try:
             if path.stat().st_size > start:
-                for place, line in journal.lines(path, start):
+                for place, line in journal.read_lines(path, start):
                     self._read[index] = place + len(line)
                     tally.add(self._decoder.decode(line))
         except (OSError, msgspec.DecodeError):  # told by whoever carries it out

@@ -25,7 +25,7 @@ from genaipa.errors import (
     RunError,
     SpendingCapError,
     TransientError,
-    clipped,
+    clip,
 )
 from genaipa.systems.base import MAX_TOKENS, UNDONE, Finish, Reply, Usage, check_passages
 from genaipa.systems.provider import redact
@@ -251,7 +251,7 @@ class Attempt:
     usage: Usage | None
 
     def after(self, before: Attempt) -> Attempt:
-        """This attempt with the tries and tokens of the one before it."""
+        """Return this attempt with the tries and tokens of the one before it."""
         return Attempt(self.reply, before.attempts + self.attempts, before.with_usage(self.usage))
 
     def with_usage(self, further: Usage | None) -> Usage | None:
@@ -265,7 +265,7 @@ class Attempt:
 
     def unusable(self, why: str) -> TransientError:
         """Return the failure that a reply of no use is; its beginning is all that is kept of it."""
-        said = clipped(without_surrogates(self.reply.text), _LONGEST_WORD)
+        said = clip(without_surrogates(self.reply.text), _LONGEST_WORD)
         begins = f"; it begins: {said}" if said.strip() else ""
         kind = THOUGHTS_ALONE if self.only_thought else "unusable"
         error = TransientError(f"the reply is of no use: {why}{begins}", kind=kind)

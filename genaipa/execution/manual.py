@@ -19,7 +19,7 @@ from genaipa.files.text import read_text
 from genaipa.runs.records import answer_digest
 from genaipa.runs.writer import RunWriter
 from genaipa.systems.thoughts import split_thoughts
-from genaipa.tasks.base import walk
+from genaipa.tasks.base import walk_calls
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ class ManualRun:
         self.folder = folder
         self.task = task
         self.systems = [ready for ready in systems if ready.resolved.manual]
-        self.tally, self._offsets = folder.seen()
+        self.tally, self._offsets = folder.tally_records()
 
     def sheets(self) -> Iterator[ChatSheet]:
         """Every chat whose messages are known by now, in the order of the plan."""
@@ -116,9 +116,9 @@ class ManualRun:
             known = known and bool(said)
             return said or ""
 
-        for dialogue in self.task.guarded_dialogues(target):
+        for dialogue in self.task.safe_dialogues(target):
             known = True
-            for call in walk(dialogue, reply):
+            for call in walk_calls(dialogue, reply):
                 if call.kind != "acknowledgement":
                     yield call, known
 
@@ -126,12 +126,12 @@ class ManualRun:
         """Return the chats and keys whose replies are still wanted."""
         for sheet in self.sheets():
             for key in sheet.calls:
-                if not self.tally.kept(key):
+                if not self.tally.is_settled(key):
                     yield sheet, key
 
     def last_kept(self, sheet: ChatSheet) -> Call | None:
         """Return the last call of a chat whose reply is in; None while it has none."""
-        kept = [call for key, call in sheet.calls.items() if self.tally.kept(key)]
+        kept = [call for key, call in sheet.calls.items() if self.tally.is_settled(key)]
         return kept[-1] if kept else sheet.follows
 
     def write_sheets(self) -> list[Path]:
@@ -140,7 +140,7 @@ class ManualRun:
         for sheet in self.sheets():
             named = re.sub(r"[^A-Za-z0-9.]+", "-", sheet.name).strip("-")
             stem = f"sheets/{sheet.number:02}-{named}"
-            if all(map(self.tally.kept, sheet.calls)):
+            if all(map(self.tally.is_settled, sheet.calls)):
                 continue
             for suffix, text in (("messages", self._messages(sheet)), ("replies", self._replies(sheet))):
                 path = self.folder.path / f"{stem}.{suffix}.txt"
@@ -240,14 +240,14 @@ class ManualRun:
                     result.taken += 1
         finally:
             await writer.close()
-        self.tally, self._offsets = self.folder.seen()
+        self.tally, self._offsets = self.folder.tally_records()
         return result
 
     async def _keep(self, writer: RunWriter, system: str, call: Call, text: str) -> None:
         if not writer.has_begun(calls.conversation_id(self.task, system, call)):
             await calls.begin(writer, self.task, system, call)
         thoughts, reply, _ = split_thoughts(text)
-        reading = self.task.guarded_read(call, reply)
+        reading = self.task.safe_read(call, reply)
         await writer.append(
             replace_fields(
                 calls.blank_record(self.task, system, call),
@@ -262,6 +262,6 @@ class ManualRun:
         )
 
     def _reply(self, key: str) -> str | None:
-        if not self.tally.kept(key):
+        if not self.tally.is_settled(key):
             return None
-        return self.folder.records_at([self._offsets[key]])[0].reply
+        return self.folder.read_records([self._offsets[key]])[0].reply

@@ -19,11 +19,11 @@ from genaipa.execution.run import carry_out
 from genaipa.files.strict_yaml import convert
 from genaipa.judging.plan import JudgeRequest
 from genaipa.kinds import DEFAULT, options
-from genaipa.runs.run import Run, Runs, chosen
+from genaipa.runs.run import Run, Runs, resolve_runs
 from genaipa.systems.base import SamplingOptions
-from genaipa.tasks.catalog import kind_named
+from genaipa.tasks.catalog import find_task_kind
 from genaipa.tasks.request import RunRequest
-from genaipa.workspace import Named, find_workspace, names_of
+from genaipa.workspace import Named, find_workspace, list_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -105,7 +105,7 @@ def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> 
     given["systems"] = _systems(systems)
     given["documents"] = _names("documents", documents)
     given["corpus"] = None if given.get("corpus") is None else str(given["corpus"])
-    given["kind"] = kind_named(given.get("task", DEFAULT))
+    given["kind"] = find_task_kind(given.get("task", DEFAULT))
     own = {name: _option(name, option, given.pop(name)) for name, option in options().items() if name in given}
     given["plan"] = {**given.get("plan", {}), **{name: value for name, value in own.items() if value is not None}}
     limits = {field.name: given.pop(field.name) for field in fields(RunLimits) if field.name in given}
@@ -137,7 +137,7 @@ def _systems(given: Systems) -> tuple[str, ...]:
 
 def _names(what: str, given: Documents) -> tuple[str, ...]:
     try:
-        return names_of(given)
+        return list_names(given)
     except (AttributeError, TypeError):
         raise UsageError(f"{what} are given by their names, or as what was loaded; got {given!r}.") from None
 
@@ -179,7 +179,7 @@ async def run_async(
     >>> class Bar(genaipa.Observer):
     ...     def recorded(self, record, tally):
     ...         done = tally.totals()
-    ...         print(f"{done.kept} of {done.planned}")
+    ...         print(f"{done.answer_count} of {done.planned}")
     >>> asyncio.run(genaipa.run_async("extractive", "vpda", limit=2, experiment="regulation", observer=Bar()))
     1 of 2
     2 of 2
@@ -213,9 +213,9 @@ def judge(
     >>> genaipa.judge("demo", "example_judge:RulesOfThumb")
     [<Run ...-judge-example_judge-RulesOfThumb: complete, ... answers>]
     """
-    here, names = chosen(runs, workspace)
+    here, names = resolve_runs(runs, workspace)
     hears = observer or Observer()
-    request = JudgeRequest(names, names_of(judges), passes, evidence, own_family)
+    request = JudgeRequest(names, list_names(judges), passes, evidence, own_family)
     with judging.alone(here):
         prepared = judging.prepare_judges(here, request, hears)
         done = _finished(judging.ask_judges(prepared, RunLimits(max_cost=max_cost), hears))

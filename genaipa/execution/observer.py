@@ -33,7 +33,7 @@ class Observer:
         yield None
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:
-        """The systems are ready and nothing was asked yet; the spending cap in US dollars, None without one."""
+        """Return the systems are ready and nothing was asked yet; the spending cap in US dollars, None without one."""
 
     @contextlib.contextmanager
     def watching(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> Iterator[Observer]:  # noqa: ARG002 - for whoever overrides it
@@ -41,19 +41,19 @@ class Observer:
         yield self
 
     def begun(self, tally: Tally) -> None:
-        """The run starts with these counts."""
+        """Return the run starts with these counts."""
 
     def recorded(self, record: Record, tally: Tally) -> None:
-        """A record was kept."""
+        """Return a record was kept."""
 
     def counted(self, tally: Tally) -> None:
-        """The counts are these now, where other processes keep the records."""
+        """Return the counts are these now, where other processes keep the records."""
 
     def waiting(self, system: str, reason: str) -> None:
-        """A call will be tried again, for this reason."""
+        """Return a call will be tried again, for this reason."""
 
     def out(self, system: str, asked: int, done: int) -> None:
         """`asked` requests of a system are out in batches; its provider has `done` some, if it says so."""
 
     def stopped(self, system: str, reason: str) -> None:
-        """A system is asked no more in this run."""
+        """Return a system is asked no more in this run."""

@@ -24,17 +24,17 @@ from genaipa.execution.observer import Observer
 from genaipa.files.locks import hold_folder
 from genaipa.files.names import folder_words, make_folder
 from genaipa.files.stamps import now
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.runs.documents import load_run_documents
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.records import FORMAT, Digests, Manifest, RunSpec, Slice
 from genaipa.runs.selection import find_run, find_slices, run_folders
-from genaipa.runs.slices import slice_plan, slice_plan_of
+from genaipa.runs.slices import head_slice_plan, slice_plan
 from genaipa.systems.catalog import ResolvedSystem, resolve_system
 from genaipa.systems.provider import list_providers, make_run_title
-from genaipa.tasks.catalog import identity, make_task
+from genaipa.tasks.catalog import make_task, task_file_digest
 from genaipa.tasks.planning import plan_slice, resolve_documents
-from genaipa.tasks.request import Resources, make_spec, own_options
+from genaipa.tasks.request import Resources, make_spec, select_kind_options
 
 if TYPE_CHECKING:
     from genaipa.runs.records import CorpusFacts
@@ -156,8 +156,8 @@ class PreparedRun:
     def subject(self) -> str:
         """The documents that are asked about, by name or number; empty for a task without any."""
         if self.slice is not None and self.corpus is not None and not self.stands_for_all:
-            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.in_words}"
-        return self.corpus.in_words if self.corpus else ", ".join(self.task.facts)
+            return f"{len(self.task.facts):,} of {Path(self.corpus.file).name}, {self.slice.label}"
+        return self.corpus.short_description if self.corpus else ", ".join(self.task.facts)
 
     @property
     def times(self) -> float:
@@ -205,7 +205,7 @@ class PreparedRun:
             versions=versions(),
             commit=commit,
             dirty=dirty,
-            planned=0 if self.task.orders else self.task.planned(),
+            planned=0 if self.task.orders else self.task.count_planned(),
             corpus=self.corpus,
             slice=self.slice,
         )
@@ -218,12 +218,12 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     """
     observer = observer or Observer()
     _check(workspace, request)
-    request = replace(request, plan=own_options(request))
+    request = replace(request, plan=select_kind_options(request))
     resources = _resources(observer, offline=request.offline)
     if request.slice is not None:
         return _prepare_slice(workspace, request, resources)
     corpus = None
-    if kind_of(request.kind).documents:
+    if find_kind(request.kind).documents:
         workspace, request, corpus = resolve_documents(workspace, request, resources)
     task = make_task(make_spec(request, workspace, resources), workspace)
     run = PreparedRun(task, request.name, None, request.offline, corpus)
@@ -243,7 +243,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
 
     A UsageError if the study's other slices were asked by another plan.
     """
-    if not kind_of(request.kind).documents:
+    if not find_kind(request.kind).documents:
         raise OptionError("slice", " is of documents, and another task has none; leave it out.")
     if request.new:
         raise UsageError("a slice is begun once in its study; begin the study anew by another name.")
@@ -273,7 +273,7 @@ def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
     if study is None:
         return None
     plan = slice_plan(part, run.spec.systems, run.spec.repetitions)
-    other = next((folder for folder in study.folders if slice_plan_of(folder.head()) != plan), None)
+    other = next((folder for folder in study.folders if head_slice_plan(folder.head()) != plan), None)
     if other is not None:
         head = other.head()
         assert head.slice is not None, "it is one"
@@ -316,7 +316,7 @@ def digests(task: Task, systems: Sequence[ResolvedSystem]) -> Digests:
     """Digests of everything that replies depend on: the task's data, its file, and the system behind each name."""
     own = task.digests
     identities = {system.requested_name: system.identity for system in systems}
-    return replace(own, systems=identities, task={**own.task, **identity(task)})
+    return replace(own, systems=identities, task={**own.task, **task_file_digest(task)})
 
 
 def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> None:

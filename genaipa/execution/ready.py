@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.errors import GenaipaError, NotReadyError
 from genaipa.execution.limits import Transport
-from genaipa.runs.procedure import row_of
+from genaipa.runs.procedure import tally_row
 from genaipa.systems import costs
 from genaipa.systems.base import MAX_TOKENS, BuiltinSystem, Message, Readiness, Usage
 from genaipa.systems.catalog import ResolvedSystem
 from genaipa.systems.provider import redact
-from genaipa.tasks.base import Target, walk
+from genaipa.tasks.base import Target, walk_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -87,9 +87,9 @@ def _of_all(row: CostEstimate, times: float) -> CostEstimate:
 def estimate(task: Task, ready: Ready) -> list[CostEstimate]:
     """Return the rows of one system over a task."""
     rows: dict[str, CostEstimate] = {}
-    times, batched = task.guarded_sample(ready.target)[1], ready.resolved.batch_tariff
+    times, batched = task.safe_sample(ready.target)[1], ready.resolved.batch_tariff
     for call, tokens_in, tokens_out, repeated in measure(task, ready):
-        name = row_of(task.name, call.coordinates)
+        name = tally_row(task.name, call.coordinates)
         row = rows.setdefault(name, CostEstimate(ready.resolved.requested_name, name))
         cached = repeated if repeated >= SMALLEST_CACHED else 0
         row.calls += times
@@ -121,9 +121,9 @@ def measure(task: Task, ready: Ready) -> Iterator[Measured]:
             total += counted[known]
         return total
 
-    for dialogue in task.guarded_sample(target)[0]:
+    for dialogue in task.safe_sample(target)[0]:
         before: Sequence[Message] = ()
-        for call in walk(
+        for call in walk_calls(
             dialogue, lambda call: call.placeholder_reply or f"\ue000{_reply_tokens(task, call, target)}\ue001"
         ):
             document = call.coordinates.get("document", "")

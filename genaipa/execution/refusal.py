@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from genaipa.datasets.base import recorded_systems
+from genaipa.datasets.base import map_recorded_systems
 from genaipa.errors import RefusedSystemError, Way
 from genaipa.execution.ready import make_ready, unfit
 from genaipa.kinds import DEFAULT
@@ -114,7 +114,7 @@ def _alternative_ways(run: PreparedRun, system: ResolvedSystem, exceeding: Seque
         if not is_gone(successor) and need <= (successor.context or need):
             yield Way(system_name, successor.requested_name, "its successor")
     recorded = system.entry.recorded
-    if procedure and recorded and (study := recorded_systems().get(recorded)) and _covers_documents(study, run):
+    if procedure and recorded and (study := map_recorded_systems().get(recorded)) and _covers_documents(study, run):
         yield Way(system_name, recorded, f"the answers that the authors of {study.title} published")
     if exceeding and not is_gone(system):
         if all(misfit.alone for misfit in exceeding):

@@ -19,10 +19,10 @@ from genaipa.execution.manual import ManualRun
 from genaipa.execution.observer import Observer
 from genaipa.execution.ready import Ready, Started, make_ready, uncounted
 from genaipa.execution.refusal import refuse_early, refuse_unfit
-from genaipa.runs.batches import batches_out, out_sentence, was_batched
+from genaipa.runs.batches import find_pending_batches, summarize_pending, was_batched
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.records import Manifest, RunStatus, SystemFacts
-from genaipa.runs.status import status_left
+from genaipa.runs.status import closing_status
 from genaipa.systems.base import Words
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def store_inputs(folder: RunFolder, task: Task) -> None:
     What is there already stays: a run that was cut off while it began may lack some.
     """
     for name, text in task.sources.items():
-        if not folder.holds(name):
+        if not folder.has_file(name):
             folder.write_file(name, text.encode())
 
 
@@ -75,7 +75,7 @@ async def carry_out(run: PreparedRun, limits: RunLimits | None = None, observer:
     limits = replace(limits, max_cost=run.cap(limits.max_cost))
     if run.complete:
         folder = run.open()
-        return RunOutcome("complete", folder.state()[1])
+        return RunOutcome("complete", folder.read_state()[1])
     check_limits(run, limits)
     plan = _batching(run, limits.batch)
     started = Started(limits.server_flags)
@@ -145,8 +145,8 @@ async def _ask(
             facts = manifest.systems[ready.resolved.requested_name]
             facts.served = sorted({*facts.served, *engine.served.get(ready.resolved.requested_name, ())})
             facts.sent = engine.sent.get(ready.resolved.requested_name, facts.sent)
-        ended = {"in_order": in_order, "capped": bool(engine.capped), "out": batches.out}
-        manifest.status = status = status_left(engine.tally.missing(), _by_hand(systems), **ended)
+        ended = {"clean_exit": in_order, "capped": bool(engine.capped), "batches_pending": batches.out}
+        manifest.status = status = closing_status(engine.tally.incomplete_systems(), _by_hand(systems), **ended)
         manifest.totals = engine.tally.totals()
         folder.write_manifest(manifest)
     aside = max(0.0, engine.budget.spent + sum(engine.budget.left.values()) - engine.tally.cost)
@@ -171,7 +171,7 @@ async def manual_run(run: PreparedRun) -> ManualRun:
 def settle(manual: ManualRun) -> RunOutcome:
     """Write into the manifest how far a run by hand is."""
     manifest = manual.folder.manifest()
-    manifest.status = status_left(manual.tally.missing(), _by_hand(manual.systems))
+    manifest.status = closing_status(manual.tally.incomplete_systems(), _by_hand(manual.systems))
     manifest.totals = manual.tally.totals()
     manual.folder.write_manifest(manifest)
     return RunOutcome(manifest.status, manual.tally)
@@ -222,10 +222,10 @@ def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | Non
     A RunError where single calls would ask again for what is out.
     """
     if given is False:
-        out = list(batches_out(run.folder.path)) if run.folder else []
+        out = list(find_pending_batches(run.folder.path)) if run.folder else []
         if out and run.folder:
             raise RunError(
-                f"{out_sentence(out)}; collect them first, or give them up, paid as they are, with: "
+                f"{summarize_pending(out)}; collect them first, or give them up, paid as they are, with: "
                 f"genaipa runs batches forget {run.folder.name}"
             )
         return None

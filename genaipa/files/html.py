@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import MissingPackageError, clipped
+from genaipa.errors import MissingPackageError, clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -22,8 +22,8 @@ _ABOUT = 60
 def short_repr(kind: str, name: str, about: str) -> str:
     """Return the `repr` of an object: `<Run NAME: ABOUT>`, cut to a line."""
     name, about = ("".join(sign if sign.isprintable() else " " for sign in text) for text in (name, about))
-    about = clipped(about, _ABOUT)
-    return f"<{kind} {clipped(name, LINE - len(f'<{kind} : {about}>'))}: {about}>"
+    about = clip(about, _ABOUT)
+    return f"<{kind} {clip(name, LINE - len(f'<{kind} : {about}>'))}: {about}>"
 
 
 _STEERING = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

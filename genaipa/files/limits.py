@@ -12,7 +12,7 @@ import time
 import zipfile
 from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple
 
-from genaipa.errors import DataError, GenaipaError, clipped
+from genaipa.errors import DataError, GenaipaError, clip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,7 +166,7 @@ def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> D
     elif isinstance(error, MemoryError):
         why = "reading it takes too much memory"
     else:
-        why = clipped(" ".join(str(error).split()), 100) or type(error).__name__
+        why = clip(" ".join(str(error).split()), 100) or type(error).__name__
     return DataError(source, f"can't be read as {limits.kind} ({why}); {limits.remedy}.")
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import yaml
 
-from genaipa.errors import DataError, clipped, closest, nearest
+from genaipa.errors import DataError, clip, closest, nearest
 from genaipa.files.limits import YAML, limit_reading
 from genaipa.files.text import read_text
 
@@ -44,7 +44,7 @@ class _StrictLoader(_Loader):  # type: ignore[misc]  # the base is chosen at run
         except (ValueError, LookupError, TypeError, AttributeError, OverflowError):
             wanted = node.tag.rpartition(":")[2]
             problem = (
-                f"'{clipped(str(node.value))}' is not a valid {wanted}"
+                f"'{clip(str(node.value))}' is not a valid {wanted}"
                 if isinstance(node, yaml.ScalarNode)
                 else "is unusable"
             )
@@ -64,7 +64,7 @@ def _construct_mapping(loader: Any, node: yaml.MappingNode) -> dict[Any, Any]:
             raise _yaml_error("a list or a mapping can't be a key", key_node)
         key = loader.construct_object(key_node, deep=True)
         if key in mapping:
-            raise _yaml_error(f"the key '{clipped(str(key))}' is given twice", key_node)
+            raise _yaml_error(f"the key '{clip(str(key))}' is given twice", key_node)
         mapping[key] = loader.construct_object(value_node, deep=True)
     return mapping
 
@@ -157,7 +157,7 @@ def _load(path: Path) -> Any:
             problem = " ".join(str(getattr(error, "problem", None) or error).split())
             if problem.startswith("mapping values are not allowed"):
                 problem = "a text that contains ': ' must be in quotes"
-            raise DataError(path, f"{clipped(problem.rstrip('.'), 200)}.", where) from None
+            raise DataError(path, f"{clip(problem.rstrip('.'), 200)}.", where) from None
     if raw is None:
         raise DataError(path, "is empty.")
     return raw
@@ -244,7 +244,7 @@ class _Conversion:
                 values[fields[key].name] = self.convert_value(value, fields[key].type, _entry_below(entry, key))
             elif self._is_text(key, entry):
                 intended_keys.add(closest(key, fields))
-                self.report(f"unknown key '{clipped(key)}'{nearest(key, fields)}", entry)
+                self.report(f"unknown key '{clip(key)}'{nearest(key, fields)}", entry)
         for name, field in fields.items():
             if field.name not in values and field.required:
                 values[field.name] = _make_placeholder(field.type)
@@ -260,7 +260,7 @@ class _Conversion:
 
     def _is_text(self, key: Any, entry: str) -> bool:
         if not isinstance(key, str):
-            self.report(f"the key {clipped(str(key))} is not text; put it in quotes.", entry)
+            self.report(f"the key {clip(str(key))} is not text; put it in quotes.", entry)
         return isinstance(key, str)
 
 
@@ -271,13 +271,13 @@ def _struct_fields(kind: type[msgspec.Struct]) -> dict[str, msgspec.structs.Fiel
 
 
 def _entry_below(entry: str, key: str) -> str:
-    return f"{entry}.{clipped(key)}" if entry else clipped(key)
+    return f"{entry}.{clip(key)}" if entry else clip(key)
 
 
 def _item_entry(entry: str, number: int, item: Any) -> str:
     """`questions[3] (T_u1)`: the id helps more than the position."""
     named = isinstance(item, dict) and isinstance(item.get("id"), str)
-    return f"{entry}[{number}]" + (f" ({clipped(item['id'])})" if named else "")
+    return f"{entry}[{number}]" + (f" ({clip(item['id'])})" if named else "")
 
 
 _UNIONS = (types.UnionType, typing.Union)
@@ -323,13 +323,13 @@ def _explain_mismatch(raw: Any, kind: Any, error: msgspec.ValidationError) -> st
     if origin is typing.Literal:
         if type(raw) not in map(type, inner):
             return _explain_mismatch(raw, type(inner[0]), error)
-        return f"'{clipped(str(raw))}' is not a valid value{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
+        return f"'{clip(str(raw))}' is not a valid value{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
     kinds = _plain_kinds(kind)
     # Of several kinds the one that the value is of, with its own bounds.
     kind = next((plain for plain in kinds if type(raw) is plain), kinds[0])
     expected = " or ".join(filter(None, map(_NAMES.get, kinds)))
     got = "a number" if type(raw) in (int, float) else _NAMES.get(type(raw), "")
     if not expected or not got or type(raw) is kind or (kind is float and type(raw) is int):
-        return f"{clipped(str(error).partition(' - at `')[0], 200)}."
+        return f"{clip(str(error).partition(' - at `')[0], 200)}."
     quoted = "; put it in quotes" if kind is str and isinstance(raw, (bool, int, float)) else ""
     return f"expected {expected}, got {got}{quoted}."

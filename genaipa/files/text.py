@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from genaipa.errors import DataError, clipped
+from genaipa.errors import DataError, clip
 from genaipa.files.limits import TEXT, Limits, limit_reading
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def digest(text: str) -> str:
 
 def why(error: Exception) -> str:
     """Describe one of them, short enough for a sentence."""
-    return "it is nested too deep" if isinstance(error, RecursionError) else clipped(str(error), 200)
+    return "it is nested too deep" if isinstance(error, RecursionError) else clip(str(error), 200)
 
 
 def blob_hash(content: bytes) -> str:

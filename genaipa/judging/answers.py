@@ -17,7 +17,7 @@ import msgspec
 from genaipa.errors import DataError, GenaipaError, UsageError
 from genaipa.files.text import DAMAGE, why
 from genaipa.judging.name import are_akin
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.languages.catalog import reading_language
 from genaipa.languages.language import expression
 from genaipa.policies.reading import read
@@ -25,7 +25,7 @@ from genaipa.policies.search import count_words, rank_texts, split_pieces
 from genaipa.questions.annotations import SAID
 from genaipa.questions.points import Point
 from genaipa.runs.records import DocumentFacts
-from genaipa.runs.selection import occasions, select
+from genaipa.runs.selection import find_occasions, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.evidence.examine import examine, find_annotated_targets
 from genaipa.scoring.evidence.section_finder import find_outline
@@ -71,7 +71,9 @@ class JudgedAnswers:
     """
 
     def __init__(self, workspace: Workspace, runs: Sequence[str], only: Filters | None = None) -> None:
-        sources = [source for source in select(workspace, runs, only) if kind_of(source.manifest.spec.kind).people]
+        sources = [
+            source for source in select_sources(workspace, runs, only) if find_kind(source.manifest.spec.kind).people
+        ]
         self.runs = tuple(source.folder.name for source in sources)
         self._pool = Pool(
             workspace,
@@ -174,15 +176,15 @@ class JudgedAnswers:
 
     def facts(self) -> dict[str, DocumentFacts]:
         """Return the documents of the loaded items, as a manifest describes them."""
-        return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+        return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
 
 def _find_first_occasion(workspace: Workspace, sources: Sequence[Source]) -> tuple[str, list[Source]]:
     """Return the latest day of these runs, and the runs of their systems' first occasion, if that was earlier."""
     names = {source.folder.name for source in sources}
     latest, first = "", dict[str, set[str]]()
-    all_sources = select(workspace, [])
-    for system, days in occasions(all_sources).items():
+    all_sources = select_sources(workspace, [])
+    for system, days in find_occasions(all_sources).items():
         day = max((occasion.day for occasion in days if names.intersection(occasion.runs)), default="")
         if day > days[0].day:
             latest = max(latest, day)

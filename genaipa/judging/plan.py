@@ -126,7 +126,7 @@ def make_worklist(workspace: Workspace, request: JudgeRequest) -> JudgeWorklist:
             worklist.started.append((started_run.folder, sum(map(len, missing.values()))))
         elif any(missing.get(judge, set()) & remaining for judge, remaining in wanted.items()):
             worklist.notes.append(
-                f"{started_run.folder.name} was begun with these and other answers or judges, and asks them; to go on "
+                f"{started_run.folder.name} already asks about these answers, with other answers or judges; to go on "
                 f"with it: genaipa run --resume {started_run.folder.name}"
             )
         _subtract_done(wanted, missing)

@@ -30,12 +30,12 @@ from genaipa.judging.answers import FILE, join_passages, read_material
 from genaipa.judging.name import FIRST_DAY, NAME
 from genaipa.judging.verdict import VerdictKeeper, make_schema
 from genaipa.policies.document import About, Document
-from genaipa.runs.records import Digests, key_of
+from genaipa.runs.records import Digests, record_key
 from genaipa.scoring.rubric import format_value
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Reading, Task
 from genaipa.tasks.prompts import Prompts
-from genaipa.workspace import Workspace, shipped
+from genaipa.workspace import Workspace, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -133,7 +133,7 @@ class JudgeTask(Task):
         """The documents' texts."""
         return {name: document.text for name, document in self.inputs.documents.items()}
 
-    def planned(self) -> int:
+    def count_planned(self) -> int:
         """Return the number of verdicts wanted of each judge."""
         return sum(len(judged.passes) for judged in self.material.answers)
 
@@ -153,11 +153,11 @@ class JudgeTask(Task):
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return dialogues of the missing verdicts, those that begin alike as one: so a repeated document shows."""
-        is_kept = self.folder.seen()[0].kept if self.folder else target.kept
+        is_kept = self.folder.tally_records()[0].is_settled if self.folder else target.is_done
         missing = (
             opened
             for opened in self._open_each(target)
-            if not is_kept(key_of(target.name, NAME, self._make_coordinates(opened[0], opened[1])))
+            if not is_kept(record_key(target.name, NAME, self._make_coordinates(opened[0], opened[1])))
         )
         conversations = groupby(missing, key=itemgetter(2))
         return (self._group_dialogues([self._ask_judge(*opened) for opened in group]) for _, group in conversations), 1
@@ -369,7 +369,7 @@ _DIGITS = 12
 def load_templates(workspace: Workspace) -> Prompts:
     """Load the templates in effect and check them; a DataError for one that can't be used."""
     files = workspace.names("prompts", NAME)
-    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),)).names("prompts", NAME)
+    basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)).names("prompts", NAME)
     if missing := [name for name in TEMPLATES if name not in files]:
         raise UsageError(
             f"the prompt 'judge/{missing[0]}' is missing; genaipa is not installed completely; install it again."

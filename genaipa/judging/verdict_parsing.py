@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from genaipa.errors import clipped
+from genaipa.errors import clip
 from genaipa.questions.points import make_ticks
 from genaipa.systems.thoughts import split_thoughts
 from genaipa.tasks.lenient_json import Fields, find_objects
@@ -64,7 +64,7 @@ def read_verdict(rubric: Rubric, text: str, *, annotated: bool, points: Sequence
     wanted = lists if annotated else {RIGHT_ANSWER, *lists}
     answer = split_thoughts(text).answer
     if not (values := find_objects(answer)):
-        raise ValueError("it is no JSON")
+        raise ValueError("it is not JSON")
     verdicts = [
         _build_verdict(rubric, fields, wanted, points)
         for candidate in values
@@ -165,13 +165,13 @@ def _read_ticks(points: Sequence[Point], entries: Iterable[object]) -> tuple[Tic
             raise ValueError("an entry of points is not an object with point, evidence and said")
         point = ids.get(normalize_words(_require_text(fields["point"], "id of a point")))
         if point is None:
-            raise ValueError(f"'{clipped(str(fields['point']))}' is not a point")
+            raise ValueError(f"'{clip(str(fields['point']))}' is not a point")
         if point in decisions:
             raise ValueError(f"it has the point {point} twice")
         words = _require_text(fields["said"], f"word on the point {point}")
         decision = _match_value(words, {YES: YES, NO: NO, CONTRADICTED: CONTRADICTED})
         if decision is None:
-            raise ValueError(f"'{clipped(words)}' on the point {point} is not yes, no or contradicted")
+            raise ValueError(f"'{clip(words)}' on the point {point} is not yes, no or contradicted")
         decisions[point] = decision
         evidence[point] = _require_text(fields["evidence"], f"evidence on the point {point}")
     if missing := [name for name in ids.values() if name not in decisions]:
@@ -192,12 +192,12 @@ def _read_entry(rubric: Rubric, metrics: Sequence[str], entry: object) -> tuple[
     metric = name if name in rubric.metrics else metric_names.get(_fold_name(name), name)
     if metric not in metrics:
         why = "is not asked for: it follows from the points" if metric in rubric.metrics else "is not a metric"
-        raise ValueError(f"'{clipped(metric)}' {why}")
+        raise ValueError(f"'{clip(metric)}' {why}")
     evidence = _require_text(fields["evidence"], f"evidence on {metric}")
     words = _require_text(fields["value"], f"value of {metric}")
     value = _match_value(words, dict(zip(rubric.metrics[metric].words, rubric.values, strict=True)))
     if value is None:
-        raise ValueError(f"'{clipped(words)}' is not a value of {metric}")
+        raise ValueError(f"'{clip(words)}' is not a value of {metric}")
     return metric, evidence, value
 
 

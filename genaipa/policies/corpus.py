@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
-from genaipa.errors import DataError, UsageError, clipped, nearest
+from genaipa.errors import DataError, UsageError, clip, nearest
 from genaipa.files.stamps import Stamp, stamp
 from genaipa.languages.catalog import ENGLISH, detect_language_code
 from genaipa.languages.detection import detect_language
@@ -45,30 +45,30 @@ _LONGEST_CELL = 2000
 """Characters of a cell beside the text."""
 
 
-def document(cells: Mapping[str, Any]) -> Document:
+def make_document(cells: Mapping[str, Any]) -> Document:
     """Return the document of a row that was checked."""
-    said: dict[str, Any] = {name: text_of(cells[name]) or "" for name in _SAID if name in cells}
+    facts: dict[str, Any] = {name: format_cell(cells[name]) or "" for name in _SAID if name in cells}
     about = About(
-        company=text_of(cells["company"]) or "",
+        company=format_cell(cells["company"]) or "",
         kind="regulation" if cells.get("kind") == "regulation" else "policy",
-        groups={name: text_of(cells[name]) or "" for name in cells if name not in KNOWN},
+        groups={name: format_cell(cells[name]) or "" for name in cells if name not in KNOWN},
         also=tuple(cells.get("also") or ()),
-        **said,
+        **facts,
     )
-    return Document(text_of(cells["name"]) or "", cells["text"], about, LAYER)
+    return Document(format_cell(cells["name"]) or "", cells["text"], about, LAYER)
 
 
-def json_line(document: Document) -> bytes:
+def encode_document(document: Document) -> bytes:
     """Return a document as a line of a corpus, with its end."""
     about = document.about
-    known = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
-    known |= {name: getattr(about, name) for name in _SAID}
-    said = {"name": document.name, "company": document.company, "text": document.text}
-    given = {name: value for name, value in known.items() if value}
-    return msgspec.json.encode(said | given | about.groups) + b"\n"
+    optional_facts = {"kind": "" if document.kind == "policy" else document.kind, "also": about.also}
+    optional_facts |= {name: getattr(about, name) for name in _SAID}
+    required = {"name": document.name, "company": document.company, "text": document.text}
+    facts = {name: value for name, value in optional_facts.items() if value}
+    return msgspec.json.encode(required | facts | about.groups) + b"\n"
 
 
-def group_of(document: Document, by: str) -> str:
+def find_group(document: Document, by: str) -> str:
     """Return the group of a document in a column: a group of its own or a fact (language, date, …); else empty."""
     about = document.about
     if not by:
@@ -76,7 +76,7 @@ def group_of(document: Document, by: str) -> str:
     return about.groups.get(by, "") if by not in FACTS else str(getattr(about, by))
 
 
-def text_of(value: object) -> str | None:
+def format_cell(value: object) -> str | None:
     """Return a cell in words; None for one that has none (a list, a mapping, bytes)."""
     if type(value) is str:
         return value
@@ -91,8 +91,8 @@ def text_of(value: object) -> str | None:
     return None
 
 
-def is_plain(cells: Mapping[str, Any]) -> bool:
-    """Whether a row has nothing but texts, and they are as they should be: most are, and a million take a while."""
+def has_valid_texts(cells: Mapping[str, Any]) -> bool:
+    """Tell whether a row has nothing but valid texts: most have, and a million take a while to check."""
     for value in cells.values():
         if type(value) is not str:
             return False
@@ -111,8 +111,8 @@ def is_plain(cells: Mapping[str, Any]) -> bool:
     )
 
 
-def flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every problem of a row by itself: the kind, and the words that are its own."""
+def find_flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield every problem of a row by itself: the kind, and the words that are its own."""
     for name in NEEDED:
         if name not in cells:
             yield f"the column '{name}' is missing", ""
@@ -120,27 +120,27 @@ def flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield f"the {name} is empty", ""
     for name, value in cells.items():
         if name == "also":
-            if value is not None and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+            if value is not None and not (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
                 yield "the column 'also' is not a list of names", ""
-        elif text_of(value) is None or (name == "text" and not isinstance(value, str | None)):
-            yield f"the column '{clipped(name)}' holds no text", type(value).__name__
+        elif format_cell(value) is None or (name == "text" and not isinstance(value, str | None)):
+            yield f"the column '{clip(name)}' holds no text", type(value).__name__
         elif name != "text" and len(str(value)) > _LONGEST_CELL:
-            yield f"the column '{clipped(name)}' holds more than {_LONGEST_CELL:,} characters", ""
-    yield from _unusable(cells)
+            yield f"the column '{clip(name)}' holds more than {_LONGEST_CELL:,} characters", ""
+    yield from _find_unusable_cells(cells)
 
 
-def _unusable(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    name, company, text = (text_of(cells.get(one)) or "" for one in NEEDED)
+def _find_unusable_cells(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    name, company, text = (format_cell(cells.get(column)) or "" for column in NEEDED)
     if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
         rule = f"letters, digits, '.', '_' and '-', a letter or digit first, {LONGEST_NAME} at most"
-        yield f"the name is not valid ({rule})", repr(clipped(name))
+        yield f"the name is not valid ({rule})", repr(clip(name))
     if len(company) > LONGEST_NAME or not company.isprintable():
         yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
     if len(text) > LONGEST:
         yield "the text is too long", too_long(text).partition(";")[0]
     if "\0" in text:
         yield "the text is binary", ""
-    if (text_of(cells.get("kind")) or "policy") not in get_args(DocumentKind):
+    if (format_cell(cells.get("kind")) or "policy") not in get_args(DocumentKind):
         yield "the kind is neither 'policy' nor 'regulation'", ""
 
 
@@ -153,27 +153,28 @@ _LISTED = 20
 class Problems:
     """Everything that is wrong with a corpus: each kind once, with its lines."""
 
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._found: dict[str, list[str]] = {}
-        self._more: dict[str, int] = {}
+    def __init__(self, row_word: str) -> None:
+        self._row_word = row_word
+        self._rows_by_problem: dict[str, list[str]] = {}
+        self._unlisted: dict[str, int] = {}
 
-    def add(self, number: int, said: str, aside: str = "") -> None:
+    def add(self, number: int, problem: str, detail: str = "") -> None:
         """Note a kind of problem of a row, with the words that are this row's own."""
-        places = self._found.setdefault(said, [])
+        places = self._rows_by_problem.setdefault(problem, [])
         if len(places) < _LISTED:
-            places.append(f"{number} ({aside})" if aside else str(number))
+            places.append(f"{number} ({detail})" if detail else str(number))
         else:
-            self._more[said] = self._more.get(said, 0) + 1
+            self._unlisted[problem] = self._unlisted.get(problem, 0) + 1
 
     def __bool__(self) -> bool:
-        return bool(self._found)
+        return bool(self._rows_by_problem)
 
     def __iter__(self) -> Iterator[str]:
-        for said, places in self._found.items():
-            more = self._more.get(said, 0)
-            many = "s" if len(places) > 1 else ""
-            yield f"{self._place}{many} {', '.join(places)}{f' and {more:,} more' if more else ''}: {said}"
+        for problem, places in self._rows_by_problem.items():
+            unlisted = self._unlisted.get(problem, 0)
+            plural = "s" if len(places) > 1 else ""
+            rows = f"{', '.join(places)}{f' and {unlisted:,} more' if unlisted else ''}"
+            yield f"{self._row_word}{plural} {rows}: {problem}"
 
 
 @dataclass
@@ -207,15 +208,15 @@ class Corpus:
     def remarks(self) -> list[str]:
         """Sentences on documents without a group in the column, and on groups that are texts here and numbers there."""
         without = int((self.stratum == self.strata.index("")).sum()) if "" in self.strata else 0
-        said, of = [], f"of {self.documents:,} documents"
+        remarks, total = [], f"of {self.documents:,} documents"
         if without:
-            said.append(f"{without:,} {of} {_have(without)} no {self.by}; they form the group (none).")
+            remarks.append(f"{without:,} {total} {_verb_have(without)} no {self.by}; they form the group (none).")
         if 0 < self.numbers < self.documents - without:
-            said.append(
-                f"{self.numbers:,} {of} {_have(self.numbers)} a number or a truth value as {self.by}, others a text; "
-                "each value is used as written."
+            remarks.append(
+                f"{self.numbers:,} {total} {_verb_have(self.numbers)} a number or a truth value as {self.by}, others a "
+                "text; each value is used as written."
             )
-        return said
+        return remarks
 
     @property
     def documents(self) -> int:
@@ -225,9 +226,9 @@ class Corpus:
     @property
     def texts(self) -> int:
         """The number of texts that differ, or are about another company."""
-        return int((self.first == _counting(self.first)).sum())
+        return int((self.first == _row_numbers(self.first)).sum())
 
-    def chosen(self, number: int | None = None) -> NDArray[np.int64]:
+    def select_rows(self, number: int | None = None) -> NDArray[np.int64]:
         """Return the rows that are asked about, in the order of the file: one for each text, or a sample of that size.
 
         Each stratum has its share of a sample, by largest remainders. The sample depends on the seed and the documents'
@@ -235,7 +236,7 @@ class Corpus:
         """
         import numpy as np
 
-        once = np.flatnonzero(self.first == _counting(self.first))
+        once = np.flatnonzero(self.first == _row_numbers(self.first))
         if number is None or number >= len(once):
             return once
         strata = self.stratum[once]
@@ -243,45 +244,49 @@ class Corpus:
         sizes = np.bincount(strata, minlength=max(1, len(self.strata)))
         exact = number * sizes / len(once)
         share = exact.astype(np.int64)
-        rest = number - int(share.sum())
-        share[np.argsort(share - exact, kind="stable")[:rest]] += 1
+        remainder = number - int(share.sum())
+        share[np.argsort(share - exact, kind="stable")[:remainder]] += 1
         within = np.concatenate([np.arange(size) for size in sizes])
         return np.sort(ordered[within < np.repeat(share, sizes)])
 
-    def same(self) -> dict[int, list[int]]:
-        """Row → the later rows with the same text about the same company, where there are any."""
+    def find_duplicates(self) -> dict[int, list[int]]:
+        """Return row → the later rows with the same text about the same company, where there are any."""
         import numpy as np
 
-        found: dict[int, list[int]] = {}
-        for row in np.flatnonzero(self.first != _counting(self.first)).tolist():
-            found.setdefault(int(self.first[row]), []).append(row)
-        return found
+        duplicates: dict[int, list[int]] = {}
+        for row in np.flatnonzero(self.first != _row_numbers(self.first)).tolist():
+            duplicates.setdefault(int(self.first[row]), []).append(row)
+        return duplicates
 
-    def entries(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
+    def read_documents(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Document]:
         """Yield the documents of these rows, which rise, with the names of rows of the same text; in a stream.
 
         A DataError at the end if the file was changed meanwhile.
         """
-        also = self._also(rows)
-        for row, cells in zip(rows, self._cells(rows), strict=True):
+        also = self._duplicate_names(rows)
+        for row, cells in zip(rows, self._read_cells(rows), strict=True):
             duplicates = also.get(int(row))
-            yield document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
+            yield make_document({**cells, "also": [*(cells.get("also") or ()), *duplicates]} if duplicates else cells)
 
-    def _also(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
-        """Row → the names of the later documents with the same text about the same company."""
-        same = self.same()
-        later = sorted(one for row in rows for one in same.get(int(row), ())) if same else []
-        names = {one: str(cells["name"]) for one, cells in zip(later, self._cells(later), strict=True)}
-        return {row: [names[one] for one in those] for row, those in same.items() if those[0] in names}
+    def _duplicate_names(self, rows: Sequence[int] | NDArray[np.int64]) -> dict[int, list[str]]:
+        """Return row → the names of the later documents with the same text about the same company."""
+        duplicates = self.find_duplicates()
+        later = sorted(duplicate for row in rows for duplicate in duplicates.get(int(row), ())) if duplicates else []
+        names = {duplicate: str(cells["name"]) for duplicate, cells in zip(later, self._read_cells(later), strict=True)}
+        return {
+            row: [names[duplicate] for duplicate in duplicate_rows]
+            for row, duplicate_rows in duplicates.items()
+            if duplicate_rows[0] in names
+        }
 
-    def _cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
-        for row in self.file.at(self._starts(rows)):
+    def _read_cells(self, rows: Sequence[int] | NDArray[np.int64]) -> Iterator[Mapping[str, Any]]:
+        for row in self.file.read_rows(self._list_starts(rows)):
             if row.problem or not row.cells.keys() >= _NEEDED:
                 break
             yield row.cells
         self._check_unchanged()
 
-    def _starts(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+    def _list_starts(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
         return [int(self.starts[number]) for number in rows]
 
     def _check_unchanged(self) -> None:
@@ -320,7 +325,7 @@ class Heads:
         """Return the digest of a document's company and text."""
         return self.texts[row * TEXT_DIGEST : (row + 1) * TEXT_DIGEST]
 
-    def document(self, row: int) -> Document:
+    def make_document(self, row: int) -> Document:
         """Return a document without its text, whose language is known."""
         language, unknown, seems = self.languages[row].partition("~")
         kind: DocumentKind = "regulation" if self.kinds[row] == "regulation" else "policy"
@@ -330,7 +335,7 @@ class Heads:
             vars(head).update(language="", seems=seems)
         return head
 
-    def is_of(self, row: int, document: Document) -> bool:
+    def matches_document(self, row: int, document: Document) -> bool:
         """Tell whether a document that was read at a row is the one that these facts are about."""
         read = document.name, text_digest(document.company, document.text)
         return read == (self.names[row], self.text_digest(row))
@@ -358,11 +363,11 @@ def _sample_key(seed: int) -> bytes:
     return hashlib.sha256(str(seed).encode()).digest()
 
 
-def _have(number: int) -> str:
+def _verb_have(number: int) -> str:
     return "has" if number == 1 else "have"
 
 
-def _counting(like: NDArray[np.int64]) -> NDArray[np.int64]:
+def _row_numbers(like: NDArray[np.int64]) -> NDArray[np.int64]:
     import numpy as np
 
     return np.arange(len(like))
@@ -384,21 +389,21 @@ class _CorpusReading:
         self.heads = Heads([], [], [], [], b"") if heads else None
         self._key = _sample_key(seed)
 
-    def take(self, row: CorpusRow) -> None:
+    def add_row(self, row: CorpusRow) -> None:
         """Check one row, and note what is needed of it."""
         if row.problem:
-            said, _, reason = row.problem.partition(" (")
-            self.problems.add(row.number, said, reason.removesuffix(")"))
+            problem, _, reason = row.problem.partition(" (")
+            self.problems.add(row.number, problem, reason.removesuffix(")"))
             return
         cells = row.cells
-        if not is_plain(cells):
-            for said, aside in flaws(cells):
-                self.problems.add(row.number, said, aside)
+        if not has_valid_texts(cells):
+            for problem, detail in find_flaws(cells):
+                self.problems.add(row.number, problem, detail)
         if not cells.keys() <= self.columns:
             self.columns.update(cells)
         name, company, text = cells.get("name"), cells.get("company"), cells.get("text")
         if type(name) is not str or type(company) is not str:
-            name, company = text_of(name), text_of(company)
+            name, company = format_cell(name), format_cell(company)
         if not name:
             return
         self.starts.append(row.start)
@@ -406,7 +411,7 @@ class _CorpusReading:
         # Keyed: the order of these hashes is also that of a sample.
         self.names += hashlib.blake2b(name.encode(), digest_size=16, key=self._key).digest()
         self.texts += text_digest(company, text)
-        kind = text_of(cells.get("kind")) or "policy"
+        kind = format_cell(cells.get("kind")) or "policy"
         self.kinds.add(kind)
         if self.heads is not None:
             self.heads.names.append(name)
@@ -416,7 +421,7 @@ class _CorpusReading:
         if self.by:
             value = cells.get(self.by)
             self.plain_numbers += isinstance(value, int | float)
-            group = text_of(value) or ("policy" if self.by == "kind" else "")
+            group = format_cell(value) or ("policy" if self.by == "kind" else "")
             self.stratum.append(self.strata.setdefault(group, len(self.strata)))
 
     def finish(self) -> Corpus:
@@ -425,8 +430,8 @@ class _CorpusReading:
 
         names = np.frombuffer(bytes(self.names), np.uint64).reshape(-1, 2)
         texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
-        numbers, first = np.frombuffer(self.numbers, np.uint64), _first(names)
-        for row in np.flatnonzero(first != _counting(first)).tolist():
+        numbers, first = np.frombuffer(self.numbers, np.uint64), _find_first_rows(names)
+        for row in np.flatnonzero(first != _row_numbers(first)).tolist():
             self.problems.add(
                 int(numbers[row]), "another document has this name", f"by {self.file.place} {numbers[first[row]]}"
             )
@@ -434,13 +439,13 @@ class _CorpusReading:
         if len(groups) > _MOST_GROUPS:
             self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; remove the ones you don't need")
         if self.problems:
-            listed = "\n".join(f"  {said}" for said in self.problems)
+            listed = "\n".join(f"  {problem}" for problem in self.problems)
             raise DataError(self.path, f"can't be used, and nothing was taken from it:\n{listed}")
         if not len(names):
             raise DataError(self.path, "has no document.")
-        known = (*FACTS, *groups)
-        if self.by and self.by not in known:
-            raise UsageError(f"{self.path} has no column '{self.by}'{nearest(self.by, known)}")
+        columns = (*FACTS, *groups)
+        if self.by and self.by not in columns:
+            raise UsageError(f"{self.path} has no column '{self.by}'{nearest(self.by, columns)}")
         return Corpus(
             path=self.path,
             file=self.file,
@@ -448,7 +453,7 @@ class _CorpusReading:
             digest=self.file.digest(),
             groups=tuple(groups),
             starts=np.frombuffer(self.starts, np.uint64),
-            first=_first(texts),
+            first=_find_first_rows(texts),
             rank=names[:, 0],
             stratum=np.frombuffer(self.stratum, np.int32) if self.by else np.zeros(len(names), np.int32),
             strata=list(self.strata),
@@ -463,11 +468,11 @@ def _language_or_seems(cells: Mapping[str, Any]) -> str:
     """Return the code of a row's language, or behind `~` that of the one that it seems to be in."""
     text = cells.get("text")
     text = text if isinstance(text, str) else ""
-    return detect_language_code(text, text_of(cells.get("language")) or "") or f"~{detect_language(text)}"
+    return detect_language_code(text, format_cell(cells.get("language")) or "") or f"~{detect_language(text)}"
 
 
-def _first(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """For each row, the number of the first one with the same hash."""
+def _find_first_rows(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return for each row the number of the first one with the same hash."""
     import numpy as np
 
     if not len(hashes):
@@ -481,8 +486,8 @@ def _first(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
     return first
 
 
-def examine(
-    path: Path, *, seed: int = 0, by: str = "", heads: bool = False, seen: Callable[[], None] | None = None
+def examine_corpus(
+    path: Path, *, seed: int = 0, by: str = "", heads: bool = False, on_row: Callable[[], None] | None = None
 ) -> Corpus:
     """Read a corpus once, in a stream, and check all of it.
 
@@ -493,23 +498,23 @@ def examine(
     file = open_corpus(path)
     reading = _CorpusReading(path, file, seed, by, heads=heads)
     for row in file.rows():
-        reading.take(row)
-        if seen is not None:
-            seen()
+        reading.add_row(row)
+        if on_row is not None:
+            on_row()
     return reading.finish()
 
 
-def documents_of(path: Path) -> Iterator[Document]:
-    """Every document of a corpus in a stream; `examine` it first."""
+def read_documents(path: Path) -> Iterator[Document]:
+    """Yield every document of a corpus in a stream; `examine_corpus` it first."""
     for row in open_corpus(path).rows():
-        yield document(row.cells)
+        yield make_document(row.cells)
 
 
 def find_document(path: Path, name: str) -> Document:
     """Find the document of that name in a corpus, which may have other problems; a DataError without it."""
     for row in open_corpus(path).rows():
         if row.cells.get("name") == name:
-            if found := list(flaws(row.cells)):
-                raise DataError(path, f"{found[0][0]}.", name)
-            return document(row.cells)
-    raise DataError(path, f"has no document '{clipped(name)}'.")
+            if problems := list(find_flaws(row.cells)):
+                raise DataError(path, f"{problems[0][0]}.", name)
+            return make_document(row.cells)
+    raise DataError(path, f"has no document '{clip(name)}'.")

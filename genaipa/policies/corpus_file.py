@@ -38,17 +38,17 @@ class CorpusFile(Protocol):
     """A row's place in words: line or row."""
 
     def rows(self) -> Iterator[CorpusRow]:
-        """Every row."""
+        """Yield every row."""
 
     def digest(self) -> str:
-        """SHA-256 of the file; read along where all of its rows were."""
+        """Return the SHA-256 of the file; read along where all of its rows were."""
 
-    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+    def read_rows(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
         """Yield the rows that start there, in the order of the file; `starts` rise."""
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
+    """Return the SHA-256 of a file, read in pieces."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -84,36 +84,36 @@ class _JsonLines:
         return self._digest or file_digest(self._path)
 
     def rows(self) -> Iterator[CorpusRow]:
-        number, start, known = 0, 0, hashlib.sha256()
+        number, start, hasher = 0, 0, hashlib.sha256()
         with self._path.open("rb") as file:
             while line := file.readline(LONGEST_ROW):
                 number += 1
-                known.update(line)
+                hasher.update(line)
                 length = len(line)
                 if length == LONGEST_ROW and not line.endswith(b"\n"):
-                    while more := file.readline(LONGEST_ROW):
-                        known.update(more)
-                        length += len(more)
-                        if more.endswith(b"\n"):
+                    while continuation := file.readline(LONGEST_ROW):
+                        hasher.update(continuation)
+                        length += len(continuation)
+                        if continuation.endswith(b"\n"):
                             break
                     yield CorpusRow(number, start, {}, f"is longer than {LONGEST_ROW // 1_000_000} MB")
                 elif not line.isspace() and line != _MARK:
-                    yield _parsed(number, start, line.removeprefix(_MARK) if number == 1 else line)
+                    yield _parse_row(number, start, line.removeprefix(_MARK) if number == 1 else line)
                 start += length
-        self._digest = known.hexdigest()
+        self._digest = hasher.hexdigest()
 
-    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+    def read_rows(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
         with self._path.open("rb") as file:
             for number, start in enumerate(starts, 1):
                 file.seek(start)
                 line = file.readline(LONGEST_ROW)
-                yield _parsed(number, start, line if start else line.removeprefix(_MARK))
+                yield _parse_row(number, start, line if start else line.removeprefix(_MARK))
 
 
 _MARK = b"\xef\xbb\xbf"
 
 
-def _parsed(number: int, start: int, line: bytes) -> CorpusRow:
+def _parse_row(number: int, start: int, line: bytes) -> CorpusRow:
     try:
         cells = msgspec.json.decode(line)
     except DAMAGE as error:
@@ -143,12 +143,12 @@ class _Parquet:
 
     def rows(self) -> Iterator[CorpusRow]:
         start = 0
-        for batch in self._batches():
+        for batch in self._read_batches():
             for cells in batch.to_pylist():
                 yield CorpusRow(start + 1, start, cells)
                 start += 1
 
-    def _batches(self) -> Iterator[Any]:
+    def _read_batches(self) -> Iterator[Any]:
         try:
             # Buffered: a column of a row group, which may be all of the file, is never in memory as a whole.
             with self._reader.ParquetFile(self._path, buffer_size=1 << 20) as file:
@@ -156,13 +156,13 @@ class _Parquet:
         except self._wrong as error:
             raise DataError(self._path, f"can't be read as Parquet ({' '.join(str(error).split())[:200]}).") from None
 
-    def at(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
-        first, taken = 0, 0
-        for batch in self._batches():
-            if taken == len(starts):
+    def read_rows(self, starts: Sequence[int]) -> Iterator[CorpusRow]:
+        first, rows_read = 0, 0
+        for batch in self._read_batches():
+            if rows_read == len(starts):
                 return
-            end = bisect_left(starts, first + batch.num_rows, taken)
-            wanted = starts[taken:end]
+            end = bisect_left(starts, first + batch.num_rows, rows_read)
+            wanted = starts[rows_read:end]
             for start, cells in zip(wanted, batch.take([start - first for start in wanted]).to_pylist(), strict=True):
                 yield CorpusRow(start + 1, start, cells)
-            first, taken = first + batch.num_rows, end
+            first, rows_read = first + batch.num_rows, end

@@ -17,7 +17,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.locks import hold_folder
 from genaipa.files.stamps import stamp
 from genaipa.languages.catalog import LANGUAGES
-from genaipa.policies.corpus import Corpus, Heads, examine, name_ranks
+from genaipa.policies.corpus import Corpus, Heads, examine_corpus, name_ranks
 from genaipa.policies.corpus_file import open_corpus
 
 if TYPE_CHECKING:
@@ -49,53 +49,57 @@ class _Index(msgspec.Struct, array_like=True):
     languages: list[str]
 
 
-def read_corpus(path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False) -> Corpus:
+def read_corpus(
+    path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False, unindexed: int = 0
+) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
     The errors of `examine`. Without `sampled`, it may have no order in which a sample takes documents. `anew` has the
-    file read again whatever its index says.
+    file read again whatever its index says. Of so few documents as are to stay `unindexed`, no index is made.
     """
     open_corpus(path)
-    known = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
-    place = folder / f"{known[:16]}.index"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as held:
-        # Of many slices that begin at once, one reads the corpus and the others wait for it.
-        with contextlib.suppress(OSError):
-            held.enter_context(hold_folder(folder))
-        if not anew and (corpus := _load(place, path, seed=seed, by=by, sampled=sampled)):
+    identity = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
+    index_path = folder / f"{identity[:16]}.index"
+    with contextlib.ExitStack() as locks:
+        if not unindexed:
+            # Of many slices that begin at once, one reads the corpus and the others wait for it.
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                locks.enter_context(hold_folder(folder))
+        if not anew and (corpus := _load_corpus(index_path, path, seed=seed, by=by, sampled=sampled)):
             return corpus
-        key = _key(path)
-        corpus = examine(path, seed=seed, by=by, heads=True)
-        with contextlib.suppress(OSError):
-            _save(place, key, corpus)
+        key = _index_key(path)
+        corpus = examine_corpus(path, seed=seed, by=by, heads=True)
+        if corpus.documents > unindexed:
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                _save_index(index_path, key, corpus)
     return corpus
 
 
-def known_digest(path: Path, folder: Path) -> str:
+def find_indexed_digest(path: Path, folder: Path) -> str:
     """Return the SHA-256 of a corpus as an index of it in a folder knows it; empty where none does."""
-    for place in sorted(folder.glob("*.index")):
-        index = _decode(place)
-        if index is not None and index.key == _key(path):
+    for index_path in sorted(folder.glob("*.index")):
+        index = _decode_index(index_path)
+        if index is not None and index.key == _index_key(path):
             return index.digest
     return ""
 
 
-def _key(path: Path) -> str:
+def _index_key(path: Path) -> str:
     """Return what an index is of: the file, as far as a look at it shows, and the rules by which it was read."""
     stat = path.stat()
     with path.open("rb") as file:
         ends = hashlib.sha256(file.read(_ENDS))
         file.seek(max(0, stat.st_size - _ENDS))
         ends.update(file.read(_ENDS))
-    known = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, ends.hexdigest())
-    return repr((*known, genaipa.__version__, sorted(LANGUAGES)))
+    file_facts = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, ends.hexdigest())
+    return repr((*file_facts, genaipa.__version__, sorted(LANGUAGES)))
 
 
-def _decode(place: Path) -> _Index | None:
+def _decode_index(index_path: Path) -> _Index | None:
     try:
-        content = place.read_bytes()
+        content = index_path.read_bytes()
         if hashlib.sha256(content[_SUM:]).digest() != content[:_SUM]:
             return None
         return msgspec.msgpack.decode(content[_SUM:], type=_Index)
@@ -103,12 +107,12 @@ def _decode(place: Path) -> _Index | None:
         return None
 
 
-def _load(place: Path, path: Path, *, seed: int, by: str, sampled: bool) -> Corpus | None:
+def _load_corpus(index_path: Path, path: Path, *, seed: int, by: str, sampled: bool) -> Corpus | None:
     """Return the corpus of an index; None where there is none, or it is not of this file."""
     import numpy as np
 
-    index = _decode(place)
-    if index is None or index.key != _key(path):
+    index = _decode_index(index_path)
+    if index is None or index.key != _index_key(path):
         return None
     heads = Heads(index.names, index.companies, index.head_kinds, index.languages, index.texts)
     return Corpus(
@@ -129,7 +133,7 @@ def _load(place: Path, path: Path, *, seed: int, by: str, sampled: bool) -> Corp
     )
 
 
-def _save(place: Path, key: str, corpus: Corpus) -> None:
+def _save_index(index_path: Path, key: str, corpus: Corpus) -> None:
     """Write the index of a corpus; an OSError where there is no room."""
     assert corpus.heads is not None, "they were noted"
     heads = corpus.heads
@@ -150,5 +154,5 @@ def _save(place: Path, key: str, corpus: Corpus) -> None:
         heads.languages,
     )
     content = msgspec.msgpack.encode(index)
-    with replacing(place) as file:
+    with replacing(index_path) as file:
         file.write(hashlib.sha256(content).digest() + content)

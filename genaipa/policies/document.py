@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, clipped
+from genaipa.errors import DataError, UnknownNameError, clip
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.limits import POLICY
 from genaipa.files.strict_yaml import read_yaml
@@ -215,15 +215,11 @@ def document_problems(path: Path, document: Document) -> Iterator[DataError]:
     if not document.company.strip():
         yield DataError(beside, "is blank; give the name that questions should use.", "company")
     if (stated := document.about.language) and not language_code(stated):
-        yield DataError(
-            beside, f"'{clipped(stated)}' is not a language code; write one such as de or pt-BR.", "language"
-        )
+        yield DataError(beside, f"'{clip(stated)}' is not a language code; write one such as de or pt-BR.", "language")
     if document.about.version_of == document.name:
         yield DataError(beside, "is the document's own name; give the name that all its versions share.", "version_of")
     if document.about.version_of and not _DAY.fullmatch(date := document.about.date):
-        yield DataError(
-            beside, f"'{clipped(date)}' is not a date (YYYY-MM-DD); versions are told apart by date.", "date"
-        )
+        yield DataError(beside, f"'{clip(date)}' is not a date (YYYY-MM-DD); versions are told apart by date.", "date")
     for part_set, starts in document.about.part_sets.items():
         within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
         if list(starts) != sorted(set(starts)) or not within:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import DataError, clipped
+from genaipa.errors import DataError, clip
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def decode_text(raw: bytes, source: str, charset: str, library: Callable[[str, s
     codec = _CODECS.get(charset.strip().lower(), "")
     if not codec.startswith("utf-16") and _is_binary(raw):
         raise _binary_error(source)
-    notes = [f"its encoding '{clipped(charset, 20)}' is not known"] if charset and not codec else []
+    notes = [f"its encoding '{clip(charset, 20)}' is not known"] if charset and not codec else []
     text = _decode_stated(raw, source, codec, notes) if codec else _decode_unstated(raw, source, notes, library)
     return _remove_nul(text, notes)
 

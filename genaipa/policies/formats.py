@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, MissingPackageError, UsageError, clipped
+from genaipa.errors import DataError, MissingPackageError, UsageError, clip
 from genaipa.files.certificates import certificate_refused
 from genaipa.files.limits import (
     DOCUMENT,
@@ -326,7 +326,7 @@ def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
     code, detected = language_code(stated), detect_language_code(text)
     if stated and not code:
-        return "", f"the page's language '{clipped(stated, 20)}' is not a language code; its words decide"
+        return "", f"the page's language '{clip(stated, 20)}' is not a language code; its words decide"
     if code and detected not in ("", code):
         return (
             "",

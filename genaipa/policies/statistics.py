@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, ends_sentence
 from genaipa.languages.language import ENDS, NEVER, STOPS, UNSPACED
-from genaipa.policies.corpus import group_of
+from genaipa.policies.corpus import find_group
 from genaipa.policies.reading import read
 from genaipa.policies.search import is_unspaced
 
@@ -175,7 +175,7 @@ def measure_distributions(documents: Iterable[Document], by: str = "") -> list[D
     columns_by_group: dict[str, list[array[float]]] = {}
     languages: dict[str, set[str]] = {}
     for document in documents:
-        name = group_of(document, by)
+        name = find_group(document, by)
         columns = columns_by_group.setdefault(name, [array("d") for _ in MEASURES])
         languages.setdefault(name, set()).add(document.language)
         for column, value in zip(columns, measure_document(document), strict=True):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import yaml
 
-from genaipa.errors import DataError, UnknownNameError, UsageError, clipped
+from genaipa.errors import DataError, UnknownNameError, UsageError, clip
 from genaipa.files.strict_yaml import as_yaml, read_yaml
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
@@ -435,7 +435,7 @@ def find_unproved(path: Path, corrections: Corrections, text: str) -> Iterator[D
         has_proof = correction.sentence.strip() or (correction.at and len(correction.at) == _ENDS and correction.sha256)
         if has_proof and not correction.find_proof(text):
             quotation = (
-                f"'{clipped(correction.sentence)}'"
+                f"'{clip(correction.sentence)}'"
                 if correction.sentence
                 else f"the passage at {list(correction.at or ())}"
             )

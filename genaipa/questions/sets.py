@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 
-from genaipa.errors import DataError, UnknownNameError, clipped, nearest
+from genaipa.errors import DataError, UnknownNameError, clip, nearest
 from genaipa.files.html import html_table, short_repr
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.languages.catalog import ENGLISH, LANGUAGES, detect_language_code, language_name, variant
 from genaipa.policies.document import DocumentKind
-from genaipa.words import listed, some
-from genaipa.workspace import PULLED, find_workspace, shipped
+from genaipa.words import join_names, some
+from genaipa.workspace import PULLED, find_workspace, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +76,8 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Language, translators and checkers of a translation, in words; empty for any other set."""
         if not self.translates:
             return ""
-        by = f" by {listed(self.translators)}" if self.translators else ""
-        checked = f"checked by {listed(self.checked_by)}" if self.checked_by else "not checked"
+        by = f" by {join_names(self.translators)}" if self.translators else ""
+        checked = f"checked by {join_names(self.checked_by)}" if self.checked_by else "not checked"
         return f"into {language_name(self.language_code)}{by}, {checked}"
 
     def __repr__(self) -> str:
@@ -185,10 +185,10 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
         if not all(text.strip() for text in (question.text, *question.paraphrases)):
             yield DataError(path, "has an empty text.", entry)
     # A language of a set that ships may be of a package that is not here.
-    if questions.language and questions.language not in LANGUAGES and not path.is_relative_to(shipped()):
+    if questions.language and questions.language not in LANGUAGES and not path.is_relative_to(shipped_folder()):
         languages = ", ".join(LANGUAGES)
         yield DataError(
-            path, f"'{clipped(questions.language)}' is not a language that genaipa supports ({languages}).", "language"
+            path, f"'{clip(questions.language)}' is not a language that genaipa supports ({languages}).", "language"
         )
 
 
@@ -209,7 +209,7 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
     if original == questions.name:
         yield DataError(path, "names the set itself; name the set that it translates.", "translates")
     elif original not in files:
-        problem = f"there is no question set '{clipped(original)}' to translate{nearest(original, files)}"
+        problem = f"there is no question set '{clip(original)}' to translate{nearest(original, files)}"
         yield DataError(path, problem, "translates")
     else:
         try:
@@ -221,5 +221,7 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
             lacks = [f"lacks {some(sorted(original_ids - ids), _NAMED)}"] if original_ids - ids else []
             additions = [f"has {some(sorted(ids - original_ids), _NAMED)} beyond them"] if ids - original_ids else []
             yield DataError(
-                path, f"the ids must be those of '{original}'; this set {listed([*lacks, *additions])}.", "questions"
+                path,
+                f"the ids must be those of '{original}'; this set {join_names([*lacks, *additions])}.",
+                "questions",
             )

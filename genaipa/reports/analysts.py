@@ -57,6 +57,6 @@ def note_other_analysts(ours: pd.DataFrame, theirs: pd.DataFrame) -> str:
         ", ".join(f"{name} {share:.0%}" for name, share in analyst_shares.head(3).items()) for analyst_shares in shares
     ]
     return (
-        f"Other people scored A ({sides[0]}) than B ({sides[1]}): leniency and systems can't be separated. "
+        f"Different people scored A ({sides[0]}) and B ({sides[1]}): leniency and systems can't be separated. "
         "Have the same analysts score both."
     )

@@ -20,7 +20,7 @@ from genaipa.policies.search import HALF, count_words
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.judged.alone import NO_ESTIMATE, count_verdicts, find_judges
 from genaipa.runs.permission import Permission
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -132,24 +132,24 @@ def find_answers(study: Study, *, whole: bool = False) -> Answers:
     sources = [] if whole else study.sources
     allowed = {source.folder.name: Permission(source.folder, source.manifest) for source in sources}
     locations = list(answered_rows[["run", "system", "document"]].itertuples(index=False, name=None))
-    may_show = {(run, *location): whole or allowed[run].reply(*location) for run, *location in set(locations)}
+    may_show = {(run, *location): whole or allowed[run].may_share_reply(*location) for run, *location in set(locations)}
     free = np.array([may_show[location] for location in locations], dtype=bool)
     shown_rows = answered_rows[free]
     # The systems' answers to a question stay together.
     shown_rows = shown_rows.assign(worst=shown_rows.groupby(_ASKED, observed=True)["overall"].transform("mean"))
     shown_rows = shown_rows.sort_values(["worst", *_ASKED, *_LINE, "system"], kind="stable").head(MOST)
-    lacking = [f"All values here are those of {whose} alone: {NO_ESTIMATE}."] if whose else []
+    lacking = [f"All values here come from {whose} alone: {NO_ESTIMATE}."] if whose else []
     if len(shown_rows) < free.sum():
         lacking.append(
-            f"Shown are {len(shown_rows):,} of {free.sum():,} answers, "
-            f"{'those to the questions with the lowest scores' if len(overall) else 'since none is scored the first'}; "
+            f"This page shows {len(shown_rows):,} of {free.sum():,} answers, "
+            f"{'those to the questions with the lowest scores' if len(overall) else 'the first, as none is scored'}; "
             "all are in the run folders (genaipa show)."
         )
     if len(answered_rows) > free.sum():
         lacking.append(
-            f"{len(answered_rows) - free.sum():,} answers are not in this page because their text may not be passed "
-            "on: it "
-            "is a published study's, or may quote a document whose licence forbids it (option with-texts shows them)."
+            f"{len(answered_rows) - free.sum():,} answers are not on this page because their text may not be passed "
+            "on: it belongs to a published study, or may quote a document whose licence forbids it (option "
+            "with-texts shows them)."
         )
     scores = _describe_scores(frame, shown_rows, whose)
     return Answers(_assign_pages(_collect_questions(study, shown_rows, allowed, scores, whole=whole)), lacking)
@@ -162,7 +162,7 @@ def _find_shown_scores(study: Study) -> tuple[pd.DataFrame, str]:
     if not judges:
         return frame, ""
     passes = [name for pass_names in judges.values() for name in pass_names]
-    return count_verdicts(frame, passes), listed([one_line(judge) for judge in judges])
+    return count_verdicts(frame, passes), join_names([one_line(judge) for judge in judges])
 
 
 def _assign_pages(questions: list[AskedQuestion]) -> list[AskedQuestion]:
@@ -199,15 +199,19 @@ def _collect_questions(
             record = records.get((row["run"], row["key"]))
             if record is None or record.reply is None:
                 continue
-            texts = [("Asked", record.asked)] if whole or row["document"] not in allowed[row["run"]].unasked else []
+            texts = (
+                [("Asked", record.asked)]
+                if whole or row["document"] not in allowed[row["run"]].restricted_questions
+                else []
+            )
             annotated = study.annotated.answers.get((row["run"], row["document"], row["question"]))
-            if annotated and annotated.answer and (whole or allowed[row["run"]].annotated(row["document"])):
+            if annotated and annotated.answer and (whole or allowed[row["run"]].may_share_annotations(row["document"])):
                 texts.append(("Annotated answer", annotated.answer))
             prompt_key = (*(row[name] for name in _LINE), *texts)
             side = sides.setdefault(
                 prompt_key, PromptAnswers(_describe_prompt(row), [(label, _clean_text(text)) for label, text in texts])
             )
-            scores = scored.get((row["run"], row["key"]), "No score of its own.")
+            scores = scored.get((row["run"], row["key"]), "Not scored by itself.")
             side.answers.append(SystemAnswer(str(row["system"]), scores, _clean_text(record.reply)))
         means = {row["system"]: float(row["overall"]) for row in rows}
         overall = [(str(name), means[name]) for name in sorted(means, key=systems.index) if means[name] > 0]
@@ -238,8 +242,8 @@ def _read_records(study: Study, shown_rows: pd.DataFrame) -> dict[tuple[str, str
     for source in study.sources:
         keys = wanted.get(source.folder.name)
         if keys:
-            places = {line.key: position for position, line in source.folder.entries(_Key) if line.key in keys}
-            for record in source.folder.records_at([*places.values()]):
+            places = {line.key: position for position, line in source.folder.read_entries(_Key) if line.key in keys}
+            for record in source.folder.read_records([*places.values()]):
                 records[source.folder.name, record.key] = record
     return records
 

@@ -151,32 +151,33 @@ def average_questions(cell_averages: pd.DataFrame) -> pd.DataFrame:
     return merged.reset_index()
 
 
-_SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval holds the true average"
+_SURE = f"in {LEVEL * 100:.0f} of 100 such studies the interval contains the true average"
 _BUT = ", unless the average is a share (0 to 100 %)."
 
 
 def both_intervals(confidence: float) -> str:
     """Describe the two intervals of this confidence, for whoever reads one: sentences for the notes of tables."""
     return (
-        f"Up to two intervals go with an average; in {confidence * 100:g} of 100 such studies the interval holds the "
-        "true average, by the same analysts. \u201cFor these documents\u201d: other questions of this kind, asked "
-        "about the very same documents. \u201cFor policies like these\u201d: other documents of this kind as well; as "
-        f"wide or wider, rough below {ROUGH_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}. Both are blank for a "
-        f"single question, and where all questions have the same value{_BUT}"
+        f"An average has up to two intervals; in {confidence * 100:g} of 100 such studies the interval contains the "
+        "true average by the same analysts. \u201cFor these documents\u201d covers other questions of this kind about "
+        "the same documents. \u201cFor policies like these\u201d covers other documents of this kind as well: it is at "
+        f"least as wide, rough below {ROUGH_DOCUMENTS} documents and blank below {LEAST_DOCUMENTS}. Both are blank for "
+        f"a single question, and where all questions have the same value{_BUT}"
     )
 
 
 INTERVALS = both_intervals(LEVEL)
 """The two intervals, for whoever reads one: sentences for the notes of tables."""
 THESE = (
-    f"An interval goes with an average; {_SURE}. \u201cFor these documents\u201d: other questions of this kind, asked "
-    f"about the very same document. Blank for a single question, and where all questions have the same value{_BUT}"
+    f"An average has an interval; {_SURE}. \u201cFor these documents\u201d covers other questions of this kind about "
+    "the same document. The interval is blank for a single question, and where all questions have the same "
+    f"value{_BUT}"
 )
 """The same, where the average is about one document."""
 LIKE_THESE = (
-    f"An interval goes with an average; {_SURE}. \u201cFor policies like these\u201d: the very same question, asked "
-    f"about other documents of this kind; rough below {ROUGH_DOCUMENTS} documents, blank below {LEAST_DOCUMENTS}, and "
-    f"where all documents have the same value{_BUT}"
+    f"An average has an interval; {_SURE}. \u201cFor policies like these\u201d covers the same question about other "
+    f"documents of this kind. The interval is rough below {ROUGH_DOCUMENTS} documents, and blank below "
+    f"{LEAST_DOCUMENTS} or where all documents have the same value{_BUT}"
 )
 """The same, where the average is about one question."""
 BOTH = ("low", "high", "policies_low", "policies_high", "documents")
@@ -380,7 +381,7 @@ def note_few_questions(numbers: pd.Series, noun: str = "questions") -> str:
     if fewest >= ROUGH:
         return ""
     if fewest == 1:
-        return f" Some rest on n = 1 of the {noun}: too few for an interval, and no base for a conclusion."
+        return f" Some rest on n = 1 of the {noun}: too few for an interval or a conclusion."
     return f" Some rest on n = {fewest} {noun} only: their intervals are rough."
 
 
@@ -396,7 +397,7 @@ def note_few_documents(estimates: pd.DataFrame) -> str:
     )
     note = ""
     if rough:
-        note += f" Some rest on {rough} documents only: what they say for policies like these is rough."
+        note += f" Some rest on {rough} documents only: their intervals for policies like these are rough."
     if refused:
         means = " (0: only means over documents are known)" if 0 in document_counts else ""
         documents = "document" if refused == "1" else "documents"
@@ -436,7 +437,7 @@ def note_unlike_questions(frame: pd.DataFrame, question_means: pd.DataFrame) -> 
     if even and not are_unlike(frame, question_means):
         return ""
     return (
-        " Not all systems and experiments were scored on the same questions about the same documents, so that the "
+        " Not all systems and experiments were scored on the same questions about the same documents, so the "
         "averages don't compare like with like. Questions, and scores of a question about a document: "
         f"{'; '.join(descriptions)}."
     )

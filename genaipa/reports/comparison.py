@@ -16,7 +16,7 @@ import msgspec
 
 from genaipa.answers.gather import gather_scored
 from genaipa.answers.tidy import name_metrics, plain_texts
-from genaipa.errors import UnscoredError, UsageError, clipped
+from genaipa.errors import UnscoredError, UsageError, clip
 from genaipa.files.html import short_repr
 from genaipa.reports import render, significance
 from genaipa.reports.analysts import describe_analyst_count, note_other_analysts
@@ -63,10 +63,10 @@ from genaipa.reports.sides import (
 )
 from genaipa.reports.significance import OVERALL
 from genaipa.reports.table import Table
-from genaipa.runs.run import chosen
-from genaipa.runs.selection import sources_of
+from genaipa.runs.run import resolve_runs
+from genaipa.runs.selection import resolve_name
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -175,7 +175,7 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        sides = (clipped(name, _SIDE) for name in (self.first, self.second))
+        sides = (clip(name, _SIDE) for name in (self.first, self.second))
         return short_repr("Comparison", " and ".join(sides), f"{len(self.frame)} differences")
 
     def _repr_html_(self) -> str:
@@ -240,8 +240,7 @@ def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     about = f"{questions} about {documents}" if comparison.documents else questions
     return (
         f"By the judge {comparison.judge} alone, {result} {write_difference(sign * row['difference'])}{interval}, "
-        f"{about}. "
-        f"This is {NO_ESTIMATE}."
+        f"{about}. This is {NO_ESTIMATE}."
     )
 
 
@@ -271,17 +270,17 @@ def compare(
 
     >>> found = genaipa.compare("careful", "extractive", experiments=["quality"])
     >>> found.finding[0]
-    'Compared are 32 questions: 32 pairs in quality, each about the same document.'
+    'The comparison covers 32 questions: 32 pairs in quality, each about the same document.'
     >>> figure = found.figure.plot()
     """
-    resolved_workspace, names = chosen((first, second), workspace)
+    resolved_workspace, names = resolve_runs((first, second), workspace)
     if len(names) == 1:
         names *= 2
-    sides = [sources_of(resolved_workspace, name) for name in names]
+    sides = [resolve_name(resolved_workspace, name) for name in names]
     if len({frozenset((source.folder.name, source.systems) for source in sources) for sources in sides}) == 1:
         beginning = f"'{names[0]}' and '{names[1]}' both mean" if names[0] != names[1] else f"'{names[0]}' means"
-        systems = listed(sorted({system for source in sides[0] for system in source.systems}))
-        runs = listed([source.folder.name for source in sides[0]])
+        systems = join_names(sorted({system for source in sides[0] for system in source.systems}))
+        runs = join_names([source.folder.name for source in sides[0]])
         raise UsageError(f"{beginning} {systems} in {runs}; name two systems, two runs, or RUN:SYSTEM.")
     study = gather_scored(
         resolved_workspace, merge_sources([*sides[0], *sides[1]]), excluded=excluded, scores_alone=True
@@ -432,25 +431,23 @@ def _describe_estimates(
 def _describe_method(first: str, second: str, scorers: Sequence[str], judge: str) -> str:
     """Describe how the numbers of the table came about."""
     whose = (
-        f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing of people's."
+        f"All scores are the judge {judge}'s: intervals are for its verdicts, and say nothing about people's scores."
         if judge
-        else "Intervals are for the analysts who scored, whose leniency is in none of them "
+        else "Intervals are for the analysts who scored, and do not include their leniency "
         f"(analysts of A: {scorers[0]}, of B: {scorers[1]})."
     )
     return (
-        f"A is {first}, B {second}. {OVERALL} is from 10 to 100, a metric from -1 to 1. n is how many questions there "
-        "are, each averaged over its documents and experiments; where there are pairs, only they count, so that "
-        "averages may be others than the leaderboard's, which has all of a system's cells. Pairs are the scored cells "
-        "behind them, and documents is 0 where only means over them are known. "
-        "Intervals have two targets, for these documents (other questions) and for policies like these (other "
-        "questions and other documents), and each belongs to its p (Holm): it leaves out 0 where this p is below the "
-        f"level at which a difference counts, {SIGNIFICANT:g} at the end of a study. What holds for the "
-        "second holds for the first. p of ranks, a check on outliers, is Wilcoxon's, with the matched-pairs "
-        "rank-biserial correlation as effect size; without pairs Mann-Whitney's, with Cliff's delta, and the interval "
-        "is Student's t with each "
-        f"side's own variance. What a row means goes by the second target. {significance.IN_FAMILIES} "
-        "Several comparisons are in no family of their own: of all pairs of systems, a report's `system-differences` "
-        f"has p adjusted. {whose}"
+        f"A is {first}, B {second}. {OVERALL} is from 10 to 100, a metric from -1 to 1. n is the number of questions, "
+        "each averaged over its documents and experiments; where there are pairs, only they count, so averages may "
+        "differ from the leaderboard's, which has all of a system's cells. Pairs are the scored cells behind them, "
+        "and documents is 0 where only means over them are known. Intervals have two targets, for these documents "
+        "(other questions) and for policies like these (other questions and other documents), and each belongs to "
+        f"its p (Holm): it excludes 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} "
+        "at the end of a study. What holds for the second holds for the first. p of ranks, a check on outliers, is "
+        "Wilcoxon's, with the matched-pairs rank-biserial correlation as effect size; without pairs Mann-Whitney's, "
+        "with Cliff's delta, and the interval is Student's t with each side's own variance. A row's meaning follows "
+        f"the second target. {significance.IN_FAMILIES} Separate comparisons are not adjusted together; a report's "
+        f"`system-differences` adjusts p for all pairs of systems. {whose}"
     )
 
 

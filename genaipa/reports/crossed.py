@@ -105,6 +105,6 @@ def warn_interval(estimate: CrossedMean) -> str:
     rough_note = (
         f"{estimate.documents} documents: below {ROUGH_DOCUMENTS}, the interval for policies like these is rough."
     )
-    alike_note = "Documents differ less than chance alone makes them differ on average."
+    alike_note = "The documents differ less than chance alone would make them differ on average."
     rough, is_alike = estimate.documents < ROUGH_DOCUMENTS, estimate.documents_alike
     return " ".join([*([rough_note] if rough else []), *([alike_note] if is_alike else [])])

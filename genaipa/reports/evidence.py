@@ -56,7 +56,7 @@ class EvidenceLevel:
         if self.p == ENLARGED:
             return (
                 f"The plan was enlarged on the way, to {self.planned:,} answers: a difference counts only at p < "
-                f"{ENLARGED:g}, since the smaller plan had an end of its own."
+                f"{ENLARGED:g}, since the smaller plan already had an end at which differences counted."
             )
         return ""
 

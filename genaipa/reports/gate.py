@@ -79,7 +79,7 @@ class Gate:
         change = describe_change(self.comparison.frame.iloc[0].to_dict())
         if lost.points:
             return f"{new}, lost {change.removeprefix(_MINUS)} points of M_all to {old}: {end}."
-        return f"{new}, has no sure loss against {old}: {change} points of M_all; {end}."
+        return f"{new}, shows no clear loss against {old}: {change} points of M_all; {end}."
 
     def as_json(self) -> dict[str, Any]:
         """Return it for machines, in the words of `drift`."""

@@ -434,7 +434,7 @@ def possible_ranks(pairs: pd.DataFrame) -> pd.DataFrame:
 
 _BY_HOLM = (
     "p is adjusted by Holm's method for the number of pairs; what a row means goes by it, and each interval belongs to "
-    f"it: it leaves out 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} at the end of "
+    f"it: it excludes 0 where this p is below the level at which a difference counts, {SIGNIFICANT:g} at the end of "
     "a study."
 )
 
@@ -451,7 +451,7 @@ def difference_tables(frame: pd.DataFrame) -> list[Table]:
             "system-differences",
             "Systems against each other",
             f"{level.prefix}M_all (10 to 100), the first minus the second, over the questions about documents that "
-            f"people scored of both. {_BY_HOLM}",
+            f"people scored for both. {_BY_HOLM}",
             pairs,
             PAIRS if early else columns,
             aside=[] if early else ["level"],

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from genaipa.errors import GenaipaError, UsageError, clipped
+from genaipa.errors import GenaipaError, UsageError, clip
 from genaipa.kinds import DEFAULT
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import coordinates_of
-from genaipa.runs.run import chosen
-from genaipa.runs.selection import sources_of
+from genaipa.runs.procedure import read_coordinates
+from genaipa.runs.run import resolve_runs
+from genaipa.runs.selection import resolve_name
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
 from genaipa.scoring.evidence.resolution import find_references
@@ -60,9 +60,9 @@ _WAYS = 3
 _CITED = 3
 """Sections that a sentence names."""
 MEASURED = (
-    "Sides are found by rules: of 40 pairs of published answers that they count as changed all 40 had, of 40 others "
-    "none had (two systems, in English; read by the rules' author). In German and French nobody has measured them; in "
-    "other languages no yes and no is found."
+    "Rules find the sides: of 40 pairs of published answers that they count as changed, all 40 had changed; of 40 "
+    "other pairs, none had (two systems, in English, read by the rules' author). Nobody has measured the rules in "
+    "German and French; in other languages they find no yes or no."
 )
 """How well sides are found, beside every count of them."""
 
@@ -172,7 +172,7 @@ _CLIP = 40
 
 def _name_sections(labels: Sequence[str]) -> str:
     """Sections by their numbers alone, where they have some."""
-    short = (match[0].rstrip(".") if (match := _NUMBERED.match(label)) else clipped(label, _CLIP) for label in labels)
+    short = (match[0].rstrip(".") if (match := _NUMBERED.match(label)) else clip(label, _CLIP) for label in labels)
     return some(dict.fromkeys(short), _CITED)
 
 
@@ -246,7 +246,7 @@ def read_facts(record: Record, inputs: Inputs, scores: AnswerScores = NO_SCORES)
     question_text = inputs.wording(record) if about else record.asked
     try:
         document = inputs.document(record.document)
-        cites = find_references(reply, document, inputs.parts(record)) if reply.strip() else ()
+        cites = find_references(reply, document, inputs.part_spans(record)) if reply.strip() else ()
         language = document.language
     except GenaipaError:
         cites, language = (), about.language if about and about.language else "en"
@@ -265,10 +265,10 @@ def find_moved_answers(
     >>> moved_answers("careful", "breezy").headline[:52]
     '9 of 32 answers changed sides from careful to breezy'
     """
-    resolved_workspace, names = chosen((first, second), workspace)
+    resolved_workspace, names = resolve_runs((first, second), workspace)
     sides = []
     for name in (names * 2)[:2]:
-        sources = sources_of(resolved_workspace, name)
+        sources = resolve_name(resolved_workspace, name)
         if len(systems := sorted({system for source in sources for system in source.systems})) > 1:
             choices = ", ".join(f"{name}:{system}" for system in systems)
             raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
@@ -315,10 +315,10 @@ def latest_answers(sources: Sequence[Source]) -> dict[str, AnswersByKey]:
     answers: dict[str, AnswersByKey] = {}
     for source in sources:
         for record in source.folder.records():
-            if record.kind != "answer" or record.task != DEFAULT or not source.means(record):
+            if record.kind != "answer" or record.task != DEFAULT or not source.includes(record):
                 continue
             system_answers = answers.setdefault(record.system, {})
-            key = coordinates_of(record)
+            key = read_coordinates(record)
             if record.status == "failed" or (record.reply is None and record.status != "refused"):
                 system_answers.pop(key, None)
             else:

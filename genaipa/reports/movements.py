@@ -51,11 +51,12 @@ def tabulate_moved_answers(movements: list[Movement]) -> Table:
     return make_table(
         "moved-answers",
         "Questions that moved most",
-        f"{' '.join(moved.headline for moved in movements)} Sides: yes, no, or that the document is silent; a refused "
-        "or empty answer, and one that does not know the document, are sides, too. One by neither yes nor no may mean "
-        "either, and changes no side against them. Those furthest apart stand first: by the change in M_all (10 to "
-        "100), the second system's minus the first's, where people, else a judge, scored both; then by side; then by "
-        f"the sections that only one of the two cites. Sides do not say which of the two is right. {MEASURED}",
+        f"{' '.join(moved.headline for moved in movements)} An answer takes a side: it says yes, says no, says that "
+        "the document is silent, does not know the document, or says nothing (refused or empty). An answer with "
+        "neither yes nor no may mean either, so it counts as no change against them. The pairs furthest apart come "
+        "first: by the change in M_all (10 to 100), the second system's minus the first's, where people, else a "
+        "judge, scored both; then by side; then by the sections that only one of the two cites. Sides do not say "
+        f"which of the two is right. {MEASURED}",
         pd.DataFrame(rows, columns=[*_ASIDE, "first", "second", *columns]),
         [*(["first", "second"] if several else []), *columns],
         headings={"asked": "asked", "first_side": names[0], "second_side": names[1], "difference": "change in M_all"},

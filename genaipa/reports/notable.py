@@ -13,7 +13,7 @@ from genaipa.reports.chapters import chapter_sentences, outcomes, prompting
 from genaipa.reports.figures.fonts import glyph_warning
 from genaipa.reports.table import Table
 from genaipa.scoring.current import select_effective_events
-from genaipa.words import listed, number, some
+from genaipa.words import join_names, number, some
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +74,7 @@ def _note_missing_glyphs(study: Study) -> list[str]:
 
 def _note_filters(study: Study) -> list[str]:
     """Return a sentence on each filter of the study's runs; none without filters."""
-    filters = {source.only.in_words() for source in study.sources} - {""}
+    filters = {source.only.describe() for source in study.sources} - {""}
     return [f"Filtered by: {words}." for words in sorted(filters)]
 
 
@@ -84,7 +84,7 @@ def _note_scripts(study: Study) -> list[str]:
     named = sorted(name for name, full in models.items() if full.partition("/")[0] == "scripted")
     if not named:
         return []
-    return [f"{listed(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
+    return [f"{join_names(named)} {'is a script, not a model' if len(named) == 1 else 'are scripts, not models'}."]
 
 
 def reading_warnings(study: Study) -> list[str]:
@@ -172,7 +172,7 @@ def _note_model_changes(frame: pd.DataFrame) -> list[str]:
         if model:
             served.setdefault(system, []).append(f"{model} ({number(count, 'answer')})")
     return [
-        f"{system} was served by several models, and its averages mix them: {listed(models)}."
+        f"{system} was served by several models, and its averages mix them: {join_names(models)}."
         for system, models in served.items()
         if len(models) > 1
     ]
@@ -216,7 +216,7 @@ def _note_exclusions(frame: pd.DataFrame) -> list[str]:
     scores = int((rows["unit"] == "table").sum())
     kinds = Counter(str(excluded).partition(": ")[0] for excluded in rows["excluded"])
     why = ", ".join(f"{kind} {count:,}" for kind, count in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
-    beginning = "Counted all the same, as asked, though excluded" if rows["counted"].any() else "Excluded"
+    beginning = "Counted although excluded, as you asked" if rows["counted"].any() else "Excluded"
     return [
         f"{beginning}: {number(len(rows) - scores, 'answer')} and {number(scores, 'published score')} (reasons: {why})."
     ]

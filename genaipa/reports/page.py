@@ -38,7 +38,7 @@ from genaipa.reports.render import as_html, render_note
 from genaipa.reports.significance import OTHER_PEOPLE, write_confidence, write_p
 from genaipa.stats.intervals import LEAST_DOCUMENTS, ROUGH_DOCUMENTS
 from genaipa.stats.looks import SIGNIFICANT
-from genaipa.words import first_sentences, listed, number, per_cent, some
+from genaipa.words import first_sentences, format_percent, join_names, number, some
 
 if TYPE_CHECKING:
     from genaipa.answers.study import Study
@@ -175,7 +175,7 @@ def _describe_first_measure(key: Table) -> str:
     ranked = rows.sort_values(measure, ascending=False, kind="stable")
     shares = "items" in rows
     items = rows["items"].max() if shares else 0
-    values = (per_cent(value, items) if shares else key.format_cell(measure, value) for value in ranked[measure])
+    values = (format_percent(value, items) if shares else key.format_cell(measure, value) for value in ranked[measure])
     system_values = [f"{names[system]} {value}" for system, value in zip(ranked["system"], values, strict=True)]
     first, heading = names[ranked["system"].iloc[0]], key.headings.get(measure, measure)
     return (
@@ -262,9 +262,8 @@ def _describe_limits(
         ends = f"{write_difference(low)} to {write_difference(high)} for {target}{tested}"
         sure = f" ({write_confidence(row['level'])}{among}: {ends})" if pd.notna(low) else ""
         sentences.append(
-            f"{names[best]} minus {names[row['second']]}: {write_difference(row['difference'])} points of M_all{sure}, "
-            "over the "
-            f"{int(row['n'])} questions scored of both."
+            f"{names[best]} minus {names[row['second']]}: {write_difference(row['difference'])} points of "
+            f"M_all{sure}, over the {int(row['n'])} questions scored for both."
         )
     sentences += [
         str(part.leaderboard_evidence(report.frame)),
@@ -353,7 +352,7 @@ _WIDTH = 882
 """Pixels of a figure across both columns of a paper, whose letters are sized for print."""
 _POINTS = 504.0
 """Its points."""
-_MISSING = re.compile(r"Without [^:]*, and so not here: .*?\.(?=\s|$)")
+_MISSING = re.compile(r"Left out for lack of [^:]*: .*?\.(?=\s|$)")
 """The sentence on the systems that a figure lacks."""
 _MOST_DOCUMENTS = 24
 """Documents that are named."""
@@ -494,7 +493,7 @@ def _study_facts(report: Report, sources: Sequence[Source]) -> list[tuple[str, s
 def _name_scorers(study: Study) -> str:
     """Return whose scores there are where no person's is."""
     judges = find_judges(study.table, study.rubric.digest)
-    return f"{listed([one_line(judge) for judge in judges])} alone, which no average takes" if judges else "nobody"
+    return f"{join_names([one_line(judge) for judge in judges])} alone, which no average counts" if judges else "nobody"
 
 
 def _describe_runs(sources: Sequence[Source]) -> str:

@@ -63,7 +63,7 @@ class ScoredPart(NamedTuple):
         sampling = self.reason or (
             ", at random" if self.scored_in_wave == self.scored else f", {self.scored_in_wave:,} of them at random"
         )
-        lacking = f"; {self.lacking:,} of the wave lacking" if self.lacking and not self.reason else ""
+        lacking = f"; {self.lacking:,} of the random part not scored" if self.lacking and not self.reason else ""
         return f"{self.scored:,} of {self.answers:,}{sampling}{lacking}"
 
 
@@ -78,7 +78,7 @@ def measure_scored_part(rows: pd.DataFrame) -> ScoredPart:
     if not wave_size:
         reason = _describe_order(rows)
     elif wave_size - scored_in_wave > UNFINISHED * wave_size:
-        reason = f", the wave of {wave_size:,} not finished: not a sample"
+        reason = f", the random part of {wave_size:,} not finished: not a sample"
     elif late > LATE * len(scored):
         reason = f", but {late:,} came after the draw: not a sample"
     elif _is_uneven(rows):
@@ -298,10 +298,10 @@ def tabulate_lacking(frame: pd.DataFrame) -> Table:
             rows.append({**about, "mean": experiment_means.get(group), **ends, **judge})
     return make_table(
         "waves-lacking",
-        "What waves lack",
-        "M_all (10 to 100): the average without the answers of a wave that nobody scored, and what it would "
-        "be if all of these had the least, or the most, that there is. The last two are a judge's averages of them and "
-        "of the wave's others.",
+        "Unscored answers in the random part",
+        "M_all (10 to 100): the average without the answers in the random part that nobody scored, and what it would "
+        "be if all of these had the lowest or the highest score. The last two columns are a judge's averages of "
+        "these answers and of the others in the random part.",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={

@@ -19,7 +19,7 @@ from genaipa.runs.imported import PUBLISHED_SCORES
 from genaipa.runs.manifest import ANSWERS, MANIFEST
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.scoring.events import Event
-from genaipa.tasks.prompts import labels
+from genaipa.tasks.prompts import list_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,14 +60,14 @@ def _run_row(source: Source, blank: dict[str, str]) -> dict[str, Any]:
     plan_facts, plan = {**blank, **_plan_facts(source)}, find_procedure_plan(spec)
     return {
         "run": source.folder.name,
-        "status": source.folder.status(manifest, missing=bool(source.folder.lack(manifest))),
+        "status": source.folder.status(manifest, missing=bool(source.folder.describe_loss(manifest))),
         "begun": _format_minute(manifest.created),
         "updated": _format_minute(manifest.updated),
         **{name: plan_facts[name] for name in plan_facts if name != "wordings"},
-        "documents": manifest.documents_in_words,
+        "documents": manifest.documents_description,
         "initializations": ", ".join(plan.initializations) if plan else "",
         "wordings": ", ".join(plan.wordings) if plan else plan_facts.get("wordings", ""),
-        "prompts": ", ".join(labels(manifest).values()),
+        "prompts": ", ".join(list_labels(manifest).values()),
         "repetitions": spec.repetitions,
         "conversations": plan.conversation if plan else "",
         "seed": spec.seed,
@@ -102,8 +102,8 @@ def tabulate_systems(study: Study) -> Table:
     ]
     headings = {"served": "model as served", "settings": "settings as sent"}
     note = (
-        "Facts that a provider does not give are blank, and a setting that is not sent is the provider's own; `runs` "
-        "is the number of runs."
+        "Facts that a provider does not give are blank, and a setting that was not sent has the provider's default; "
+        "`runs` is the number of runs."
     )
     return Table("systems", "The systems", note, _make_frame(rows, ("system",)), headings)
 
@@ -169,7 +169,7 @@ def _digest_answers(source: Source) -> str | None:
     """Return the SHA-256 of the answers of a run; None without any."""
     digest = hashlib.sha256()
     try:
-        for _, line in source.folder.lines():
+        for _, line in source.folder.read_lines():
             digest.update(line)
     except OSError:
         return None

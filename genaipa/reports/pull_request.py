@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import clipped, command
+from genaipa.errors import clip, command
 from genaipa.reports import averages
 from genaipa.reports.figures.style import one_line
 from genaipa.reports.gate import describe_change
@@ -90,9 +90,9 @@ def _read_replies(workspace: Workspace, places: Iterable[tuple[str, str]]) -> di
     for run, keys in wanted.items():
         folder = find_run(workspace, run)
         permission = Permission(folder, folder.manifest())
-        for _, record in folder.entries(RecordHead):
+        for _, record in folder.read_entries(RecordHead):
             if record.key in keys:
-                free = permission.reply(record.system, record.document)
+                free = permission.may_share_reply(record.system, record.document)
                 texts[run, record.key] = (record.reply or "") if free else "(may not be passed on)"
     return texts
 
@@ -101,7 +101,7 @@ def as_markdown(
     comparison: Comparison, changed: Sequence[ChangedAnswer], *, gate: Gate | None = None, report: str = ""
 ) -> str:
     """Return the comparison for a pull request; `report` is Markdown on where to read more."""
-    first, second = (_format_code(clipped(name, _LONGEST)) for name in (comparison.first, comparison.second))
+    first, second = (_format_code(clip(name, _LONGEST)) for name in (comparison.first, comparison.second))
     result = ("fails" if gate.is_failing else "passes") if gate else "compared"
     lines = [
         f"### genaipa: {second} against {first}, {result}",
@@ -113,7 +113,7 @@ def as_markdown(
         "|---|--:|--:|--:|---|",
         *(_write_row(row) for row in comparison.frame[comparison.frame["questions"] == "all"].to_dict("records")),
         "",
-        *(map(_write_changed_answer, changed) if changed else ("- No answer has another score.",)),
+        *(map(_write_changed_answer, changed) if changed else ("- No answer has changed its score.",)),
         "",
         report,
     ]
@@ -172,7 +172,7 @@ def _escape(text: str) -> str:
 
 def _format_code(text: str) -> str:
     """Return a text as code, clipped, in one line: between more backticks than are in it."""
-    line = clipped(one_line(text), _CLIP) if text.strip() else "(empty)"
+    line = clip(one_line(text), _CLIP) if text.strip() else "(empty)"
     fence = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
 

@@ -78,7 +78,9 @@ def tabulate_each(make: Callable[[Ratings], Table | None]) -> RatedTables:
         try:
             tables += filter(None, [make(package_ratings)])
         except Exception as error:  # noqa: BLE001 - a stranger's code may fail in any way, and ends no report
-            problems.append(f"The agreement {name} is left out: it can't be made ({type(error).__name__}: {error}).")
+            problems.append(
+                f"The agreement {name} is left out: it can't be instantiated ({type(error).__name__}: {error})."
+            )
     return RatedTables(tables, problems)
 
 
@@ -91,8 +93,8 @@ def tabulate_people(ratings: Ratings, study: Study) -> Table:
         ratings,
         f"{ratings.noun}-agreement",
         f"Agreement on {ratings.noun}",
-        f"{_describe_measures(ratings)} Over the {ratings.noun} that two or more people rated before they saw any "
-        "other's.",
+        f"{_describe_measures(ratings)} Over the {ratings.noun} that two or more people rated before they saw each "
+        f"other's ratings.",
         [_make_row(ratings, parts, agreement)] if parts else [],
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,6 +44,6 @@ def describe_recognition(rule: Rule, codes: Iterable[str]) -> str:
     ]
     if unknown:
         sentences.append(
-            f"Rates about documents in {listed(unknown)} are estimates: nobody has measured the rules there. "
+            f"Rates about documents in {join_names(unknown)} are estimates: nobody has measured the rules there. "
         )
     return "".join(sentences)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from genaipa.answers.gather import gather_scored
 from genaipa.errors import UsageError
 from genaipa.files.html import html_picture, short_repr
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.reports import notable, provenance, writing
 from genaipa.reports.chapters import MadeChapters, make_chapters, overall
 from genaipa.reports.chapters.chapter import find_results
 from genaipa.reports.chapters.cost import CostChapter
 from genaipa.reports.figures.figure import FORMATS, Scope
 from genaipa.reports.render import as_rows
-from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import meaning, select
+from genaipa.runs.run import Runs, resolve_runs
+from genaipa.runs.selection import find_meaning, select_sources
 from genaipa.scoring.rubric import Bounds
 
 if TYPE_CHECKING:
@@ -190,9 +190,9 @@ def report(
     >>> _ = figure.suptitle("Three systems, by metric")
     >>> figure.savefig("metrics.png")
     """
-    resolved_workspace, names = chosen(runs, workspace)
+    resolved_workspace, names = resolve_runs(runs, workspace)
     resolved_workspace.check_output(Path(folder) if folder is not None else None)
-    sources = select(resolved_workspace, names, only)
+    sources = select_sources(resolved_workspace, names, only)
     left_out = _note_other_tasks(sources)
     study = gather_scored(resolved_workspace, sources, excluded=excluded, corrected=corrected, by=by)
     study = replace(study, problems=[*study.problems, *left_out])
@@ -200,9 +200,11 @@ def report(
     if not only or not (only.documents or only.experiments):
         tell("scoring by rule")
         results = find_results(resolved_workspace, sources)
-    full = [meaning(resolved_workspace, name).name for name in names]
-    tell("working out tables")
-    built_report = Report.build(study, bounds, tuple(dict.fromkeys((*full, *(only.parts() if only else ())))), results)
+    full = [find_meaning(resolved_workspace, name).name for name in names]
+    tell("computing tables")
+    built_report = Report.build(
+        study, bounds, tuple(dict.fromkeys((*full, *(only.describe_each() if only else ())))), results
+    )
     if results and not built_report.chapters:
         raise UsageError(f"there is nothing to report on. {' '.join(built_report.problems)}")
     if folder is not None:
@@ -215,7 +217,7 @@ def _note_other_tasks(sources: Sequence[Source]) -> list[str]:
     tasks_by_run = {
         source.folder.name: source.manifest.spec.task
         for source in sources
-        if not (kind := kind_of(source.manifest.spec.kind)).people and not kind.has_results
+        if not (kind := find_kind(source.manifest.spec.kind)).people and not kind.has_results
     }
     if tasks_by_run and len(tasks_by_run) == len({source.folder.name for source in sources}):
         raise UsageError(
@@ -253,9 +255,9 @@ def scores(
     extractive    67.02
     Name: m_all, dtype: float64
     """
-    resolved_workspace, names = chosen(runs, workspace)
+    resolved_workspace, names = resolve_runs(runs, workspace)
     study = gather_scored(
-        resolved_workspace, select(resolved_workspace, names), excluded=excluded, scores_alone=not facts
+        resolved_workspace, select_sources(resolved_workspace, names), excluded=excluded, scores_alone=not facts
     )
     table = study.join_facts() if facts else study.table
     return table if everything else table[table["counted"]].reset_index(drop=True)
@@ -276,5 +278,5 @@ def load_answers(runs: Runs = (), *, workspace: WorkspaceLike = None, corrected:
     extractive    7
     Name: yes, dtype: int64
     """
-    resolved_workspace, names = chosen(runs, workspace)
-    return gather_scored(resolved_workspace, select(resolved_workspace, names), corrected=corrected).once()
+    resolved_workspace, names = resolve_runs(runs, workspace)
+    return gather_scored(resolved_workspace, select_sources(resolved_workspace, names), corrected=corrected).once()

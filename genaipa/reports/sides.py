@@ -176,8 +176,8 @@ def note_study_prompts(first: Side, second: Side) -> list[str]:
     """Return a sentence where one of the two answered the prompts of a study, and the other did not."""
     return [
         f"{answered_side.name} answered the prompts of its study, which are not known, and {other_side.name} other "
-        f"ones ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): a part of any difference may come "
-        "from these."
+        f"prompts ({', '.join(sort_prompt_sets(other_side.prompts - {PUBLISHED}))}): part of any difference may come "
+        f"from the prompts."
         for answered_side, other_side in ((first, second), (second, first))
         if PUBLISHED in answered_side.prompts and other_side.prompts - {PUBLISHED}
     ]

@@ -94,7 +94,7 @@ def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> It
         return
     questions, pairs = len(match.pairs), int(match.pairs["pairs"].sum())
     yield (
-        f"Compared {'is' if questions == 1 else 'are'} {number(questions, 'question')}: {number(pairs, 'pair')} in "
+        f"The comparison covers {number(questions, 'question')}: {number(pairs, 'pair')} in "
         f"{', '.join(match.experiments)}{'' if match.by_question else ', each about the same document'}."
     )
     experiments_by_measure = {
@@ -107,8 +107,8 @@ def describe_scope(matched: Mapping[str, Match], differing: Sequence[str]) -> It
             for experiments in dict.fromkeys(experiments_by_measure.values())
         )
         yield (
-            "Where one side is known by means over documents only, a pair is a question, and the documents may differ; "
-            f"these pairs say nothing of policies like these, unless there are no others: {where}."
+            f"Where one side has only means over documents, a pair is a question, and the documents may differ; "
+            f"these pairs say nothing about policies like these, unless there are no other pairs: {where}."
         )
 
 
@@ -131,7 +131,7 @@ def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str 
             f"{OVERALL}: {first} {row['mean_a']:.1f}, {second} {row['mean_b']:.1f}, "
             f"difference {row['difference']:+.1f}{intervals}."
         )
-        sentence = f"Verdict: none. {refused}" if refused else write_verdict(row, first, second)
+        sentence = f"No verdict. {refused}" if refused else write_verdict(row, first, second)
         yield sentence.replace("Verdict", f"Verdict of the judge {judge} alone", 1) if judge else sentence
         if row["warning"]:
             yield row["warning"]
@@ -147,7 +147,7 @@ def describe_findings(data: pd.DataFrame, first: str, second: str, refused: str 
 def write_verdict(row: Row, first: str, second: str) -> str:
     """Write the conclusion from the primary endpoint for policies like these, and for these documents alone."""
     if row["test"] == "none":
-        return f"Verdict: none, for {row['n']} questions are too few to test."
+        return f"No verdict: {row['n']} questions are too few to test."
     higher = f"{first if row['difference'] > 0 else second} is higher"
     holds = row["p"] < row["level"]
     alone = f"{higher if holds else 'the difference may be chance'} ({write_p(row['p'])})"

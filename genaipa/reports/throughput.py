@@ -61,7 +61,7 @@ def calls_by_system(study: Study) -> dict[str, Calls]:
     for source in study.sources:
         facts = source.manifest.systems
         measured_systems = {name for name in source.systems if not (name in facts and facts[name].words == "recording")}
-        for _, call in source.folder.entries(_Call):
+        for _, call in source.folder.read_entries(_Call):
             if call.system in measured_systems:
                 tokens = float(call.usage.input + call.usage.output) if call.usage else np.nan
                 answered = call.kind == "answer" and call.status != "failed"
@@ -113,13 +113,13 @@ def throughput_table(calls_of: dict[str, Calls], *, batched: bool) -> Table:
                 "until": _format_timestamp(calls.end.max()),
             }
         )
-    batches = " Of a batch, an answer's time is that until the batch was collected." if batched else ""
+    batches = " In a batch, an answer's time runs until the batch was collected." if batched else ""
     return make_table(
         "throughput-systems",
         "Throughput by system",
-        "Answers (refused and cut off ones too) and tokens sent and received, of all calls, by the minutes in which "
-        "any of the system's calls was out, tries and waiting included; `at once` is how many calls were out on "
-        f"average. Pauses, in which nothing was out, don't count. Times are UTC.{batches}",
+        f"Answers (refused and cut off ones too) and tokens sent and received, of all calls, per minute in which any "
+        f"call of the system was open, retries and waiting included; `at once` is how many calls were open on "
+        f"average. Pauses without an open call don't count. Times are UTC.{batches}",
         pd.DataFrame(rows),
         [
             "system",

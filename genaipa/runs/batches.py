@@ -85,11 +85,11 @@ class Batch:
         return self.intended.mark
 
     @property
-    def out(self) -> bool:
+    def is_pending(self) -> bool:
         """Whether its results are still to come."""
         return self.step in ("intended", "submitted")
 
-    def take(self, event: BatchEvent) -> None:
+    def apply(self, event: BatchEvent) -> None:
         """Go on by an event."""
         if event.step != "looked":
             self.step = event.step
@@ -109,45 +109,45 @@ class _Named(msgspec.Struct):
 _named = msgspec.json.Decoder(_Named)
 
 
-def name_of(line: bytes) -> str:
-    """The name that a line of results has; empty for one without, or that is no line of results."""
+def read_result_name(line: bytes) -> str:
+    """Return the name that a line of results has; empty for one without, or that is no line of results."""
     try:
-        found = _named.decode(line)
+        result = _named.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ""
-    return found.custom_id or found.key
+    return result.custom_id or result.key
 
 
 def read_batches(folder: Path) -> dict[str, Batch]:
-    """Mark → batch, oldest first; a RunError names a line that is no event."""
-    found: dict[str, Batch] = {}
+    """Return mark → batch, oldest first; a RunError names a line that is no event."""
+    batches: dict[str, Batch] = {}
     for _, event in journal.read(folder / BATCHES, BatchEvent):
         if event.step == "intended":
-            found[event.mark] = Batch(event)
-        elif event.mark in found:
-            found[event.mark].take(event)
-    return found
+            batches[event.mark] = Batch(event)
+        elif event.mark in batches:
+            batches[event.mark].apply(event)
+    return batches
 
 
-def batches_out(folder: Path) -> Iterator[Batch]:
-    """The batches of a run whose results are still to come."""
-    return (batch for batch in read_batches(folder).values() if batch.out)
+def find_pending_batches(folder: Path) -> Iterator[Batch]:
+    """Return the batches of a run whose results are still to come."""
+    return (batch for batch in read_batches(folder).values() if batch.is_pending)
 
 
 def pending_dollars(folder: Path) -> float:
     """Return the US dollars at most of a run's batches whose results are not in its records yet."""
     batches = read_batches(folder).values()
-    return sum(batch.intended.dollars for batch in batches if batch.out or batch.step == "fetched")
+    return sum(batch.intended.dollars for batch in batches if batch.is_pending or batch.step == "fetched")
 
 
 def was_batched(folder: Path) -> bool:
-    """Whether a run was asked by batches before."""
+    """Tell whether a run was asked by batches before."""
     return (folder / BATCHES).exists()
 
 
-def out_sentence(batches: Sequence[Batch]) -> str:
+def summarize_pending(batches: Sequence[Batch]) -> str:
     """Count the batches that are out, their questions, and how many are done."""
-    asked = sum(len(batch.intended.lines) for batch in batches)
+    questions = sum(len(batch.intended.lines) for batch in batches)
     done = sum(batch.done for batch in batches)
-    out = f"{number(len(batches), 'batch', 'batches')} with {number(asked, 'question')}"
+    out = f"{number(len(batches), 'batch', 'batches')} with {number(questions, 'question')}"
     return f"{out} {'is' if len(batches) == 1 else 'are'} out; {done:,} done"

@@ -17,9 +17,9 @@ import msgspec
 
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.files.text import read_text
-from genaipa.policies.corpus import document, documents_of, examine, json_line
+from genaipa.policies.corpus import encode_document, examine_corpus, make_document, read_documents
 from genaipa.policies.corpus_file import file_digest
-from genaipa.policies.corpus_index import INDICES, known_digest
+from genaipa.policies.corpus_index import INDICES, find_indexed_digest
 from genaipa.policies.document import GIVEN, About, Document
 from genaipa.runs import journal
 from genaipa.runs.records import DOCUMENTS
@@ -46,37 +46,37 @@ class KeptDocuments(Mapping[str, Document]):
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / DOCUMENTS
-        self._places: dict[str, int] | None = None
+        self._offsets: dict[str, int] | None = None
 
-    def _index(self) -> dict[str, int]:
-        if self._places is None:
-            self._places = {one.name: place for place, one in journal.read(self.path, _Name)}
-        return self._places
+    def _index_lines(self) -> dict[str, int]:
+        if self._offsets is None:
+            self._offsets = {line.name: offset for offset, line in journal.read(self.path, _Name)}
+        return self._offsets
 
     def __getitem__(self, name: str) -> Document:
-        cells = journal.read_at(self.path, [self._index()[name]], dict[str, Any])[0]
+        cells = journal.read_offsets(self.path, [self._index_lines()[name]], dict[str, Any])[0]
         if not isinstance(cells["text"], str) or not isinstance(cells.get("also", []), list):
             raise DataError(self.path, "is no document; restore the file.", name)
-        return document(cells)
+        return make_document(cells)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._index())
+        return iter(self._index_lines())
 
     def __len__(self) -> int:
-        return len(self._index())
+        return len(self._index_lines())
 
-    def checked(self, wanted: Mapping[str, DocumentFacts]) -> dict[str, Document]:
+    def load_verified(self, wanted: Mapping[str, DocumentFacts]) -> dict[str, Document]:
         """Return the documents of these facts; a DataError for one that is not there, or has another text."""
-        found = {name: self[name] for name in wanted if name in self}
+        documents = {name: self[name] for name in wanted if name in self}
         for name, facts in wanted.items():
-            if name not in found or found[name].digest != facts.digest:
+            if name not in documents or documents[name].digest != facts.digest:
                 lacks = f"lacks '{name}', with which the run was begun"
-                wrong = lacks if name not in found else f"has another text of '{name}' than the run was begun with"
+                wrong = lacks if name not in documents else f"has another text of '{name}' than the run was begun with"
                 raise DataError(self.path, f"{wrong}; restore the file.")
-        return found
+        return documents
 
 
-def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
+def load_kept_document(path: Path, name: str, facts: DocumentFacts, layer: str) -> Document:
     """Return the document whose text a run keeps in a file of its own; a DataError for a lost or another text."""
     about = About(
         company=facts.company,
@@ -87,20 +87,20 @@ def kept_text(path: Path, name: str, facts: DocumentFacts, layer: str) -> Docume
         license=facts.license,
         language=facts.language,
     )
-    found = Document(name=name, text=read_text(path), about=about, layer=layer)
-    if found.digest != facts.digest:
+    document = Document(name=name, text=read_text(path), about=about, layer=layer)
+    if document.digest != facts.digest:
         raise DataError(path, "is not the text that the run was asked about; restore the file.")
-    return found
+    return document
 
 
-def text_file(folder: Path, facts: DocumentFacts) -> Path:
+def text_path(folder: Path, facts: DocumentFacts) -> Path:
     """Return the file in which a run keeps a document's text."""
     return folder / "documents" / f"{facts.digest}.txt"
 
 
-def kept_lines(documents: Iterable[Document]) -> str:
+def encode_documents(documents: Iterable[Document]) -> str:
     """Return the content of the file that keeps these documents."""
-    return b"".join(map(json_line, documents)).decode()
+    return b"".join(map(encode_document, documents)).decode()
 
 
 class _StoredMessage(msgspec.Struct, omit_defaults=True):
@@ -117,13 +117,13 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
     breakpoint: bool = False
 
     @classmethod
-    def of(cls, message: Message) -> Self:
+    def from_message(cls, message: Message) -> Self:
         """Return a message as it is stored."""
         bare = message.carries.strip()
         start = message.content.find(bare) if bare else -1
-        known = (start, start + len(bare)) if start >= 0 else None
-        before, _, after = message.carries.partition(bare) if known else ("", "", "")
-        return cls(message.role, message.content, message.purpose, known, (before, after), message.breakpoint)
+        span = (start, start + len(bare)) if start >= 0 else None
+        before, _, after = message.carries.partition(bare) if span else ("", "", "")
+        return cls(message.role, message.content, message.purpose, span, (before, after), message.breakpoint)
 
     def message(self) -> Message:
         """Return the message that was stored."""
@@ -132,13 +132,13 @@ class _StoredMessage(msgspec.Struct, omit_defaults=True):
         return Message(self.role, self.content, self.purpose, carries=carries, breakpoint=self.breakpoint)
 
 
-def stored_introduction(messages: Sequence[Message]) -> bytes:
-    """The messages before the first question as `introductions/` holds them, under the SHA-256 of this content."""
-    stored = [_StoredMessage.of(message) for message in messages]
+def encode_introduction(messages: Sequence[Message]) -> bytes:
+    """Return the messages before the first question as `introductions/` holds them, by the SHA-256 of this content."""
+    stored = [_StoredMessage.from_message(message) for message in messages]
     return msgspec.json.format(msgspec.json.encode(stored), indent=1) + b"\n"
 
 
-def decoded(content: bytes) -> list[Message]:
+def decode_introduction(content: bytes) -> list[Message]:
     """Return the messages of such a file; msgspec's errors if it holds none."""
     return [stored.message() for stored in msgspec.json.decode(content, type=list[_StoredMessage])]
 
@@ -162,31 +162,31 @@ class KeptIntroductions:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / INTRODUCTIONS
-        self._places: dict[str, int] = {}
+        self._offsets: dict[str, int] = {}
         self._size = -1
 
-    def _index(self) -> dict[str, int]:
+    def _index_lines(self) -> dict[str, int]:
         size = self.path.stat().st_size if self.path.is_file() else 0
         if size != self._size:
-            self._places = {one.digest: place for place, one in journal.read(self.path, _Digest)}
+            self._offsets = {line.digest: offset for offset, line in journal.read(self.path, _Digest)}
             self._size = size
-        return self._places
+        return self._offsets
 
     def __contains__(self, digest: str) -> bool:
-        return digest in self._index()
+        return digest in self._index_lines()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._index())
+        return iter(self._index_lines())
 
     def content(self, digest: str) -> bytes:
         """Return the content that a file of that introduction would have; a KeyError where there is none."""
-        (found,) = journal.read_at(self.path, [self._index()[digest]], _Introduction)
-        return msgspec.json.format(bytes(found.messages), indent=1) + b"\n"
+        (introduction,) = journal.read_offsets(self.path, [self._index_lines()[digest]], _Introduction)
+        return msgspec.json.format(bytes(introduction.messages), indent=1) + b"\n"
 
     def add(self, digest: str, content: bytes) -> None:
         """Append an introduction; it is on disk when this returns. An OSError leaves the file as it was."""
         line = msgspec.json.encode(_Introduction(digest, msgspec.Raw(msgspec.json.format(content, indent=-1)))) + b"\n"
-        index = self._index()
+        index = self._index_lines()
         with self.path.open("ab") as file:
             before = file.tell()
             try:
@@ -198,11 +198,11 @@ class KeptIntroductions:
                 raise
         index[digest], self._size = before, before + len(line)
 
-    def without(self, left_out: set[str]) -> Iterator[bytes]:
+    def lines_except(self, left_out: set[str]) -> Iterator[bytes]:
         """Return the file's lines without those for some digests."""
-        for _, one in journal.read(self.path, _Introduction):
-            if one.digest not in left_out:
-                yield msgspec.json.encode(one) + b"\n"
+        for _, introduction in journal.read(self.path, _Introduction):
+            if introduction.digest not in left_out:
+                yield msgspec.json.encode(introduction) + b"\n"
 
 
 _GONE = "was moved or removed since the run was begun"
@@ -211,7 +211,7 @@ _NAMED = 3
 
 
 def load_run_documents(
-    workspace: Workspace, folder: RunFolder, manifest: Manifest, say: Callable[[str], None]
+    workspace: Workspace, folder: RunFolder, manifest: Manifest, notify: Callable[[str], None]
 ) -> Workspace:
     """Return a workspace that holds the documents of a corpus, or given by themselves, as a run has them.
 
@@ -219,43 +219,54 @@ def load_run_documents(
     corpus, if that is as it was.
     """
     if manifest.corpus is None:
-        return _with_given(workspace, folder, manifest)
+        return _restore_given_documents(workspace, folder, manifest)
     path, facts = Path(manifest.corpus.file), manifest.corpus
-    unchanged = path.is_file() and facts.digest == (known_digest(path, workspace.runs / INDICES) or file_digest(path))
+    unchanged = path.is_file() and facts.digest == (
+        find_indexed_digest(path, workspace.runs / INDICES) or file_digest(path)
+    )
     if (folder.path / DOCUMENTS).is_file():
-        documents = KeptDocuments(folder.path).checked(manifest.documents)
+        documents = KeptDocuments(folder.path).load_verified(manifest.documents)
         if not unchanged:
-            said = _changes(path, documents) if path.is_file() else _GONE
-            say(f"{path.name} {said}; the run goes on with its own copies.")
-        return workspace.holding(documents)
+            change = _describe_changes(path, documents) if path.is_file() else _GONE
+            notify(f"{path.name} {change}; the run goes on with its own copies.")
+        return workspace.with_documents(documents)
     if not unchanged:
         raise RunError(
             f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
             "was. Put it back, or begin a new run."
         )
-    return workspace.holding({one.name: one for one in documents_of(path) if one.name in manifest.documents})
+    return workspace.with_documents(
+        {document.name: document for document in read_documents(path) if document.name in manifest.documents}
+    )
 
 
-def _with_given(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
+def _restore_given_documents(workspace: Workspace, folder: RunFolder, manifest: Manifest) -> Workspace:
     """Return a workspace that holds the documents that a run was given, from the run's own copies."""
-    given = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
-    if lost := next((name for name, facts in given.items() if not text_file(folder.path, facts).is_file()), ""):
+    given_facts = {name: facts for name, facts in manifest.documents.items() if facts.layer == GIVEN}
+    if lost := next((name for name, facts in given_facts.items() if not text_path(folder.path, facts).is_file()), ""):
         raise RunError(
             f"{folder.name} can't go on: it was cut off before it had a copy of '{lost}'. Begin it with that document "
             "again, by the same command."
         )
-    documents = {name: kept_text(text_file(folder.path, facts), name, facts, GIVEN) for name, facts in given.items()}
-    return workspace.holding(documents) if documents else workspace
+    documents = {
+        name: load_kept_document(text_path(folder.path, facts), name, facts, GIVEN)
+        for name, facts in given_facts.items()
+    }
+    return workspace.with_documents(documents) if documents else workspace
 
 
-def _changes(path: Path, documents: dict[str, Document]) -> str:
+def _describe_changes(path: Path, documents: dict[str, Document]) -> str:
     """Return the changes of a corpus since a run took its documents, in words."""
     try:
-        examine(path)
-        now = {one.name: one.digest for one in documents_of(path) if one.name in documents}
+        examine_corpus(path)
+        current_digests = {
+            document.name: document.digest for document in read_documents(path) if document.name in documents
+        }
     except GenaipaError as error:
         return f"has changed since the run was begun, and can't be used any more ({str(error).partition(':')[0]})"
-    gone = [name for name in documents if name not in now]
-    other = [name for name, digest in now.items() if documents[name].digest != digest]
-    said = [f"{what} {some(names, _NAMED)}" for what, names in (("another text of", other), ("no", gone)) if names]
-    return "has changed since the run was begun: it has " + (" and ".join(said) or "the run's texts, among others")
+    gone = [name for name in documents if name not in current_digests]
+    changed = [name for name, digest in current_digests.items() if documents[name].digest != digest]
+    changes = [
+        f"{label} {some(names, _NAMED)}" for label, names in (("another text of", changed), ("no", gone)) if names
+    ]
+    return "has changed since the run was begun: it has " + (" and ".join(changes) or "the run's texts, among others")

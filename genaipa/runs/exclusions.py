@@ -45,11 +45,11 @@ def write_exclusions(exclusions: Iterable[Exclusion]) -> bytes:
     return as_csv(Exclusion, exclusions)
 
 
-def read_exclusions(folder: RunFolder, what: What) -> dict[str, Exclusion]:
+def read_exclusions(folder: RunFolder, target: What) -> dict[str, Exclusion]:
     """Return what a run excludes of one sort, by its key; a DataError names a row that can't be read.
 
     Where something is excluded twice, the first row counts.
     """
     path = folder.path / EXCLUSIONS
     rows = read_csv(path, Exclusion) if path.is_file() else []
-    return {row.key: row for row in reversed(rows) if row.what == what}
+    return {row.key: row for row in reversed(rows) if row.what == target}

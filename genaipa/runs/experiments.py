@@ -62,12 +62,12 @@ EXPERIMENTS: dict[str, Experiment] = {
 DEFAULT_EXPERIMENT = "procedure"
 
 
-def experiment_of(kind: str | None, initialization: str, wording: str) -> str:
-    """The experiment that an answer belongs to, or, for a combination without a preset, a name in the same manner."""
+def classify_experiment(kind: str | None, initialization: str, wording: str) -> str:
+    """Return the experiment that an answer belongs to; for a combination without a preset, a name of the same form."""
     if kind == "regulation":
         return "regulation"
     if wording != "original" and initialization == "document":
         return "robustness"
-    alike = (name for name, known in EXPERIMENTS.items() if known.initializations == (initialization,))
-    name = next(alike, initialization)
+    names = (name for name, experiment in EXPERIMENTS.items() if experiment.initializations == (initialization,))
+    name = next(names, initialization)
     return name if wording == "original" else f"{name}-paraphrased"

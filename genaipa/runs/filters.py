@@ -28,46 +28,46 @@ class Filters:
     """A day, as 2026-01-31."""
     without: tuple[str, ...] = ()
     without_runs: tuple[str, ...] = ()
-    """Parts of the names of runs to leave out; see `checked`."""
+    """Parts of the names of runs to leave out; see `resolve`."""
 
     def __bool__(self) -> bool:
         return self != Filters()
 
-    def systems_of(self, folder: RunFolder, manifest: Manifest) -> tuple[str, ...]:
-        """The selected systems of a run; none if the run is not selected."""
+    def select_systems(self, folder: RunFolder, manifest: Manifest) -> tuple[str, ...]:
+        """Return the selected systems of a run; none if the run is not selected."""
         if self.since and manifest.created[:10] < self.since:
             return ()
         if self.documents and not set(self.documents) & manifest.documents.keys():
             return ()
         if any(name in folder.name for name in self.without_runs):
             return ()
-        wanted = (name for name in manifest.spec.systems if not self.systems or _among(name, self.systems))
-        return tuple(name for name in wanted if not _among(name, self.without))
+        wanted = (name for name in manifest.spec.systems if not self.systems or _matches_system(name, self.systems))
+        return tuple(name for name in wanted if not _matches_system(name, self.without))
 
-    def take(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
-        """Whether an answer with these coordinates about a document of this kind is selected."""
-        from genaipa.runs.experiments import experiment_of
+    def selects(self, document: str, kind: str | None, initialization: str, wording: str) -> bool:
+        """Tell whether an answer with these coordinates about a document of this kind is selected."""
+        from genaipa.runs.experiments import classify_experiment
 
         if self.documents and document not in self.documents:
             return False
-        return not self.experiments or experiment_of(kind, initialization, wording) in self.experiments
+        return not self.experiments or classify_experiment(kind, initialization, wording) in self.experiments
 
-    def in_words(self) -> str:
-        """The filters that are set; empty where none is."""
-        named = {
+    def describe(self) -> str:
+        """Return the filters that are set; empty where none is."""
+        filters = {
             "systems": self.systems,
             "documents": self.documents,
             "experiments": self.experiments,
             "since": self.since and (self.since,),
             "without": self.without,
         }
-        return "; ".join(f"{what} {', '.join(names)}" for what, names in named.items() if names)
+        return "; ".join(f"{label} {', '.join(names)}" for label, names in filters.items() if names)
 
-    def parts(self) -> tuple[str, ...]:
-        """The same, a filter in each."""
-        return tuple(filter(None, self.in_words().split("; ")))
+    def describe_each(self) -> tuple[str, ...]:
+        """Return the filters that are set, each in words."""
+        return tuple(filter(None, self.describe().split("; ")))
 
-    def checked(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
+    def resolve(self, runs: Sequence[tuple[RunFolder, Manifest]]) -> Filters:
         """Resolve short names of systems; a name to leave out that is no system's is a run's, or a part of it.
 
         A NotAmongError for a filter that names nothing of what there is; a misspelt one would go unnoticed. That
@@ -78,7 +78,9 @@ class Filters:
         systems = {name for _, manifest in runs for name in manifest.spec.systems}
         folders = {folder.name for folder, _ in runs}
         # A provider's name stands for all of its systems.
-        families = {name for name in self.systems + self.without if any(_among(one, (name,)) for one in systems)}
+        families = {
+            name for name in self.systems + self.without if any(_matches_system(system, (name,)) for system in systems)
+        }
         models = model_names(manifest for _, manifest in runs)
         full = {
             name: name if name in families else find_system(name, systems, models)
@@ -87,26 +89,27 @@ class Filters:
         for name in self.systems:
             if not full[name]:
                 raise NotAmongError("systems of these runs", name, systems)
-        others = tuple(name for name in self.without if not full[name])
+        run_names = tuple(name for name in self.without if not full[name])
         recorded = {provider.name for provider in list_providers() if provider.words == "recording"}
-        for name in others:
+        for name in run_names:
             if name not in recorded and not any(name in run for run in folders):
                 raise NotAmongError("systems of these runs, or the runs", name, systems | folders)
         documents = {name for _, manifest in runs for name in manifest.documents} if self.documents else set()
         for name in self.documents:
             if name not in documents:
                 raise NotAmongError("documents of these runs", name, documents)
-        experiments = {name for run in runs for name in experiments_of(*run)} if self.experiments else set()
+        experiments = {name for run in runs for name in list_experiments(*run)} if self.experiments else set()
         for name in self.experiments:
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
         only = tuple(full[name] for name in self.systems)
         return replace(
-            self, systems=only, without=tuple(full[name] or name for name in self.without), without_runs=others
+            self, systems=only, without=tuple(full[name] or name for name in self.without), without_runs=run_names
         )
 
 
 EVERYTHING = Filters()
+"""The filters where none is given."""
 
 
 def model_names(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
@@ -118,12 +121,9 @@ def model_names(manifests: Iterable[Manifest]) -> dict[str, set[str]]:
     return models
 
 
-"""The filters where none is given."""
-
-
-def experiments_of(folder: RunFolder, manifest: Manifest) -> set[str]:
-    """The experiments that a run's answers are of; of an imported study, whose tables have more, all there are."""
-    from genaipa.runs.experiments import EXPERIMENTS, experiment_of
+def list_experiments(folder: RunFolder, manifest: Manifest) -> set[str]:
+    """Return the experiments of a run's answers; of an imported study, whose tables have more, all there are."""
+    from genaipa.runs.experiments import EXPERIMENTS, classify_experiment
     from genaipa.runs.imported import is_imported
     from genaipa.runs.procedure import find_procedure_plan
 
@@ -131,13 +131,13 @@ def experiments_of(folder: RunFolder, manifest: Manifest) -> set[str]:
         return set(EXPERIMENTS)
     plan = find_procedure_plan(manifest.spec)
     return {
-        experiment_of(kind, initialization, wording)
+        classify_experiment(kind, initialization, wording)
         for kind in {facts.kind for facts in manifest.documents.values()}
         for initialization in (plan.initializations if plan else ())
         for wording in (plan.wordings if plan else ())
     }
 
 
-def _among(system: str, names: Iterable[str]) -> bool:
-    """Whether a system is one of these, or of a provider among them: `published` has `published/bard`."""
+def _matches_system(system: str, names: Iterable[str]) -> bool:
+    """Tell whether a system is one of these, or of a provider among them: `published` has `published/bard`."""
     return any(system == name or system.startswith(f"{name.rstrip('/')}/") for name in names)

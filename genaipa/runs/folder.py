@@ -30,12 +30,12 @@ from genaipa.files.names import folder_words, free_names, make_folder
 from genaipa.files.stamps import Stamp, stamp
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
-from genaipa.runs.batches import batches_out
-from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decoded
-from genaipa.runs.integrity import flaw, lacking
+from genaipa.runs.batches import find_pending_batches
+from genaipa.runs.documents import INTRODUCTIONS, KeptIntroductions, decode_introduction
+from genaipa.runs.integrity import describe_loss, find_flaw
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS, MANIFEST, MANIFEST_COPY, ManifestFolder
 from genaipa.runs.records import ConversationRecord, Manifest, Record, RunStatus
-from genaipa.runs.status import Counted, Tally, counted, status_read
+from genaipa.runs.status import CountedRecord, Tally, count_records, current_status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,9 +102,9 @@ class RunFolder(ManifestFolder):
         take(self.lock, self.path, self.name)
         try:
             for name in (MANIFEST, MANIFEST_COPY):
-                for left in self.path.glob(f".{name}.*.tmp"):
-                    left.unlink(missing_ok=True)  # of a process that was killed
-            repairs = self._damage()
+                for leftover in self.path.glob(f".{name}.*.tmp"):
+                    leftover.unlink(missing_ok=True)  # of a process that was killed
+            repairs = self._describe_damage()
             repairs += [journal.repair(self.path / name) for name in (ANSWERS, CONVERSATIONS, INTRODUCTIONS)]
             self._token = uuid.uuid4().hex
             self.write_file(_HOLDER, self._token.encode())
@@ -113,11 +113,11 @@ class RunFolder(ManifestFolder):
             self._token = ""
             self.lock.release()
 
-    def _damage(self) -> list[str]:
+    def _describe_damage(self) -> list[str]:
         """Return sentences about what is wrong with the manifest, and gone since it was written; empty for nothing."""
         # By itself, since `writing` would hold a manifest, large for a large run, for as long as the run takes.
         try:
-            damage, lack = self.manifest_damage(), self.lack(self.manifest())
+            damage, lack = self.describe_manifest_damage(), self.describe_loss(self.manifest())
         except DataError:  # told by whoever needs the manifest
             return []
         return [f"{self.path / MANIFEST}: {damage}" if damage else "", lack]
@@ -158,11 +158,11 @@ class RunFolder(ManifestFolder):
         """Return numbers that change with each answer; None if there is none."""
         return stamp(self.answers)
 
-    def lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    def read_lines(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield (place, line) of each whole line of the answers from this place on; an OSError if none can be read."""
-        return journal.lines(self.answers, start)
+        return journal.read_lines(self.answers, start)
 
-    def entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
+    def read_entries(self, kind: type[T]) -> Iterator[tuple[int, T]]:
         """Yield (place, record) of each line of the answers; a RunError for one that has not the sum of its content."""
         return journal.read(self.answers, kind, summed=True)
 
@@ -173,8 +173,8 @@ class RunFolder(ManifestFolder):
         """
         documents = {name: facts.digest for name, facts in self.manifest().documents.items()}
         withheld = self.is_withheld
-        for number, (offset, record) in enumerate(self.entries(kind), 1):
-            if problem := flaw(record, documents, withheld=withheld):
+        for number, (offset, record) in enumerate(self.read_entries(kind), 1):
+            if problem := find_flaw(record, documents, withheld=withheld):
                 raise RunError(
                     f"{self.answers}: line {number} was changed ({problem}); restore the file, "
                     "or delete that line to have it asked again."
@@ -185,22 +185,22 @@ class RunFolder(ManifestFolder):
         """Yield every record in the order in which they were made, failures that were replaced later included."""
         return (record for _, record in self.read(Record))
 
-    def records_at(self, places: list[int]) -> list[Record]:
+    def read_records(self, places: list[int]) -> list[Record]:
         """Read the records at these places."""
-        return journal.read_at(self.answers, places, Record)
+        return journal.read_offsets(self.answers, places, Record)
 
     def conversations(self) -> Iterator[ConversationRecord]:
         """Yield the records of how each conversation began."""
         for _, conversation in journal.read(self.conversations_file, ConversationRecord, summed=True):
             yield conversation
 
-    def introduction(self, digest: str) -> list[Message]:
+    def read_introduction(self, digest: str) -> list[Message]:
         """Read the messages stored under a digest."""
         in_lines = digest in self.introductions
         path = self.introductions.path if in_lines else self.path / "introductions" / f"{digest}.json"
         try:
             content = self.introductions.content(digest) if in_lines else path.read_bytes()
-            messages = decoded(content)
+            messages = decode_introduction(content)
         except (OSError, *DAMAGE) as error:
             raise DataError(path, f"can't be read ({why(error)}); restore the file.") from None
         if hashlib.sha256(content).hexdigest() != digest:
@@ -209,42 +209,47 @@ class RunFolder(ManifestFolder):
 
     # -- how far it is --
 
-    def seen(self) -> tuple[Tally, dict[str, int]]:
+    def tally_records(self) -> tuple[Tally, dict[str, int]]:
         """Return the counts so far beside the planned ones, and the place of each key's latest record."""
-        return counted(self.manifest(), self.entries(Counted))
+        return count_records(self.manifest(), self.read_entries(CountedRecord))
 
-    def state(self) -> tuple[Manifest, Tally]:
+    def read_state(self) -> tuple[Manifest, Tally]:
         """Return the manifest, with an outdated status put right, and the counts."""
         manifest = self.manifest()
-        tally, _ = counted(manifest, self.entries(Counted))
-        manifest.status = self.status(manifest, missing=bool(tally.missing()))
+        tally, _ = count_records(manifest, self.read_entries(CountedRecord))
+        manifest.status = self.status(manifest, missing=bool(tally.incomplete_systems()))
         return manifest, tally
 
     def status(self, manifest: Manifest, *, missing: bool) -> RunStatus:
         """Return the status now, wherever it is shown; `missing` says that answers are."""
-        left = manifest.status == "running" and not self.is_held()
-        return status_read(manifest.status, left=left, out=left and any(batches_out(self.path)), missing=missing)
+        abandoned = manifest.status == "running" and not self.is_held()
+        return current_status(
+            manifest.status,
+            abandoned=abandoned,
+            batches_pending=abandoned and any(find_pending_batches(self.path)),
+            missing=missing,
+        )
 
-    def lack(self, manifest: Manifest | ManifestHead, kept: int | None = None) -> str:
+    def describe_loss(self, manifest: Manifest | ManifestHead, answer_count: int | None = None) -> str:
         """Return a sentence about answers that are gone since the manifest was written; empty if none are.
 
         `kept` is how many answers there are, where whoever asks knows.
         """
-        return lacking(self.answers, self.name, manifest.totals, kept)
+        return describe_loss(self.answers, self.name, manifest.totals, answer_count)
 
     def is_complete(self) -> bool:
         """Tell whether everything was answered, and still is."""
         manifest = self.manifest()
-        if manifest.status != "complete" or self.lack(manifest):
+        if manifest.status != "complete" or self.describe_loss(manifest):
             return False
         # What was imported does not say how long the file was.
-        return bool(manifest.totals.bytes) or self.state()[0].status == "complete"
+        return bool(manifest.totals.bytes) or self.read_state()[0].status == "complete"
 
     @property
     def cost(self) -> float:
         """US dollars that it cost so far, by its answers: after a kill the manifest knows nothing of them."""
         try:
-            return self.state()[1].cost
+            return self.read_state()[1].cost
         except GenaipaError:  # told by whoever carries it out
             with contextlib.suppress(GenaipaError):
                 return self.manifest().totals.cost or 0.0

@@ -18,7 +18,7 @@ from genaipa.files.text import digest
 from genaipa.runs import journal
 from genaipa.runs.experiments import StudyExperiment
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.manifest import ANSWERS, MANIFEST, manifest_file
+from genaipa.runs.manifest import ANSWERS, MANIFEST, encode_manifest
 from genaipa.runs.records import FORMAT, Digests, DocumentFacts, Manifest, RunSpec, SystemFacts, Totals
 
 if TYPE_CHECKING:
@@ -71,17 +71,17 @@ class PublishedScore(msgspec.Struct, frozen=True):
 
 
 def write_published(scores: Iterable[PublishedScore]) -> bytes:
-    """A CSV file of the scores, one row each."""
+    """Return a CSV file of the scores, one row each."""
     return as_csv(PublishedScore, scores)
 
 
 def read_published(path: Path) -> list[PublishedScore]:
-    """The scores in such a file, none if it does not exist; a DataError names a row that can't be read."""
+    """Return the scores in such a file, none if it does not exist; a DataError names a row that can't be read."""
     return read_csv(path, PublishedScore) if path.is_file() else []
 
 
-def published_scores(folder: RunFolder) -> list[PublishedScore]:
-    """The published scores of a run, if it has any."""
+def load_published_scores(folder: RunFolder) -> list[PublishedScore]:
+    """Return the published scores of a run, if it has any."""
     return read_published(folder.path / PUBLISHED_SCORES)
 
 
@@ -122,7 +122,7 @@ class RecordedRun:
                 annotations={name: digest(text) for name, text in self.annotations.items()},
                 systems={system: f"{system}, imported from {self.source}"},
             ),
-            documents={name: DocumentFacts.of(document) for name, document in self.documents.items()},
+            documents={name: DocumentFacts.from_document(document) for name, document in self.documents.items()},
             systems={system: SystemFacts(system, words=self.words, notes=[f"Imported from {self.source}."])},
             orders=self.orders,
             versions={"genaipa": __version__},
@@ -156,7 +156,7 @@ def count_totals(records: Sequence[Record]) -> Totals:
 
 def run_files(manifest: Manifest, records: Iterable[Record]) -> dict[str, bytes]:
     """Return the two files that every recorded run has: its answers, and its manifest."""
-    return {ANSWERS: b"".join(map(journal.line, records)), MANIFEST: manifest_file(manifest)}
+    return {ANSWERS: b"".join(map(journal.encode_line, records)), MANIFEST: encode_manifest(manifest)}
 
 
 def is_imported(folder: RunFolder) -> bool:
@@ -164,14 +164,14 @@ def is_imported(folder: RunFolder) -> bool:
     return (folder.path / PUBLISHED_SCORES).is_file()
 
 
-def is_same(path: Path, content: bytes) -> bool:
-    """Whether a file is there and has this content."""
+def has_content(path: Path, content: bytes) -> bool:
+    """Tell whether a file is there and has this content."""
     return path.is_file() and path.read_bytes() == content
 
 
 def write_run(path: Path, files: dict[str, bytes]) -> list[str]:
     """Bring a run folder to these files; the run's name if that changed anything."""
-    if all(is_same(path / name, content) for name, content in files.items()):
+    if all(has_content(path / name, content) for name, content in files.items()):
         return []
     try:
         path.mkdir(parents=True, exist_ok=True)

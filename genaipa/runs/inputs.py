@@ -32,9 +32,9 @@ from genaipa.questions.annotations import (
 )
 from genaipa.questions.sets import Question, QuestionSet
 from genaipa.runs import journal
-from genaipa.runs.documents import KeptDocuments, kept_text, text_file
+from genaipa.runs.documents import KeptDocuments, load_kept_document, text_path
 from genaipa.runs.manifest import MANIFEST
-from genaipa.runs.procedure import coordinates_of, find_procedure_plan
+from genaipa.runs.procedure import find_procedure_plan, read_coordinates
 from genaipa.systems.base import Message, Purpose
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ _BEGINNINGS = (200, 50, 15)
 """Characters of a part by which it is found in the message that announces it; a part may be a short one."""
 
 
-class _Begun(msgspec.Struct):
+class _ConversationHead(msgspec.Struct):
     """As much of a `ConversationRecord` as is needed here."""
 
     id: str
@@ -76,194 +76,227 @@ class Inputs:
         self.problems: list[str] = []
         self._kept = KeptDocuments(folder.path)
         # Caches of this run alone, which go when it goes.
-        self.document = cache(self._document)
-        self.questions = cache(self._questions)
+        self.document = cache(self._load_document)
+        self.questions = cache(self._load_questions)
         self._set = cache(self._read_set)
-        self.question = cache(self._question)
-        self._held = cache(self._find_held)
+        self.question = cache(self._find_question)
+        self._workspace_document = cache(self._find_workspace_document)
         self._annotations = cache(self._find_annotations)
-        self._corrected = cache(self._correct)
+        self._corrected = cache(self._correct_annotations)
         self._spans = cache(self._find_spans)
-        self._texts = cache(self._annotated_texts)
-        self._begun: dict[str, str] = {}
-        self._begun_size = 0
+        self._texts = cache(self._index_texts)
+        self._introduction_digests: dict[str, str] = {}
+        self._conversations_size = 0
 
-    def _document(self, name: str) -> Document:
-        """The document as this run used it; a DataError if its text is lost or another."""
+    def _load_document(self, name: str) -> Document:
+        """Return the document as this run used it; a DataError if its text is lost or another."""
         if name not in self.manifest.documents:
             raise DataError(self.folder.path / MANIFEST, f"knows no document '{name}'.")
         facts = self.manifest.documents[name]
         if self._kept:
-            return self._kept.checked({name: facts})[name]
-        held = self._held(name)
+            return self._kept.load_verified({name: facts})[name]
+        held = self._workspace_document(name)
         if held is not None:
             return held
-        return kept_text(text_file(self.folder.path, facts), name, facts, self.folder.name)
+        return load_kept_document(text_path(self.folder.path, facts), name, facts, self.folder.name)
 
-    def _find_held(self, name: str) -> Document | None:
-        """The workspace's document, if its text is that of the run."""
+    def _find_workspace_document(self, name: str) -> Document | None:
+        """Return the workspace's document, if its text is that of the run."""
         try:
             document = load_document(name, self.workspace)
         except UsageError:
             return None
         return document if document.digest == self.manifest.documents[name].digest else None
 
-    def _questions(self, document: str) -> QuestionSet | None:
-        """The questions that were asked about a document, from the run's copy; None if that can't be read."""
+    def _load_questions(self, document: str) -> QuestionSet | None:
+        """Return the questions that were asked about a document, from the run's copy; None if that can't be read."""
         return self._set(self._sets.get(document, ""))
 
     def _read_set(self, name: str) -> QuestionSet | None:
         path = self.folder.path / "questions" / f"{name}.yaml"
         try:
-            found = read_yaml(path, QuestionSet)
-            kept = "" if self.folder.is_withheld else self.manifest.digests.questions.get(name, "")
-            if kept and hashlib.sha256(path.read_bytes()).hexdigest() != kept:
-                said = f"{path}: has changed since the run was made; restore the file. Tables by category rely on it."
-                self.problems += [said] if said not in self.problems else []
+            question_set = read_yaml(path, QuestionSet)
+            digest = "" if self.folder.is_withheld else self.manifest.digests.questions.get(name, "")
+            if digest and hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+                problem = (
+                    f"{path}: has changed since the run was made; restore the file. Tables by category rely on it."
+                )
+                self.problems += [problem] if problem not in self.problems else []
         except DataError as error:
             self.problems.append(f"{error} Paraphrases are shown without their original.")
             return None
-        return found
+        return question_set
 
-    def _question(self, document: str, question: str) -> Question | None:
-        """A question that was asked about a document; None if the run's copy of its questions lacks it."""
-        asked = self.questions(document)
-        return next((q for q in asked.questions if q.id == question), None) if asked else None
+    def _find_question(self, document: str, question: str) -> Question | None:
+        """Return a question that was asked about a document; None if the run's copy of its questions lacks it."""
+        question_set = self.questions(document)
+        return next((q for q in question_set.questions if q.id == question), None) if question_set else None
 
     def wording(self, record: Record) -> str:
-        """The record's question as the question set words it, the company filled in.
+        """Return the record's question as the question set words it, the company filled in.
 
         Not as the system was asked it: numbering or quotes that one study put around a question for one system would
         tell an analyst whose answer it is. The record's own text where the run's copy of the set lacks the question.
         """
-        found = self.questions(record.document)
+        question_set = self.questions(record.document)
         try:
-            at = coordinates_of(record)
-            return found.question_text(at.question, at.wording, self._company(record)) if found else record.asked
+            coordinates = read_coordinates(record)
+            return (
+                question_set.question_text(coordinates.question, coordinates.wording, self._company_name(record))
+                if question_set
+                else record.asked
+            )
         except (UnknownNameError, IndexError):
             return record.asked
 
-    def original(self, record: Record) -> str:
-        """The original wording of a record's question, the company filled in; empty if the record was asked that."""
-        asked, question = self.questions(record.document), self.question(record.document, record.question)
-        if coordinates_of(record).wording == "original" or asked is None or question is None:
+    def original_wording(self, record: Record) -> str:
+        """Return the original wording of a record's question, the company filled in; empty if that was asked."""
+        question_set, question = self.questions(record.document), self.question(record.document, record.question)
+        if read_coordinates(record).wording == "original" or question_set is None or question is None:
             return ""
-        return question.text.replace(asked.placeholder, self._company(record))
+        return question.text.replace(question_set.placeholder, self._company_name(record))
 
-    def _company(self, record: Record) -> str:
+    def _company_name(self, record: Record) -> str:
         return self.manifest.documents[record.document].company
 
-    def annotated(self, document: str, question: str, *, corrected: bool = False) -> tuple[AnnotatedAnswer | None, str]:
-        """The annotated answer and the part set that its "Part n" refers to; (None, "") where there is none.
+    def annotated_answer(
+        self, document: str, question: str, *, corrected: bool = False
+    ) -> tuple[AnnotatedAnswer | None, str]:
+        """Return the annotated answer and the part set that its "Part n" refers to; (None, "") where there is none.
 
         `corrected` is for the answer as the corrections have it that are known to the workspace.
         """
-        found = (self._corrected if corrected else self._annotations)(document)
-        if found is None or question not in found.answers:
+        annotations = (self._corrected if corrected else self._annotations)(document)
+        if annotations is None or question not in annotations.answers:
             return None, ""
-        return found.answers[question], found.part_set
+        return annotations.answers[question], annotations.part_set
 
-    def _correct(self, document: str) -> Annotations | None:
-        """The annotated answers with what the corrections about this text put in their place."""
-        found, asked = self._annotations(document), self.questions(document)
-        if found is None or asked is None:
-            return found
-        basis = self._basis(document)
-        if found is self._shared.get(basis):
-            basis = ("corrected", *basis)
-            if basis not in self._shared:
-                self._shared[basis] = self._with_corrections(document, found, asked)
-            return self._shared[basis]
-        return self._with_corrections(document, found, asked)
+    def _correct_annotations(self, document: str) -> Annotations | None:
+        """Return the annotated answers with what the corrections about this text put in their place."""
+        annotations, question_set = self._annotations(document), self.questions(document)
+        if annotations is None or question_set is None:
+            return annotations
+        key = self._cache_key(document)
+        if annotations is self._shared.get(key):
+            key = ("corrected", *key)
+            if key not in self._shared:
+                self._shared[key] = self._apply_corrections(document, annotations, question_set)
+            return self._shared[key]
+        return self._apply_corrections(document, annotations, question_set)
 
-    def _with_corrections(self, document: str, found: Annotations, asked: QuestionSet) -> Annotations | None:
-        """These annotated answers with the corrections; without them where these can't be read, which is noted."""
+    def _apply_corrections(
+        self, document: str, annotations: Annotations, question_set: QuestionSet
+    ) -> Annotations | None:
+        """Return the corrected annotated answers; uncorrected, with a note, where the corrections can't be read."""
         try:
             about = self.document(document)
             if texts := self._texts():
                 about = replace(about, name=texts.get(about.digest, about.name))
-            for layer, known in find_corrections(self.workspace, about):
-                written_for = find_question_set(self.workspace, known.questions, layer)
-                same = match_questions(known.corrections, written_for, asked, about.company) if written_for else {}
-                found = apply_corrections(
-                    found, {question: known.corrections[source] for question, source in same.items()}
+            for layer, correction_file in find_corrections(self.workspace, about):
+                written_for = find_question_set(self.workspace, correction_file.questions, layer)
+                sources = (
+                    match_questions(correction_file.corrections, written_for, question_set, about.company)
+                    if written_for
+                    else {}
+                )
+                annotations = apply_corrections(
+                    annotations, {question: correction_file.corrections[source] for question, source in sources.items()}
                 )
         except GenaipaError as error:
             self.problems.append(f"{error} Annotated answers about {document} are not corrected.")
             return self._annotations(document)
-        return found
+        return annotations
 
     def _find_annotations(self, document: str) -> Annotations | None:
-        """The workspace's annotations where it holds the same text, else the run's copy; of the questions asked."""
+        """Return the workspace's annotations of the questions asked, if it holds the same text; else the run's copy."""
         if document not in self.manifest.documents:
             return None  # other tasks ask about none
         try:
-            held, basis = self.document(document) if self._kept else self._held(document), self._basis(document)
-            if basis in self._shared:
-                return self._shared[basis]
-            known = find_annotations(self.workspace, held, self._texts()) if held is not None else None
-            if held is not None and known is not None and known.of_this_text:
-                self._shared[basis] = self._of_asked(document, known.annotations, known.question_set)
-                return self._shared[basis]
+            workspace_document, key = (
+                self.document(document) if self._kept else self._workspace_document(document),
+                self._cache_key(document),
+            )
+            if key in self._shared:
+                return self._shared[key]
+            workspace_answers = (
+                find_annotations(self.workspace, workspace_document, self._texts())
+                if workspace_document is not None
+                else None
+            )
+            if workspace_document is not None and workspace_answers is not None and workspace_answers.of_this_text:
+                self._shared[key] = self._map_annotations(
+                    document, workspace_answers.annotations, workspace_answers.question_set
+                )
+                return self._shared[key]
             path = self.folder.path / "annotations" / f"{document}.yaml"
-            kept = read_annotations(path) if path.is_file() else None
-            if kept is None or (kept.digest != self.manifest.documents[document].digest and (kept.digest or known)):
+            run_copy = read_annotations(path) if path.is_file() else None
+            if run_copy is None or (
+                run_copy.digest != self.manifest.documents[document].digest and (run_copy.digest or workspace_answers)
+            ):
                 # Where the workspace knows annotations to be about another text, an older run took them over by name.
                 return None
-            return self._of_asked(document, kept, None)
+            return self._map_annotations(document, run_copy, None)
         except DataError as error:
             self.problems.append(f"{error} Answers about {document} are shown without annotated ones.")
             return None
 
-    def _basis(self, document: str) -> tuple[object, ...]:
-        """Key of the facts on which the workspace's annotated answers about a document depend."""
-        facts, asked = self.manifest.documents[document], self.questions(document)
-        questions = hashlib.sha256(msgspec.json.encode(asked)).digest()
+    def _cache_key(self, document: str) -> tuple[object, ...]:
+        """Return the key of the facts on which the workspace's annotated answers about a document depend."""
+        facts, question_set = self.manifest.documents[document], self.questions(document)
+        questions = hashlib.sha256(msgspec.json.encode(question_set)).digest()
         return document, facts.digest, facts.company, self._sets.get(document), questions
 
-    def _annotated_texts(self) -> dict[str, str] | None:
-        """Texts about which the workspace has annotated answers, for documents of a corpus; None for any others."""
+    def _index_texts(self) -> dict[str, str] | None:
+        """Return the texts with annotated answers in the workspace, for documents of a corpus; None for any others."""
         return index_annotated_texts(self.workspace) if self._kept else None
 
-    def _of_asked(self, document: str, found: Annotations, written_for: QuestionSet | None) -> Annotations | None:
-        """The annotated answers to the questions that were asked about a document; `written_for` if it is known."""
-        name, asked = self._sets.get(document), self.questions(document)
-        if asked is None or (written_for is None and found.questions == name):
+    def _map_annotations(
+        self, document: str, annotations: Annotations, written_for: QuestionSet | None
+    ) -> Annotations | None:
+        """Return the annotated answers to the questions that were asked; `written_for` are those of the annotations."""
+        name, question_set = self._sets.get(document), self.questions(document)
+        if question_set is None or (written_for is None and annotations.questions == name):
             # A run keeps annotations as those of the questions that it asks.
-            return found if found.questions == name else None
+            return annotations if annotations.questions == name else None
         return map_to_questions(
-            found,
-            written_for or find_question_set(self.workspace, found.questions),
-            asked,
+            annotations,
+            written_for or find_question_set(self.workspace, annotations.questions),
+            question_set,
             self.manifest.documents[document].company,
         )
 
-    def parts(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
-        """The spans of the document's text in which the system was given it; none if it was not."""
+    def part_spans(self, record: MeasuredHead) -> tuple[tuple[int, int], ...]:
+        """Return the spans of the document's text in which the system was given it; none if it was not."""
         conversations = [record.conversation]
         if record.coordinates.get("initialization") == "summary-of-document":
             # Its summary, which may speak of parts, was written in a conversation of its own.
             conversations.append(f"{record.conversation}|(summary)")
         try:
-            introductions = [found for name in conversations if (found := self._introduction(name))]
-            return next(filter(None, (self._spans(found, record.document) for found in introductions)), ())
+            introductions = [digest for name in conversations if (digest := self._introduction_digest(name))]
+            return next(filter(None, (self._spans(digest, record.document) for digest in introductions)), ())
         except GenaipaError:
             # A damaged file beside the answers: "Part 2" can't be resolved, and the answer can be scored.
             return ()
 
-    def _introduction(self, conversation: str) -> str | None:
+    def _introduction_digest(self, conversation: str) -> str | None:
         """Return the digest under which the messages before a conversation's first question are kept."""
         path = self.folder.conversations_file
-        if conversation not in self._begun and path.is_file() and path.stat().st_size != self._begun_size:
-            self._begun_size = path.stat().st_size
-            self._begun |= {begun.id: begun.introduction for _, begun in journal.read(path, _Begun)}
-        return self._begun.get(conversation)
+        if (
+            conversation not in self._introduction_digests
+            and path.is_file()
+            and path.stat().st_size != self._conversations_size
+        ):
+            self._conversations_size = path.stat().st_size
+            self._introduction_digests |= {
+                begun.id: begun.introduction for _, begun in journal.read(path, _ConversationHead)
+            }
+        return self._introduction_digests.get(conversation)
 
     def _find_spans(self, introduction: str, document: str) -> tuple[tuple[int, int], ...]:
         text, end, spans = self.document(document).text, 0, []
-        for message in self.folder.introduction(introduction):
+        for message in self.folder.read_introduction(introduction):
             if message.purpose == "part":
-                span = _span(text, end, message.carries or message.content)
+                span = _find_span(text, end, message.carries or message.content)
                 if span is None:
                     return ()
                 end = span[1]
@@ -271,13 +304,13 @@ class Inputs:
         return tuple(spans)
 
 
-def _span(text: str, end: int, said: str) -> tuple[int, int] | None:
+def _find_span(text: str, end: int, message: str) -> tuple[int, int] | None:
     """Start and end of the part of a text that continues at `end` and that a message contains, among other words."""
     start = end + len(text[end:]) - len(text[end:].lstrip())
     for characters in _BEGINNINGS:
-        at = said.find(text[start : start + characters])
-        if at >= 0:
-            pairs = zip(text[start:], said[at:], strict=False)
+        position = message.find(text[start : start + characters])
+        if position >= 0:
+            pairs = zip(text[start:], message[position:], strict=False)
             length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
             return start, start + len(text[start : start + length].rstrip())
     return None
@@ -294,10 +327,10 @@ _PURPOSES: dict[RecordKind, tuple[Purpose, Purpose]] = {
 """The roles of the question and the reply of each kind of record."""
 
 
-def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
-    """The messages up to and with this record: introduction, turns before it, its question, the reply if any.
+def load_conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Message]:
+    """Return the messages up to and with this record: introduction, turns before it, its question, the reply if any.
 
-    `offsets` are the byte offsets of the latest record of each key (`folder.seen`): only the texts of this
+    `offsets` are the byte offsets of the latest record of each key (`folder.tally_records`): only the texts of this
     conversation are read.
     """
     begun = next((c for c in folder.conversations() if c.id == record.conversation), None)
@@ -305,24 +338,24 @@ def conversation(folder: RunFolder, record: Record, offsets: Mapping[str, int]) 
     # Acknowledgements are asked for while an introduction is made: what came before them are others of theirs.
     making = record.kind == "acknowledgement"
     if begun is not None and not making:
-        messages = folder.introduction(begun.introduction)
+        messages = folder.read_introduction(begun.introduction)
     if making or (begun is not None and begun.mode == "shared"):
         plan = find_procedure_plan(folder.manifest().spec)
         prompts = record.coordinates.get("prompts") or next(iter(plan.prompts if plan else ()), "")
-        for earlier in _before(folder, record, offsets):
-            messages += _turn(earlier, earlier.reply or language_from_name(prompts).no_answer)
-    return messages + _turn(record, record.reply)
+        for earlier in _earlier_replies(folder, record, offsets):
+            messages += _turn_messages(earlier, earlier.reply or language_from_name(prompts).no_answer)
+    return messages + _turn_messages(record, record.reply)
 
 
-def _before(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
-    """The replies of the same kind that the same conversation had before this one, in their order."""
+def _earlier_replies(folder: RunFolder, record: Record, offsets: Mapping[str, int]) -> list[Record]:
+    """Return the replies of the same kind that the same conversation had before this one, in their order."""
     start = record.key.removesuffix(record.question) if record.task == DEFAULT else f"{record.system}|{record.task}|"
-    near = folder.records_at([offset for key, offset in offsets.items() if key.startswith(start)])
-    same = (r for r in near if (r.conversation, r.kind) == (record.conversation, record.kind))
-    return sorted((r for r in same if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
+    records = folder.read_records([offset for key, offset in offsets.items() if key.startswith(start)])
+    candidates = (r for r in records if (r.conversation, r.kind) == (record.conversation, record.kind))
+    return sorted((r for r in candidates if r.turn < record.turn and r.reply is not None), key=lambda r: r.turn)
 
 
-def _turn(record: Record, reply: str | None) -> list[Message]:
+def _turn_messages(record: Record, reply: str | None) -> list[Message]:
     asking, replying = _PURPOSES[record.kind]
-    asked = Message("user", record.asked, asking)
-    return [asked] if reply is None else [asked, Message("assistant", reply, replying, key=record.digest)]
+    question = Message("user", record.asked, asking)
+    return [question] if reply is None else [question, Message("assistant", reply, replying, key=record.digest)]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from genaipa.errors import GenaipaError
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.runs import journal
 from genaipa.runs.documents import KeptDocuments, KeptIntroductions
 from genaipa.runs.manifest import LEFT_OUT
@@ -23,7 +23,7 @@ from genaipa.runs.records import (
     DocumentFacts,
     Record,
     answer_digest,
-    key_of,
+    record_key,
 )
 from genaipa.words import number as number_of
 
@@ -44,13 +44,13 @@ class Damage(NamedTuple):
     problem: str
 
 
-def flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) -> str:
-    """The flaw of a record, in words; empty if it has none. `documents` are the run's, name → digest.
+def find_flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) -> str:
+    """Return the flaw of a record, in words; empty if it has none. `documents` are the run's, name → digest.
 
     In a packed run texts may be `withheld`; what is not there can't be checked.
     """
     r = record
-    if r.key != key_of(r.system, r.task, r.coordinates):
+    if r.key != record_key(r.system, r.task, r.coordinates):
         return "its key does not fit its content"
     if r.status == "failed":
         return "it failed, and holds a reply" if r.reply is not None else ""
@@ -62,36 +62,40 @@ def flaw(record: RecordHead, documents: Mapping[str, str], *, withheld: bool) ->
     return "" if digest == r.digest else "its text does not fit its digest"
 
 
-def lacking(answers: Path, name: str, totals: Totals, kept: int | None) -> str:
-    """A sentence about answers that are gone from the file of the run of that name; see `RunFolder.lack`."""
+def describe_loss(answers: Path, name: str, totals: Totals, answer_count: int | None) -> str:
+    """Return a sentence about answers that are gone from the file of a run; see `RunFolder.describe_loss`."""
     # The manifest of an imported run does not say how long the file was.
     size = answers.stat().st_size if answers.is_file() else 0
-    if totals.bytes <= size and (totals.bytes or kept is None or totals.kept <= kept):
+    if totals.bytes <= size and (totals.bytes or answer_count is None or totals.answer_count <= answer_count):
         return ""
-    if kept is not None and kept >= totals.kept:
+    if answer_count is not None and answer_count >= totals.answer_count:
         return f"{answers}: is shorter than the run left it, though it has as many answers; restore the file."
-    fewer = f"{totals.kept - kept:,} of {totals.kept:,} answers are" if kept is not None else "answers are"
+    fewer = (
+        f"{totals.answer_count - answer_count:,} of {totals.answer_count:,} answers are"
+        if answer_count is not None
+        else "answers are"
+    )
     return (
         f"{answers}: {fewer} gone since the run was left; restore the file, or have them asked again with: "
         f"genaipa run --resume {name}"
     )
 
 
-def damage(folder: RunFolder) -> Iterator[Damage]:
-    """Everything in a run folder that is not as it was written; reads all of it."""
+def find_damage(folder: RunFolder) -> Iterator[Damage]:
+    """Read all of a run folder, and yield everything that is not as it was written."""
     try:
         manifest = folder.manifest()
     except GenaipaError:
         return  # told by whoever checks the manifest
-    if other := folder.sum_differs() or folder.copy_differs():
-        yield Damage(folder.path / "manifest.json", "", other)
-    yield from _records(folder, manifest)
-    yield from _documents(folder, manifest)
-    yield from _files(folder, manifest)
+    if mismatch := folder.describe_sum_mismatch() or folder.describe_copy_mismatch():
+        yield Damage(folder.path / "manifest.json", "", mismatch)
+    yield from _check_records(folder, manifest)
+    yield from _check_documents(folder, manifest)
+    yield from _check_files(folder, manifest)
 
 
-def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
-    for name, digest in _kept_files(folder, manifest).items():
+def _check_files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+    for name, digest in _expected_files(folder, manifest).items():
         path = folder.path / name
         try:
             content = path.read_bytes()
@@ -102,37 +106,37 @@ def _files(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
                 yield Damage(path, "", "has changed since the run was made; restore the file.")
 
 
-def _records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+def _check_records(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
     documents = {name: facts.digest for name, facts in manifest.documents.items()}
     path, withheld = folder.answers, folder.is_withheld
-    kept, of = dict[str, int](), set[str]()
+    line_numbers, conversations = dict[str, int](), set[str]()
     try:
-        for number, (_, record) in enumerate(folder.entries(Record), 1):
+        for number, (_, record) in enumerate(folder.read_entries(Record), 1):
             if record.started:  # an import knows the beginning of some conversations at most
-                of.add(record.conversation)
-            if problem := flaw(record, documents, withheld=withheld):
+                conversations.add(record.conversation)
+            if problem := find_flaw(record, documents, withheld=withheld):
                 yield Damage(path, f"line {number}", f"was changed: {problem}; restore the file.")
             elif record.kind == "answer" and record.status != "failed":
-                if record.key in kept:
+                if record.key in line_numbers:
                     yield Damage(
-                        path, f"line {number}", f"answers what line {kept[record.key]} does; restore the file."
+                        path, f"line {number}", f"answers what line {line_numbers[record.key]} does; restore the file."
                     )
-                kept[record.key] = number
+                line_numbers[record.key] = number
     except GenaipaError:
         return  # a line that is no record is told by whoever checks the lines
-    if len(kept) < manifest.totals.kept:
-        lost = f"has {len(kept):,} of the {manifest.totals.kept:,} answers that the run had; restore the file."
-        yield Damage(path, "", lost)
+    if len(line_numbers) < manifest.totals.answer_count:
+        counts = f"{len(line_numbers):,} of the {manifest.totals.answer_count:,}"
+        yield Damage(path, "", f"has {counts} answers that the run had; restore the file.")
     if folder.conversations_file.is_file():
         with contextlib.suppress(GenaipaError):  # as above
-            if gone := of - {one.id for one in folder.conversations()} - {""}:
+            if gone := conversations - {conversation.id for conversation in folder.conversations()} - {""}:
                 lacks = f"lacks {number_of(len(gone), 'conversation')}; restore the file."
                 yield Damage(folder.conversations_file, "", lacks)
 
 
-def _is_as_noted(document: Document, facts: DocumentFacts, *, withheld: bool) -> bool:
+def _matches_facts(document: Document, facts: DocumentFacts, *, withheld: bool) -> bool:
     """Tell whether a line's document is the one that the run notes, in everything that is noted of it."""
-    line, left_out = DocumentFacts.of(document), withheld and not document.text
+    line, left_out = DocumentFacts.from_document(document), withheld and not document.text
     if left_out:
         line = replace(line, digest=facts.digest)
     if not document.about.language and (left_out or not facts.language):
@@ -140,44 +144,50 @@ def _is_as_noted(document: Document, facts: DocumentFacts, *, withheld: bool) ->
     return line == facts
 
 
-def _documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
-    """Lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
-    kept = KeptDocuments(folder.path)
+def _check_documents(folder: RunFolder, manifest: Manifest) -> Iterator[Damage]:
+    """Yield the lines of a run of a corpus that are not as their digests say; a pack leaves texts out."""
+    stored_documents = KeptDocuments(folder.path)
     try:
-        for name, facts in manifest.documents.items() if kept else ():
-            if name not in kept or not _is_as_noted(kept[name], facts, withheld=folder.is_withheld):
-                yield Damage(kept.path, name, "has changed since the run was made; restore the file.")
+        for name, facts in manifest.documents.items() if stored_documents else ():
+            if name not in stored_documents or not _matches_facts(
+                stored_documents[name], facts, withheld=folder.is_withheld
+            ):
+                yield Damage(stored_documents.path, name, "has changed since the run was made; restore the file.")
     except GenaipaError as error:
-        yield Damage(kept.path, "", f"can't be read ({error})")
+        yield Damage(stored_documents.path, "", f"can't be read ({error})")
     lines = KeptIntroductions(folder.path)
     for digest in lines:
         if hashlib.sha256(lines.content(digest)).hexdigest() != digest:
             yield Damage(lines.path, digest[:12], "has changed since the run was made; restore the file.")
 
 
-def _kept_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
-    """Path in the folder → SHA-256 of every file that the folder has to have and whose digest was kept.
+def _expected_files(folder: RunFolder, manifest: Manifest) -> dict[str, str]:
+    """Return path in the folder → SHA-256 of every file that the folder has to have and whose digest was kept.
 
     A pack leaves texts out, and words of questions and annotated answers; it has digests of its own.
     """
     # Of a task or a suite of a user's own there is also the digest of its code, which is not in the folder.
-    tasks = manifest.digests.task.items() if kind_of(manifest.spec.kind).keeps else ()
-    known = {name: digest for name, digest in tasks if name != manifest.spec.task}
+    tasks = manifest.digests.task.items() if find_kind(manifest.spec.kind).keeps else ()
+    digests = {name: digest for name, digest in tasks if name != manifest.spec.task}
     if not (folder.path / DOCUMENTS).is_file():
-        known |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
+        digests |= {f"documents/{facts.digest}.txt": facts.digest for facts in manifest.documents.values()}
     for kind, ending in (("prompts", ".jinja"), ("questions", ".yaml"), ("annotations", ".yaml")):
-        known |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
+        digests |= {f"{kind}/{name}{ending}": digest for name, digest in getattr(manifest.digests, kind).items()}
     try:
-        begun = [conversation for _, conversation in journal.read(folder.conversations_file, ConversationRecord)]
+        conversations = [
+            conversation for _, conversation in journal.read(folder.conversations_file, ConversationRecord)
+        ]
     except GenaipaError:
-        begun = []  # told by whoever checks the lines
+        conversations = []  # told by whoever checks the lines
     lines = KeptIntroductions(folder.path)
-    known |= {
-        f"introductions/{one.introduction}.json": one.introduction
-        for one in begun
-        if one.introduction and one.introduction not in lines
+    digests |= {
+        f"introductions/{conversation.introduction}.json": conversation.introduction
+        for conversation in conversations
+        if conversation.introduction and conversation.introduction not in lines
     }
     if not folder.is_withheld:
-        return known
+        return digests
     whole = ("documents/", "introductions/", "prompts/")
-    return {name: kept for name, kept in known.items() if name.startswith(whole) and (folder.path / name).exists()}
+    return {
+        name: digest for name, digest in digests.items() if name.startswith(whole) and (folder.path / name).exists()
+    }

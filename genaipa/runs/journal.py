@@ -33,18 +33,18 @@ _SUM = b',"sum":"%s"}\n'
 _LENGTH = len(_SUM % (b"0" * 16))
 
 
-def line(record: msgspec.Struct) -> bytes:
-    """A record as a line, with its sum."""
+def encode_line(record: msgspec.Struct) -> bytes:
+    """Return a record as a line, with its sum."""
     content = _encoder.encode(record)[:-1]
-    return content + _sum_of(content)
+    return content + _compute_sum(content)
 
 
-def is_as_written(found: bytes) -> bool:
-    """Whether a line has the sum of its content."""
-    return found[-_LENGTH:] == _sum_of(found[:-_LENGTH])
+def has_valid_sum(line: bytes) -> bool:
+    """Tell whether a line has the sum of its content."""
+    return line[-_LENGTH:] == _compute_sum(line[:-_LENGTH])
 
 
-def _sum_of(content: bytes) -> bytes:
+def _compute_sum(content: bytes) -> bytes:
     return _SUM % hashlib.blake2b(content, digest_size=8).hexdigest().encode()
 
 
@@ -74,32 +74,32 @@ def repair(path: Path) -> str:
     return f"{path.name}: the last line was cut off ({size - end} bytes); it is taken away and will be asked again."
 
 
-def lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """(byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
+def read_lines(path: Path, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield (byte offset, line) for each whole line from this offset on; an OSError for a file that can't be read."""
     # Lines longer than half of the usual buffer are put together of two reads each.
     with path.open("rb", buffering=_READ) as file:
         file.seek(start)
-        for found in file:
-            if found.endswith(b"\n"):
-                yield start, found
-            start += len(found)
+        for line in file:
+            if line.endswith(b"\n"):
+                yield start, line
+            start += len(line)
 
 
 def read(path: Path, kind: type[T], *, summed: bool = False) -> Iterator[tuple[int, T]]:
-    """(byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
+    """Return (byte offset, record) for each whole line; a RunError naming file and line for one that is not a record.
 
     A kind with fewer fields than the lines hold reads faster: the rest is skipped. Where lines are `summed`, the error
     also names one that was changed.
     """
-    return records(path, lines(path), kind, summed=summed) if path.exists() else iter(())
+    return decode_lines(path, read_lines(path), kind, summed=summed) if path.exists() else iter(())
 
 
-def records(
-    path: Path, found: Iterable[tuple[int, bytes]], kind: type[T], *, summed: bool = False
+def decode_lines(
+    path: Path, numbered_lines: Iterable[tuple[int, bytes]], kind: type[T], *, summed: bool = False
 ) -> Iterator[tuple[int, T]]:
-    """(byte offset, record) for each of the lines of a file."""
+    """Yield (byte offset, record) for each of the lines of a file."""
     decode = msgspec.json.Decoder(kind).decode
-    for number, (offset, content) in enumerate(found, 1):
+    for number, (offset, content) in enumerate(numbered_lines, 1):
         try:
             record = decode(content)
         except DAMAGE as error:
@@ -107,27 +107,27 @@ def records(
         else:
             # Whoever knows more of it says first what is wrong with it.
             yield offset, record
-            if not summed or is_as_written(content):
+            if not summed or has_valid_sum(content):
                 continue
             wrong = "was changed (it has not the sum of its content)"
         raise RunError(f"{path}: line {number} {wrong}; restore the file, or delete that line to have it asked again.")
 
 
-def read_at(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
-    """The records at these byte offsets; a RunError for an offset without a record of this kind."""
+def read_offsets(path: Path, offsets: list[int], kind: type[T]) -> list[T]:
+    """Return the records at these byte offsets; a RunError for an offset without a record of this kind."""
     decode = msgspec.json.Decoder(kind).decode
     with path.open("rb") as file:
-        found = []
+        records = []
         for offset in offsets:
             file.seek(offset)
             try:
-                found.append(decode(file.readline()))
+                records.append(decode(file.readline()))
             except DAMAGE as error:
                 raise RunError(f"{path}: byte {offset} begins no record ({why(error)}); restore the file.") from None
-    return found
+    return records
 
 
-class Followed:
+class AnswerFollower:
     """The file of a run's answers, followed as it grows."""
 
     def __init__(self, folder: RunFolder) -> None:
@@ -137,23 +137,23 @@ class Followed:
         self._offset, self._last = 0, (0, b"")
 
     def has_changed(self) -> bool:
-        """Whether it has changed since the last call; quick where it hasn't."""
+        """Tell whether it has changed since the last call; quick where it hasn't."""
         before, self._stamp = self._stamp, self.folder.stamp() or self._stamp
         return self._stamp != before
 
-    def goes_on(self) -> bool:
-        """Whether the last line read is still in its place; if not, someone has edited or restored the file."""
-        place, last = self._last
+    def is_unedited(self) -> bool:
+        """Tell whether the last line read is still in its place; if not, someone has edited or restored the file."""
+        offset, last = self._last
         try:
-            return not last or next(self.folder.lines(place), (0, b""))[1] == last
+            return not last or next(self.folder.read_lines(offset), (0, b""))[1] == last
         except OSError:
             return True
 
-    def read_on(self) -> Iterator[tuple[int, bytes]]:
+    def read_new_lines(self) -> Iterator[tuple[int, bytes]]:
         """Yield (place, line) of each whole line since the last time."""
-        for place, line in self.folder.lines(self._offset):
-            self._offset, self.lines, self._last = place + len(line), self.lines + 1, (place, line)
-            yield place, line
+        for offset, line in self.folder.read_lines(self._offset):
+            self._offset, self.lines, self._last = offset + len(line), self.lines + 1, (offset, line)
+            yield offset, line
 
 
 class Journal:
@@ -165,14 +165,14 @@ class Journal:
             self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BYTES, 0o644)
             sync_folder(path.parent)
         except OSError as error:
-            raise NoRoomError.of(path, error) from None
+            raise NoRoomError.from_os_error(path, error) from None
         self._waiting: list[tuple[bytes, asyncio.Future[int]]] = []
         self._writing: asyncio.Task[None] | None = None
 
     async def append(self, record: msgspec.Struct) -> int:
         """Return a record's byte offset once it is on disk; a RunError if it can't be (nothing half-written stays)."""
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._waiting.append((line(record), done))
+        self._waiting.append((encode_line(record), done))
         if self._writing is None:
             self._writing = asyncio.create_task(self._write_waiting())
         # Shielded: a record that is paid for is written even if whoever waits for it is cancelled.
@@ -184,7 +184,7 @@ class Journal:
             try:
                 offset = await asyncio.to_thread(self._write, b"".join(content for content, _ in batch))
             except OSError as error:
-                failure = NoRoomError.of(self.path, error, kept="everything before is kept")
+                failure = NoRoomError.from_os_error(self.path, error, saved="everything before is kept")
                 for _, done in batch:
                     if not done.done():
                         done.set_exception(failure)

@@ -17,7 +17,7 @@ from genaipa.errors import DataError, NoRoomError, OtherFormatError
 from genaipa.files.atomic import replacing
 from genaipa.files.stamps import now, stamp
 from genaipa.files.text import DAMAGE, why
-from genaipa.kinds import DEFAULT, kind_of
+from genaipa.kinds import DEFAULT, find_kind
 from genaipa.policies.statistics import Statistics
 from genaipa.runs.records import FORMAT, Manifest, RunStatus, Slice, Totals
 
@@ -45,8 +45,8 @@ class Withheld(msgspec.Struct, frozen=True, omit_defaults=True):
     points: dict[str, dict[str, str]] = {}
 
 
-def withheld(folder: RunFolder) -> Withheld:
-    """The facts about texts that a run folder lacks; empty for one that lacks none."""
+def read_withheld(folder: RunFolder) -> Withheld:
+    """Return the facts about texts that a run folder lacks; empty for one that lacks none."""
     path = folder.path / WITHHELD
     if not path.is_file():
         return Withheld()
@@ -69,24 +69,24 @@ _SUM = b'"sum":'
 _SHARDS = b'"shards":'
 
 
-def manifest_file(manifest: Manifest) -> bytes:
+def encode_manifest(manifest: Manifest) -> bytes:
     """Return the content of a manifest's file, with its sum."""
     fields = msgspec.to_builtins(manifest)
-    return msgspec.json.format(msgspec.json.encode(fields | {"sum": _sum_of(fields)}), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(fields | {"sum": _compute_sum(fields)}), indent=2) + b"\n"
 
 
-def _sum_of(fields: dict[str, Any]) -> str:
-    others = {name: value for name, value in fields.items() if name != "sum"}
-    return hashlib.sha256(msgspec.json.encode(others, order="deterministic")).hexdigest()
+def _compute_sum(fields: dict[str, Any]) -> str:
+    summed_fields = {name: value for name, value in fields.items() if name != "sum"}
+    return hashlib.sha256(msgspec.json.encode(summed_fields, order="deterministic")).hexdigest()
 
 
-def has_other_sum(content: bytes) -> bool:
+def has_wrong_sum(content: bytes) -> bool:
     """Tell whether a manifest was changed since genaipa wrote it; one without a sum, or that is no JSON, was not."""
     try:
         fields = msgspec.json.decode(content, type=dict[str, Any])
     except DAMAGE:
         return False  # told by whoever reads it
-    return "sum" in fields and fields["sum"] != _sum_of(fields)
+    return "sum" in fields and fields["sum"] != _compute_sum(fields)
 
 
 class _Head(msgspec.Struct):
@@ -168,7 +168,7 @@ class ManifestFolder:
     def is_judges(self) -> bool:
         """Whether a judge was asked in it; where its manifest is damaged, that is not known, and it is not."""
         try:
-            return kind_of(self.manifest().spec.kind).on_answers
+            return find_kind(self.manifest().spec.kind).on_answers
         except DataError:
             return False
 
@@ -179,16 +179,16 @@ class ManifestFolder:
         genaipa wrote it in a form that this one does not read.
         """
         try:
-            return self._manifest(MANIFEST)
+            return self._read_manifest(MANIFEST)
         except OtherFormatError:
             raise
         except DataError as damaged:
             try:
-                return self._manifest(MANIFEST_COPY)
+                return self._read_manifest(MANIFEST_COPY)
             except DataError:
                 raise damaged from None
 
-    def _manifest(self, name: str) -> Manifest:
+    def _read_manifest(self, name: str) -> Manifest:
         path = self.path / name
         try:
             content = path.read_bytes()
@@ -213,35 +213,35 @@ class ManifestFolder:
             raise DataError(
                 path, f"is damaged ({why(error)}); restore it: answers.jsonl beside it still holds the answers."
             ) from None
-        if problem := manifest.complaint():
+        if problem := manifest.describe_inconsistency():
             raise DataError(path, f"is damaged ({problem}); restore it: answers.jsonl beside it holds the answers.")
         # A million repetitions ask the same few questions.
-        manifest.orders = {place: tuple(map(intern, order)) for place, order in manifest.orders.items()}
+        manifest.orders = {key: tuple(map(intern, order)) for key, order in manifest.orders.items()}
         return manifest
 
     def head(self) -> ManifestHead:
         """Return the head of the manifest, or else of its copy; the errors of `manifest`."""
         for name in (MANIFEST, MANIFEST_COPY):
             path = self.path / name
-            if known := stamp(path):
+            if file_stamp := stamp(path):
                 with contextlib.suppress(OSError, *DAMAGE):
-                    head = _read_head(path, known)
+                    head = _read_head(path, file_stamp)
                     if head.format == FORMAT and (head.slice is None or head.slice.is_possible):
                         return head
-        outline = self.manifest()
-        spec = _SpecHead(outline.spec.systems, outline.spec.kind, outline.spec.repetitions)
-        facts = {name: getattr(outline, name) for name in ("status", "created", "slice", "totals", "max_cost")}
-        return ManifestHead(outline.format, outline.name, spec=spec, **facts)
+        manifest = self.manifest()
+        spec = _SpecHead(manifest.spec.systems, manifest.spec.kind, manifest.spec.repetitions)
+        facts = {name: getattr(manifest, name) for name in ("status", "created", "slice", "totals", "max_cost")}
+        return ManifestHead(manifest.format, manifest.name, spec=spec, **facts)
 
-    def manifest_damage(self) -> str:
-        """A sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
+    def describe_manifest_damage(self) -> str:
+        """Return a sentence about a damaged manifest whose copy is used in its place; empty if it is whole."""
         try:
-            self._manifest(MANIFEST)
+            self._read_manifest(MANIFEST)
         except DataError as damaged:
             return f"{damaged.problem.partition(';')[0]}; its copy of {self.manifest().updated} is used in its place."
         return ""
 
-    def sum_differs(self) -> str:
+    def describe_sum_mismatch(self) -> str:
         """Return a sentence about a manifest, or its copy, that was changed since it was written; empty if none was."""
         contents: dict[str, bytes] = {}
         for name in (MANIFEST, MANIFEST_COPY):
@@ -251,19 +251,19 @@ class ManifestFolder:
         if MANIFEST in contents and summed == [MANIFEST_COPY]:
             return f"has lost its sum, which its copy has; restore it from {MANIFEST_COPY}."
         for name in summed:
-            if has_other_sum(contents[name]):
-                which = "" if name == MANIFEST else f"its copy {name} "
-                return f"{which}was changed since the run wrote it; restore the file."
+            if has_wrong_sum(contents[name]):
+                subject = "" if name == MANIFEST else f"its copy {name} "
+                return f"{subject}was changed since the run wrote it; restore the file."
         return ""
 
-    def copy_differs(self) -> str:
-        """A sentence about a manifest that plans something else than its copy; empty if they agree, or one is gone."""
+    def describe_copy_mismatch(self) -> str:
+        """Return a sentence about a manifest that differs from its copy; empty if they agree, or one is gone."""
         try:
-            both = [self._manifest(name) for name in (MANIFEST, MANIFEST_COPY)]
-        except DataError:  # told by `manifest_damage`, or of a run that was packed or imported
+            manifests = [self._read_manifest(name) for name in (MANIFEST, MANIFEST_COPY)]
+        except DataError:  # told by `describe_manifest_damage`, or of a run that was packed or imported
             return ""
         for name in _LASTING:
-            if getattr(both[0], name) != getattr(both[1], name):
+            if getattr(manifests[0], name) != getattr(manifests[1], name):
                 return f"'{name}' is another than in its copy, {MANIFEST_COPY}; restore whichever was changed."
         return ""
 
@@ -272,19 +272,19 @@ class ManifestFolder:
         manifest.updated = now()
         size = self.answers.stat().st_size if self.answers.is_file() else 0
         manifest.totals = msgspec.structs.replace(manifest.totals, bytes=size)
-        content = manifest_file(manifest)
+        content = encode_manifest(manifest)
         for name in (MANIFEST, MANIFEST_COPY):
             self.write_file(name, content)
 
-    def holds(self, name: str) -> bool:
+    def has_file(self, name: str) -> bool:
         """Tell whether a file of that name is in the folder."""
         return (self.path / name).exists()
 
     def write_file(self, name: str, content: bytes) -> None:
-        """A file of the folder, whole or not at all."""
+        """Write a file of the folder, whole or not at all."""
         path = self.path / name
         try:
             with replacing(path, durable=True) as file:
                 file.write(content)
         except OSError as error:
-            raise NoRoomError.of(path, error) from None
+            raise NoRoomError.from_os_error(path, error) from None

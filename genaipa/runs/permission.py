@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from genaipa.errors import DataError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.questions.annotations import Annotations
 from genaipa.questions.sets import QuestionSet
 from genaipa.runs.documents import KeptDocuments
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from genaipa.systems.base import Words
 
 
-def may_be_passed_on(license: str) -> bool:  # noqa: A002 - what it is called in every file
-    """Whether a license, as it is stated beside a text, lets the text be passed on; silence does not."""
-    said = license.strip().casefold()
-    return bool(said) and not any(no in said for no in ("not redistributable", "not stated", "all rights reserved"))
+def is_redistributable(license: str) -> bool:  # noqa: A002 - what it is called in every file
+    """Tell whether a license, as it is stated beside a text, lets the text be passed on; silence does not."""
+    terms = license.strip().casefold()
+    return bool(terms) and not any(no in terms for no in ("not redistributable", "not stated", "all rights reserved"))
 
 
 class Permission:
@@ -49,61 +49,65 @@ class Permission:
     """
 
     def __init__(self, folder: RunFolder, manifest: Manifest, *, whole: bool = False) -> None:
-        if not whole and (changed := folder.sum_differs()):
+        if not whole and (changed := folder.describe_sum_mismatch()):
             raise DataError(folder.path / MANIFEST, changed)
         self._folder, self._manifest, self._whole = folder, manifest, whole
-        self.items = whole or kind_of(manifest.spec.kind).may_pass_on(manifest.spec.plan)
-        stated = dict(_licenses(folder.path, "questions", QuestionSet))
-        stated |= _licenses(folder.path, "annotations", Annotations)
-        every = {*stated.values(), *(facts.license for facts in manifest.documents.values())}
-        self.licenses = sorted(filter(may_be_passed_on, every))
-        closed = (name for name, facts in manifest.documents.items() if not may_be_passed_on(facts.license))
+        self.items = whole or find_kind(manifest.spec.kind).is_redistributable(manifest.spec.plan)
+        licenses = dict(_read_licenses(folder.path, "questions", QuestionSet))
+        licenses |= _read_licenses(folder.path, "annotations", Annotations)
+        every = {*licenses.values(), *(facts.license for facts in manifest.documents.values())}
+        self.licenses = sorted(filter(is_redistributable, every))
+        closed = (name for name, facts in manifest.documents.items() if not is_redistributable(facts.license))
         self.documents = set() if whole else set(closed)
-        self.worded = set() if whole else {path for path, said in stated.items() if not may_be_passed_on(said)}
+        self.restricted_files = (
+            set() if whole else {path for path, terms in licenses.items() if not is_redistributable(terms)}
+        )
         plan = find_procedure_plan(manifest.spec)
-        asked = plan.questions if plan else {}
-        self.unasked = {name for name in asked if f"questions/{asked[name]}.yaml" in self.worded}
-        self._words = {name: whose_words(manifest, name) for name in manifest.spec.systems}
+        question_sets = plan.questions if plan else {}
+        self.restricted_questions = {
+            name for name in question_sets if f"questions/{question_sets[name]}.yaml" in self.restricted_files
+        }
+        self._words = {name: find_author(manifest, name) for name in manifest.spec.systems}
 
-    def reply(self, system: str, document: str) -> bool:
-        """Whether a system's replies about a document may be passed on: what is its own, or freely licensed.
+    def may_share_reply(self, system: str, document: str) -> bool:
+        """Tell whether a system's replies about a document may be passed on: what is its own, or freely licensed.
 
         Where nothing says whose words a system's replies are, they are taken for the document's.
         """
         words = self._words.get(system, "")
         return self._whole or words == "own" or (words != "recording" and document not in self.documents)
 
-    def held_back(self) -> list[tuple[str, str]]:
-        """(system, document) of all replies that may not be passed on, in the order of the plan."""
+    def withheld_replies(self) -> list[tuple[str, str]]:
+        """Return (system, document) of all replies that may not be passed on, in the order of the plan."""
         return [
             (system, document)
             for system in self._manifest.spec.systems
             for document in self._manifest.documents
-            if not self.reply(system, document)
+            if not self.may_share_reply(system, document)
         ]
 
-    def record(self, record: Record, held: Callable[[str], bool]) -> Record:
-        """A record without a question or introduction in others' words, and without a reply that quotes them.
+    def redact_record(self, record: Record, is_withheld: Callable[[str], bool]) -> Record:
+        """Return a record without a question or introduction in others' words, and without a reply that quotes them.
 
         `held` tells whether a passage is of a text that is left out.
         """
         introduces = record.kind != "answer" and record.document in self.documents
-        if introduces or record.document in self.unasked:
+        if introduces or record.document in self.restricted_questions:
             record = replace(record, asked=LEFT_OUT)
-        if record.passages and self.retrieves(record, held):
+        if record.passages and self.retrieves_withheld_text(record, is_withheld):
             record = replace(record, passages=(Passage(LEFT_OUT),) * len(record.passages))
-        if not self.reply(record.system, record.document):
+        if not self.may_share_reply(record.system, record.document):
             record = replace(record, reply=None, thoughts="")
         return record
 
-    def retrieves(self, record: Record, held: Callable[[str], bool]) -> bool:
-        """Whether passages of an answer, if it has any, may be of a text that is left out; all are its quotations."""
-        return record.document in self.documents or any(held(one.text) for one in record.passages)
+    def retrieves_withheld_text(self, record: Record, is_withheld: Callable[[str], bool]) -> bool:
+        """Tell whether passages of an answer may be of a text that is left out; all of them are quotations."""
+        return record.document in self.documents or any(is_withheld(passage.text) for passage in record.passages)
 
-    def annotated(self, document: str) -> bool:
-        """Whether the words of a document's annotated answers may be passed on; False where there are none."""
+    def may_share_annotations(self, document: str) -> bool:
+        """Tell whether the words of a document's annotated answers may be passed on; False where there are none."""
         file = f"annotations/{document}.yaml"
-        return file not in self.worded and (self._folder.path / file).is_file()
+        return file not in self.restricted_files and (self._folder.path / file).is_file()
 
 
 def find_withheld(folder: RunFolder) -> dict[str, KeptDocuments]:
@@ -111,7 +115,7 @@ def find_withheld(folder: RunFolder) -> dict[str, KeptDocuments]:
 
     None of a run that is no slice.
     """
-    return _find_withheld(tuple(one.path for one in find_siblings(folder))) if folder.head().slice else {}
+    return _find_withheld(tuple(sibling.path for sibling in find_siblings(folder))) if folder.head().slice else {}
 
 
 @lru_cache(maxsize=2)
@@ -120,14 +124,14 @@ def _find_withheld(paths: tuple[Path, ...]) -> dict[str, KeptDocuments]:
     return {name: KeptDocuments(folder.path) for folder, permission in slices for name in permission.documents}
 
 
-def _licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:
-    """(path in a run folder, its license) of all files of one kind."""
+def _read_licenses(folder: Path, kind: str, form: type[QuestionSet | Annotations]) -> Iterator[tuple[str, str]]:
+    """Yield (path in a run folder, its license) of all files of one kind."""
     for path in (folder / kind).glob("*.yaml"):
         yield f"{kind}/{path.name}", read_yaml(path, form).license
 
 
-def whose_words(manifest: Manifest, system: str) -> Words:
-    """The author of the replies of a system of this run; empty where nothing says it.
+def find_author(manifest: Manifest, system: str) -> Words:
+    """Return the author of the replies of a system of this run; empty where nothing says it.
 
     Under whatever name it was asked: what counts is what the run notes of the system, unless what it stood for quotes;
     in the manifest of an earlier genaipa, which notes nothing, also what the name stands for.
@@ -142,6 +146,6 @@ def whose_words(manifest: Manifest, system: str) -> Words:
             return words
     if noted:
         return noted
-    meant = model or identity
-    provider = find_provider(meant)
-    return "own" if provider and ("/" in meant or provider.builtin) else ""
+    model_name = model or identity
+    provider = find_provider(model_name)
+    return "own" if provider and ("/" in model_name or provider.builtin) else ""

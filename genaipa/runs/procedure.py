@@ -161,21 +161,21 @@ class HasCoordinates(Protocol):
     def coordinates(self) -> Mapping[str, str]: ...  # noqa: D102 - above
 
 
-def coordinates_of(record: HasCoordinates) -> Coordinates:
+def read_coordinates(record: HasCoordinates) -> Coordinates:
     """Return the coordinates of a record of the procedure."""
-    known = record.coordinates
+    values = record.coordinates
     # A million answers have a few texts in common: each is kept once.
     return Coordinates(
-        intern(known["document"]),
-        intern(known["initialization"]),  # type: ignore[arg-type]
-        intern(known["wording"]),  # type: ignore[arg-type]
-        int(known["repetition"]),
-        known.get("prompts", ""),
-        intern(known["question"]),
+        intern(values["document"]),
+        intern(values["initialization"]),  # type: ignore[arg-type]
+        intern(values["wording"]),  # type: ignore[arg-type]
+        int(values["repetition"]),
+        values.get("prompts", ""),
+        intern(values["question"]),
     )
 
 
-def conversation_of(
+def conversation_id(
     system: str, document: str, initialization: str, wording: str, repetition: int | str, prompts: str = ""
 ) -> str:
     """Return the id of a conversation; the keys of its answers have the question behind it."""
@@ -183,6 +183,6 @@ def conversation_of(
     return f"{begun}|{prompts}" if prompts else begun
 
 
-def row_of(task: str, coordinates: Mapping[str, str]) -> str:
+def tally_row(task: str, coordinates: Mapping[str, str]) -> str:
     """Return the row of a table of counts to which a record belongs: its initialization, or its other task."""
     return coordinates["initialization"] if task == DEFAULT else task

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import msgspec
 from msgspec.structs import force_setattr
 
-from genaipa.errors import clipped
+from genaipa.errors import clip
 from genaipa.files.html import short_repr
 from genaipa.files.names import folder_words
 from genaipa.kinds import DEFAULT, as_plan
@@ -46,20 +46,22 @@ class CorpusFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     stratified: str = ""
 
     @property
-    def in_words(self) -> str:
+    def short_description(self) -> str:
         """The number of documents that are asked about, and the file's name."""
         return f"{self.asked:,} of {PurePath(self.file).name}"
 
     @property
     def sentence(self) -> str:
         """The corpus's documents and texts, and how many of them are asked about, in a sentence."""
-        said = f"{PurePath(self.file).name}: {number(self.documents, 'document')}"
-        if same := self.documents - self.texts:
-            said += f", {same:,} of them with the very text of another of the same company, which is asked about once"
+        sentence = f"{PurePath(self.file).name}: {number(self.documents, 'document')}"
+        if duplicates := self.documents - self.texts:
+            sentence += (
+                f", {duplicates:,} of them with the very text of another of the same company, which is asked about once"
+            )
         if self.asked < self.texts:
             by = f", from each {self.stratified} its share" if self.stratified else ""
-            said += f"; a sample of {self.asked:,} texts is asked about{by}"
-        return f"{said}."
+            sentence += f"; a sample of {self.asked:,} texts is asked about{by}"
+        return f"{sentence}."
 
 
 RecordKind = Literal["answer", "summary", "acknowledgement"]
@@ -132,7 +134,7 @@ class RecordHead(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     @property
     def question(self) -> str:
         """The question's id, the step on the way to it, in parentheses, or all coordinates in one word."""
-        return label_of(self.coordinates)
+        return question_label(self.coordinates)
 
     @property
     def repetition(self) -> int:
@@ -223,7 +225,7 @@ class DocumentFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Names of the documents of a corpus that have this very text, and are asked about with it."""
 
     @classmethod
-    def of(cls, document: Document) -> Self:
+    def from_document(cls, document: Document) -> Self:
         """Return the facts of a document that a run keeps."""
         about = document.about
         return cls(
@@ -269,19 +271,19 @@ class Totals(msgspec.Struct, frozen=True, omit_defaults=True):
     bytes: int = 0
 
     @property
-    def kept(self) -> int:
+    def answer_count(self) -> int:
         """Answers that are there."""
         return self.answered + self.refused + self.truncated
 
-    def plus(self, other: Totals) -> Totals:
+    def add(self, addend: Totals) -> Totals:
         """Return the counts of both together."""
         counts = ("planned", "answered", "refused", "truncated", "failed", "seconds", "bytes")
-        costs = [cost for cost in (self.cost, other.cost) if cost is not None]
-        usages = [usage for usage in (self.usage, other.usage) if usage is not None]
+        costs = [cost for cost in (self.cost, addend.cost) if cost is not None]
+        usages = [usage for usage in (self.usage, addend.usage) if usage is not None]
         return Totals(
             usage=sum(usages, Usage()) if usages else None,
             cost=sum(costs) if costs else None,
-            **{name: getattr(self, name) + getattr(other, name) for name in counts},
+            **{name: getattr(self, name) + getattr(addend, name) for name in counts},
         )
 
 
@@ -304,7 +306,7 @@ class Slice(msgspec.Struct, frozen=True, omit_defaults=True):
         return 1 <= self.index <= self.number <= MOST_SLICES and bool(folder_words(self.study))
 
     @property
-    def in_words(self) -> str:
+    def label(self) -> str:
         """The slice in words: `slice 3 of 16`."""
         return f"slice {self.index} of {self.number}"
 
@@ -352,46 +354,46 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         return short_repr("Manifest", self.name, f"{self.status}, {len(self.spec.systems)} systems")
 
     @property
-    def documents_in_words(self) -> str:
+    def documents_description(self) -> str:
         """The names of the documents, or how many they are, and their corpus."""
         if self.slice and self.corpus:
-            return f"{len(self.documents):,} of {PurePath(self.corpus.file).name}, {self.slice.in_words}"
-        return self.corpus.in_words if self.corpus else ", ".join(self.documents)
+            return f"{len(self.documents):,} of {PurePath(self.corpus.file).name}, {self.slice.label}"
+        return self.corpus.short_description if self.corpus else ", ".join(self.documents)
 
-    def complaint(self) -> str:
-        """Why this can be no run's manifest, as its parts do not fit each other; empty if it can."""
+    def describe_inconsistency(self) -> str:
+        """Return the reason why the parts of the manifest do not fit each other; empty if they do."""
         spec, plan = self.spec, find_procedure_plan(self.spec)
-        asked, questions = (plan.documents, plan.questions) if plan else ((), {})
-        lost = [f"document '{name}'" for name in asked if name not in self.documents]
-        lost += [f"questions about '{name}'" for name in asked if name not in questions]
-        lost += [f"digest of '{name}'" for name in asked if name not in self.digests.documents]
+        documents, questions = (plan.documents, plan.questions) if plan else ((), {})
+        lost = [f"document '{name}'" for name in documents if name not in self.documents]
+        lost += [f"questions about '{name}'" for name in documents if name not in questions]
+        lost += [f"digest of '{name}'" for name in documents if name not in self.digests.documents]
         if "genaipa" not in self.versions:
             lost.append("version of genaipa")
         if lost:
             return f"it lacks the {lost[0]}"
         if self.slice and not self.slice.is_possible:
-            return f"it is {self.slice.in_words} of '{clipped(self.slice.study)}'"
+            return f"it is {self.slice.label} of '{clip(self.slice.study)}'"
         if not 1 <= spec.repetitions <= MOST_REPETITIONS:
             return f"{spec.repetitions:.3g} repetitions"
-        for place in self.orders:
-            document, _, repetition = place.rpartition("|")
-            known = repetition.isdecimal() and len(repetition) <= len(str(MOST_REPETITIONS))
-            if document not in self.documents or not known or not 1 <= int(repetition) <= spec.repetitions:
-                return f"an order of questions for '{place[:60]}'"
+        for order_key in self.orders:
+            document, _, repetition = order_key.rpartition("|")
+            is_number = repetition.isdecimal() and len(repetition) <= len(str(MOST_REPETITIONS))
+            if document not in self.documents or not is_number or not 1 <= int(repetition) <= spec.repetitions:
+                return f"an order of questions for '{order_key[:60]}'"
         return ""
 
 
-def key_of(system: str, task: str, coordinates: Mapping[str, str]) -> str:
+def record_key(system: str, task: str, coordinates: Mapping[str, str]) -> str:
     """Return the key of a record: the system, the task but for the procedure, and the coordinates, with | between."""
     values = "|".join(coordinates.values())
     return f"{system}|{values}" if task == DEFAULT else f"{system}|{task}|{values}"
 
 
-def label_of(coordinates: Mapping[str, str]) -> str:
+def question_label(coordinates: Mapping[str, str]) -> str:
     """Return what is asked in one word or in parentheses: a question's id, a step, or all coordinates."""
     return coordinates.get("question") or "/".join("-".join(value.split()) for value in coordinates.values())
 
 
-def answer_digest(document_digest: str, asked: str, reply: str) -> str:
+def answer_digest(document_digest: str, question_text: str, reply: str) -> str:
     """Return the identity of an answer by its content."""
-    return hashlib.sha256(f"{document_digest}\0{asked}\0{reply}".encode()).hexdigest()
+    return hashlib.sha256(f"{document_digest}\0{question_text}\0{reply}".encode()).hexdigest()

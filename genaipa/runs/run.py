@@ -9,8 +9,8 @@ from genaipa.errors import UsageError
 from genaipa.files.html import figure_frame, html_table, short_repr
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.selection import find_run, find_runs, run_folders
-from genaipa.runs.slices import SlicedStudy, studies_by_slice, study_progress
-from genaipa.workspace import find_workspace, names_of
+from genaipa.runs.slices import SlicedStudy, map_slices_to_studies, study_progress
+from genaipa.workspace import find_workspace, list_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,15 +42,15 @@ class Run:
     ('extractive', 'careful', 'breezy')
     """
 
-    def __init__(self, workspace: Workspace, found: RunFolder | SlicedStudy) -> None:
+    def __init__(self, workspace: Workspace, source: RunFolder | SlicedStudy) -> None:
         self.workspace = workspace
         """The workspace in whose store the scores of its answers are."""
-        self._found = found
+        self._source = source
 
     @property
     def name(self) -> str:
         """The name of the folder or the study, by which commands call it."""
-        return self._found.name
+        return self._source.name
 
     @property
     def folder(self) -> RunFolder:
@@ -60,7 +60,7 @@ class Run:
     @property
     def slices(self) -> list[Run]:
         """The slices of a study that are here, each a run; none of any other run."""
-        return [Run(self.workspace, folder) for folder in self._found.folders if folder is not self._found]
+        return [Run(self.workspace, folder) for folder in self._source.folders if folder is not self._source]
 
     @property
     def path(self) -> Path:
@@ -70,68 +70,70 @@ class Run:
     @property
     def manifest(self) -> Manifest:
         """The plan, and everything that went in; of a study that of its first slice, with all documents."""
-        first, *others = (folder.manifest() for folder in self._found.folders)
-        for other in others:
-            first.documents |= other.documents
+        first, *other_manifests = (folder.manifest() for folder in self._source.folders)
+        for manifest in other_manifests:
+            first.documents |= manifest.documents
         return first
 
     @property
     def status(self) -> RunStatus:
         """The run's status: complete, partial, capped, interrupted, waiting (for replies by hand), or running."""
-        return self._progress()[0]
+        return self._read_progress()[0]
 
-    def _progress(self) -> tuple[RunStatus, Tally]:
+    def _read_progress(self) -> tuple[RunStatus, Tally]:
         """Return the status and the counts."""
-        if isinstance(self._found, SlicedStudy):
-            return study_progress(self._found)
-        manifest, tally = self._found.state()
+        if isinstance(self._source, SlicedStudy):
+            return study_progress(self._source)
+        manifest, tally = self._source.read_state()
         return manifest.status, tally
 
     def answers(self) -> list[Record]:
-        """The latest answer to each question, in the order in which they came; without failures."""
-        return [record for record in self._latest() if record.status != "failed"]
+        """Return the latest answer to each question, in the order in which they came; without failures."""
+        return [record for record in self._latest_records() if record.status != "failed"]
 
     def failures(self) -> list[Record]:
-        """The questions to which no reply came, each with its `error`."""
-        return [record for record in self._latest() if record.status == "failed"]
+        """Return the questions to which no reply came, each with its `error`."""
+        return [record for record in self._latest_records() if record.status == "failed"]
 
-    def _latest(self) -> list[Record]:
+    def _latest_records(self) -> list[Record]:
         return [record for _, record in self._latest_by_folder()]
 
     def _latest_by_folder(self) -> list[tuple[str, Record]]:
         """Return the latest record of each key, behind the name of the folder that keeps it."""
         latest: dict[str, tuple[str, Record]] = {}
-        for folder in self._found.folders:
+        for folder in self._source.folders:
             latest |= {record.key: (folder.name, record) for record in folder.records() if record.kind == "answer"}
         return list(latest.values())
 
     def to_frame(self) -> pd.DataFrame:
-        """A row per question that was asked: the answer, or the failure (`status`, `error`), with its time and cost.
+        """Return a row per question: the answer, or the failure (`status`, `error`), with its time and cost.
 
         `run` and `key` are as in the frame of scores. The records of another task than the procedure have their
         coordinates as columns as well, and the prediction and score (0 to 1) that were read in each.
         Needs pandas: a MissingPackageError where it isn't installed.
         """
-        plan, records = find_procedure_plan(self._found.folders[0].manifest().spec), self._latest_by_folder()
+        plan, records = find_procedure_plan(self._source.folders[0].manifest().spec), self._latest_by_folder()
         sets, columns = ", ".join(plan.prompts) if plan else "", dict.fromkeys(_COLUMNS)
         if plan is None:
-            columns |= dict.fromkeys((*(name for _, one in records for name in one.coordinates), "prediction", "score"))
-        return figure_frame((self._row(run, record, sets) for run, record in records), list(columns))
+            columns |= dict.fromkeys(
+                (*(name for _, record in records for name in record.coordinates), "prediction", "score")
+            )
+        return figure_frame((self._frame_row(run, record, sets) for run, record in records), list(columns))
 
-    def _row(self, run: str, record: Record, prompts: str) -> dict[str, object]:
+    def _frame_row(self, run: str, record: Record, prompts: str) -> dict[str, object]:
         row = {name: getattr(record, name, record.coordinates.get(name)) for name in _COLUMNS}
         row["prompts"] = row["prompts"] or prompts
         usage = {column: getattr(record.usage, field, None) for column, field in _USAGE.items()}
-        own = {**record.coordinates, "prediction": record.prediction, "score": record.score}
-        return {**own, **row, **usage, "run": run, "error": record.error.message if record.error else None}
+        task_columns = {**record.coordinates, "prediction": record.prediction, "score": record.score}
+        return {**task_columns, **row, **usage, "run": run, "error": record.error.message if record.error else None}
 
     def __repr__(self) -> str:
-        status, tally = self._progress()
+        status, tally = self._read_progress()
         totals = tally.totals()
-        return short_repr("Run", self.name, f"{status}, {totals.kept:,} of {totals.planned:,} answers")
+        return short_repr("Run", self.name, f"{status}, {totals.answer_count:,} of {totals.planned:,} answers")
 
     def _repr_html_(self) -> str:
-        status, tally = self._progress()
+        status, tally = self._read_progress()
         head = ("system", "asked with", "planned", "answered", "refused", "cut off", "failed", "cost ($)")
         rows = (
             (system, way, f"{row.planned:,}", *row.status.values(), f"{row.cost:.4f}" if row.priced else "")
@@ -153,8 +155,8 @@ def load_run(name: str = "latest", workspace: WorkspaceLike = None) -> Run:
     >>> answers[0].document, answers[0].status
     ('brindlecart', 'answered')
     """
-    here = find_workspace(workspace)
-    return Run(here, find_runs(here, name))
+    run_workspace = find_workspace(workspace)
+    return Run(run_workspace, find_runs(run_workspace, name))
 
 
 def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
@@ -163,17 +165,17 @@ def list_runs(workspace: WorkspaceLike = None) -> list[Run]:
     >>> genaipa.list_runs()
     [<Run ...-demo: complete, 96 of 96 answers>]
     """
-    here = find_workspace(workspace)
-    folders = run_folders(here)
-    studies = studies_by_slice(folders)
-    found = (studies.get(folder.name, folder) for folder in folders)
-    return [Run(here, one) for one in {one.name: one for one in found}.values()]
+    run_workspace = find_workspace(workspace)
+    folders = run_folders(run_workspace)
+    studies = map_slices_to_studies(folders)
+    sources = (studies.get(folder.name, folder) for folder in folders)
+    return [Run(run_workspace, source) for source in {source.name: source for source in sources}.values()]
 
 
-def chosen(runs: Runs, workspace: WorkspaceLike = None) -> tuple[Workspace, tuple[str, ...]]:
-    """The workspace of these runs, and their names; a UsageError for runs of several workspaces."""
-    given = (runs,) if isinstance(runs, str | Run) else tuple(runs)
-    homes = {run.workspace.home: run.workspace for run in given if isinstance(run, Run)}
+def resolve_runs(runs: Runs, workspace: WorkspaceLike = None) -> tuple[Workspace, tuple[str, ...]]:
+    """Return the workspace of these runs, and their names; a UsageError for runs of several workspaces."""
+    selected = (runs,) if isinstance(runs, str | Run) else tuple(runs)
+    homes = {run.workspace.home: run.workspace for run in selected if isinstance(run, Run)}
     if len(homes) > 1:
         raise UsageError("the runs are of several workspaces; name runs of one.")
-    return find_workspace(workspace or next(iter(homes.values()), None)), names_of(given)
+    return find_workspace(workspace or next(iter(homes.values()), None)), list_names(selected)

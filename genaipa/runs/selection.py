@@ -14,13 +14,13 @@ import msgspec
 from genaipa.errors import DataError, UnknownNameError, UsageError, closest, nearest
 from genaipa.files.names import folder_words
 from genaipa.files.text import digest
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.policies.corpus import FACTS
 from genaipa.runs.filters import EVERYTHING, Filters, model_names
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.imported import is_imported
 from genaipa.runs.manifest import MANIFEST, MANIFEST_COPY
-from genaipa.runs.slices import SlicedStudy, group_slices, studies_by_slice
+from genaipa.runs.slices import SlicedStudy, group_slices, map_slices_to_studies
 from genaipa.systems.provider import find_provider, find_system
 from genaipa.systems.published import find_datasets
 
@@ -46,49 +46,49 @@ class Source:
     systems: tuple[str, ...]
     only: Filters = EVERYTHING
 
-    def means(self, line: RecordHead) -> bool:
-        """Whether an answer is meant."""
+    def includes(self, line: RecordHead) -> bool:
+        """Tell whether an answer is meant."""
         way = (line.coordinates.get(name, "") for name in ("initialization", "wording"))
-        return line.system in self.systems and self.takes(line.document, *way)
+        return line.system in self.systems and self.includes_answers(line.document, *way)
 
-    def takes(self, document: str, initialization: str, wording: str) -> bool:
-        """Whether answers with these coordinates are meant."""
+    def includes_answers(self, document: str, initialization: str, wording: str) -> bool:
+        """Tell whether answers with these coordinates are meant."""
         if not (self.only.documents or self.only.experiments):
             return True
         facts = self.manifest.documents.get(document)
-        return self.only.take(document, facts.kind if facts else None, initialization, wording)
+        return self.only.selects(document, facts.kind if facts else None, initialization, wording)
 
 
-def select(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[Source]:
-    """The runs that `named` finds, as far as the filters take them.
+def select_sources(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[Source]:
+    """Return the runs that `resolve_names` finds, as far as the filters take them.
 
     A UsageError where they take none, and for a filter that names nothing of what there is.
     """
-    return narrowed(named(workspace, names), only)
+    return apply_filters(resolve_names(workspace, names), only)
 
 
-def narrowed(sources: list[Source], only: Filters | None) -> list[Source]:
-    """These runs as far as the filters take them; the errors of `select`."""
+def apply_filters(sources: list[Source], only: Filters | None) -> list[Source]:
+    """Return these runs as far as the filters take them; the errors of `select_sources`."""
     if not only or not sources:
         return sources
-    only = only.checked([(source.folder, source.manifest) for source in sources])
-    kept = []
+    only = only.resolve([(source.folder, source.manifest) for source in sources])
+    selected = []
     for source in sources:
-        wanted = only.systems_of(source.folder, source.manifest)
+        wanted = only.select_systems(source.folder, source.manifest)
         if systems := tuple(name for name in wanted if name in source.systems):
-            kept.append(replace(source, systems=systems, only=only))
-    if not kept:
+            selected.append(replace(source, systems=systems, only=only))
+    if not selected:
         raise UsageError("no answer of these runs is like that; see: genaipa runs")
-    return kept
+    return selected
 
 
-def sources_of(workspace: Workspace, name: str) -> list[Source]:
-    """The runs, and the systems of them, that a system, a run or RUN:SYSTEM means; the errors of `named`."""
-    return named(workspace, [name])
+def resolve_name(workspace: Workspace, name: str) -> list[Source]:
+    """Return the runs and their systems that one name means; see `resolve_names`."""
+    return resolve_names(workspace, [name])
 
 
-def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
-    """The runs that are meant, each once: every name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
+def resolve_names(workspace: Workspace, names: Sequence[str]) -> list[Source]:
+    """Return the named runs, each once: a name is a system's, for all of its runs, or a run's, or RUN:SYSTEM.
 
     A system may be called by its short name (`find_system`) and a run by a part of its name, or `latest`. Without a
     name, every run of the workspace but those whose manifest is damaged. Runs in which a judge was asked are meant only
@@ -98,12 +98,12 @@ def named(workspace: Workspace, names: Sequence[str]) -> list[Source]:
     A UsageError or RunError for a name that means nothing, or several systems; a run whose manifest is damaged is an
     error only if it was named itself.
     """
-    chosen: dict[str, _Part] = {}
-    meanings = [meaning(workspace, name).parts for name in names]
-    for part in chain.from_iterable(meanings if names else [_originals(_scorable_runs(workspace))]):
-        before = chosen.get(part.folder.name, part)
-        chosen[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
-    return [Source(part.folder, part.folder.manifest(), part.systems) for part in chosen.values()]
+    parts: dict[str, _Part] = {}
+    meanings = [find_meaning(workspace, name).parts for name in names]
+    for part in chain.from_iterable(meanings if names else [_drop_reruns(_scorable_runs(workspace))]):
+        before = parts.get(part.folder.name, part)
+        parts[part.folder.name] = part._replace(systems=tuple(sorted({*before.systems, *part.systems})))
+    return [Source(part.folder, part.folder.manifest(), part.systems) for part in parts.values()]
 
 
 class _Part(NamedTuple):
@@ -120,25 +120,25 @@ class Meaning(NamedTuple):
     parts: list[_Part]
 
 
-def meaning(workspace: Workspace, name: str) -> Meaning:
+def find_meaning(workspace: Workspace, name: str) -> Meaning:
     """Resolve a name of a system, of a run, or RUN:SYSTEM; systems come before parts of the names of runs.
 
-    The errors of `named`.
+    The errors of `resolve_names`.
     """
-    whole = name == "latest" or _path_of_run(workspace, name) is not None
+    whole = name == "latest" or _find_run_path(workspace, name) is not None
     runs = [] if whole else _scorable_runs(workspace)
     systems = list(dict.fromkeys(system for run in runs for system in run.systems))
     system = find_system(name, systems)
     if not system and "/" in name:
         system = find_system(name, systems, model_names(run.folder.manifest() for run in runs))
     if system:
-        return Meaning(system, _originals([run._replace(systems=(system,)) for run in runs if system in run.systems]))
+        return Meaning(system, _drop_reruns([run._replace(systems=(system,)) for run in runs if system in run.systems]))
     recorded = "/" in name and getattr(find_provider(name), "words", "") == "recording"
     if recorded and not any(is_imported(run.folder) for run in runs):
         study = find_datasets().get(name, "NAME")
         raise UsageError(f"no run of {name} is here; import the published study with: genaipa get {study} --runs")
     try:
-        found, end = find_runs(workspace, name), ""
+        source, end = find_runs(workspace, name), ""
     except UnknownNameError:
         run, colon, end = name.partition(":")
         unknown = UnknownNameError("system or run here", name, _offer_names(systems, runs), "See: genaipa runs")
@@ -147,26 +147,26 @@ def meaning(workspace: Workspace, name: str) -> Meaning:
         # A misspelt class (`a:Bto`) is no run and its system.
         misspelt = bool(closest(name, [system for system in systems if ":" in system]))
         try:
-            found = find_runs(workspace, run)
+            source = find_runs(workspace, run)
         except UsageError:
             if misspelt:
                 raise unknown from None
             raise
-    run_systems = found.folders[0].head().spec.systems
+    run_systems = source.folders[0].head().spec.systems
     if not end:
-        return Meaning(found.name, [_Part(folder, run_systems) for folder in found.folders])
-    models = model_names(folder.manifest() for folder in found.folders[:1])
+        return Meaning(source.name, [_Part(folder, run_systems) for folder in source.folders])
+    models = model_names(folder.manifest() for folder in source.folders[:1])
     if not (system := find_system(end, run_systems, models)):
-        raise unknown if misspelt else UnknownNameError(f"system of the run {found.name}", end, run_systems)
-    return Meaning(f"{found.name}:{system}", [_Part(folder, (system,)) for folder in found.folders])
+        raise unknown if misspelt else UnknownNameError(f"system of the run {source.name}", end, run_systems)
+    return Meaning(f"{source.name}:{system}", [_Part(folder, (system,)) for folder in source.folders])
 
 
 def _scorable_runs(workspace: Workspace) -> list[_Part]:
     """Return the runs whose answers can be scored; damaged ones, and slices that only bear a study's name, left out."""
     folders = run_folders(workspace)
     foreign = {run.name for study in group_slices(folders).values() for run, _ in study.foreign}
-    runs = _readable(folder for folder in folders if folder.name not in foreign)
-    return [_Part(run, manifest.spec.systems) for run, manifest in runs if not kind_of(manifest.spec.kind).on_answers]
+    runs = _load_manifests(folder for folder in folders if folder.name not in foreign)
+    return [_Part(run, manifest.spec.systems) for run, manifest in runs if not find_kind(manifest.spec.kind).on_answers]
 
 
 def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
@@ -182,15 +182,15 @@ def _offer_names(systems: Sequence[str], runs: Sequence[_Part]) -> set[str]:
     return {*systems, *called, *(["latest"] if runs else [])}
 
 
-def folders(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[RunFolder]:
-    """List the folders of the runs that `select` finds; damaged ones, too, where no name and no filter is given."""
+def select_folders(workspace: Workspace, names: Sequence[str], only: Filters | None = None) -> list[RunFolder]:
+    """List the folders of the runs that `select_sources` finds; without names and filters damaged ones, too."""
     if not (names or only):
         return run_folders(workspace)
-    return [source.folder for source in select(workspace, names, only)]
+    return [source.folder for source in select_sources(workspace, names, only)]
 
 
-def _originals(runs: list[_Part]) -> list[_Part]:
-    """The runs, except any that only ask a published study's systems again, where the study itself is here.
+def _drop_reruns(runs: list[_Part]) -> list[_Part]:
+    """Return the runs, except any that only ask a published study's systems again, where the study itself is here.
 
     Such a run repeats answers that are counted already; by its own name it is reported as any other.
     """
@@ -198,30 +198,30 @@ def _originals(runs: list[_Part]) -> list[_Part]:
     return [run for run in runs if is_imported(run.folder) or not set(run.systems) <= imported]
 
 
-def _readable(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
-    found = []
+def _load_manifests(folders: Iterable[RunFolder]) -> list[tuple[RunFolder, Manifest]]:
+    loaded = []
     for folder in folders:
         try:
-            found.append((folder, folder.manifest()))
+            loaded.append((folder, folder.manifest()))
         except DataError:
             continue
-    return found
+    return loaded
 
 
 def is_run(path: Path) -> bool:
-    """Whether a folder is a run, by its manifest or the copy of it."""
+    """Tell whether a folder is a run, by its manifest or the copy of it."""
     return any((path / name).is_file() for name in (MANIFEST, MANIFEST_COPY))
 
 
 def run_folders(workspace: Workspace) -> list[RunFolder]:
-    """The runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
+    """Return the runs of a workspace, oldest first; imported ones, whose names say no time, before all others."""
     return _list_folders(workspace.runs)
 
 
 def _list_folders(runs: Path) -> list[RunFolder]:
     # A manifest that is lost has a copy beside it, which is read in its place.
-    known = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs.glob(f"*/{name}")}
-    folders = [path for path in known if not path.name.startswith(".")]
+    paths = {path.parent for name in (MANIFEST, MANIFEST_COPY) for path in runs.glob(f"*/{name}")}
+    folders = [path for path in paths if not path.name.startswith(".")]
     return [RunFolder(path) for path in sorted(folders, key=lambda path: (path.name[:1].isdigit(), path.name))]
 
 
@@ -236,7 +236,7 @@ def find_siblings(folder: RunFolder) -> list[RunFolder]:
     if part is None:
         return [folder]
     study = group_slices(_list_folders(folder.path.parent)).get(part.study)
-    return study.folders if study and any(one.path == folder.path for one in study.folders) else [folder]
+    return study.folders if study and any(sibling.path == folder.path for sibling in study.folders) else [folder]
 
 
 def study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list[str]:
@@ -246,20 +246,20 @@ def study_problems(workspace: Workspace, slices: Iterable[Slice | None]) -> list
     return [problem for name in names if name in studies for problem in studies[name].problems]
 
 
-def _path_of_run(workspace: Workspace, name: str) -> Path | None:
+def _find_run_path(workspace: Workspace, name: str) -> Path | None:
     """Return the folder of a run that is named whole, or by a path; None if there is none."""
     return next((path for path in (workspace.home / name, workspace.runs / name) if is_run(path)), None)
 
 
 def find_run(workspace: Workspace, name: str) -> RunFolder:
     """Find the one run that `find_runs` finds; a UsageError for a study of several slices."""
-    found = find_runs(workspace, name)
-    if isinstance(found, SlicedStudy):
+    source = find_runs(workspace, name)
+    if isinstance(source, SlicedStudy):
         raise UsageError(
-            f"{found.name} is a study in {found.number:,} slices, each a run of its own; name one of them, such as "
-            f"{found.folders[0].name}."
+            f"{source.name} is a study in {source.number:,} slices, each a run of its own; name one of them, such as "
+            f"{source.folders[0].name}."
         )
-    return found
+    return source
 
 
 def find_runs(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
@@ -268,32 +268,32 @@ def find_runs(workspace: Workspace, name: str) -> RunFolder | SlicedStudy:
     `latest` is the newest in which answers were asked for: a judge's runs come after the judged ones. A slice is meant
     by its own name, and its study by the name of all.
     """
-    if path := _path_of_run(workspace, name):
+    if path := _find_run_path(workspace, name):
         return RunFolder(path)
     runs = run_folders(workspace)
-    study_of = studies_by_slice(runs)
+    study_of = map_slices_to_studies(runs)
     studies = {study.name: study for study in study_of.values()}
     if name == "latest" and runs:
         newest = next((run for run in reversed(runs) if not run.is_judges), runs[-1])
         return study_of.get(newest.name, newest)
     words = folder_words(name) or name
-    called = [study for study in studies.values() if words in folder_words(study.name, _LONGEST)]
-    within = {folder.name for study in called for folder in study.folders}
+    matching_studies = [study for study in studies.values() if words in folder_words(study.name, _LONGEST)]
+    slice_names = {folder.name for study in matching_studies for folder in study.folders}
     matching: list[RunFolder | SlicedStudy] = [
-        run for run in runs if (name in run.name or words in run.name) and run.name not in within
+        run for run in runs if (name in run.name or words in run.name) and run.name not in slice_names
     ]
-    matching += called
+    matching += matching_studies
     if len(matching) > 1:
-        matching = [found for found in matching if found.is_called(words)] or matching
+        matching = [source for source in matching if source.is_called(words)] or matching
     if len(matching) == 1:
         return matching[0]
     if matching:
-        some_names = ", ".join(found.name for found in reversed(matching[-5:]))
+        some_names = ", ".join(source.name for source in reversed(matching[-5:]))
         raise UsageError(
             f"'{name}' could be any of {len(matching)} runs, such as {some_names}; write more of the name."
         )
-    known = [*(run.name for run in runs[-5:]), *studies, *(["latest"] if runs else [])]
-    raise UnknownNameError("run", name, known, "See: genaipa runs")
+    candidates = [*(run.name for run in runs[-5:]), *studies, *(["latest"] if runs else [])]
+    raise UnknownNameError("run", name, candidates, "See: genaipa runs")
 
 
 NONE = "(none)"
@@ -304,27 +304,27 @@ class Groups(NamedTuple):
     """The groups in a column (`by`), as document → group."""
 
     by: str
-    of: dict[str, str]
+    group_by_document: dict[str, str]
 
 
-def groups_of(sources: Iterable[Source], by: str, languages: Mapping[str, str] | None = None) -> Groups:
-    """The groups of these runs' documents in a column; a UsageError for one that none of them has.
+def group_documents(sources: Iterable[Source], by: str, languages: Mapping[str, str] | None = None) -> Groups:
+    """Return the groups of these runs' documents in a column; a UsageError for one that none of them has.
 
     `languages` are found where metadata state none.
     """
-    found = {name: code for name, code in (languages or {}).items() if code} if by == "language" else {}
+    detected = {name: code for name, code in (languages or {}).items() if code} if by == "language" else {}
     documents: dict[str, DocumentFacts] = {}
     for source in sources:
         for name, facts in source.manifest.documents.items():
             documents.setdefault(name, facts)
-    known = {name for facts in documents.values() for name in facts.groups}
-    known |= {name for name in FACTS if any(getattr(facts, name) for facts in documents.values())}
-    if by not in known and not found:
-        raise UsageError(f"no document of these runs has a column '{by}'{nearest(by, known)}")
+    columns = {name for facts in documents.values() for name in facts.groups}
+    columns |= {name for name in FACTS if any(getattr(facts, name) for facts in documents.values())}
+    if by not in columns and not detected:
+        raise UsageError(f"no document of these runs has a column '{by}'{nearest(by, columns)}")
     groups = {
         name: str(getattr(facts, by)) if by in FACTS else facts.groups.get(by, "") for name, facts in documents.items()
     }
-    return Groups(by, {name: group or found.get(name) or NONE for name, group in groups.items()})
+    return Groups(by, {name: group or detected.get(name) or NONE for name, group in groups.items()})
 
 
 @dataclass(frozen=True)
@@ -335,30 +335,33 @@ class Occasion:
     runs: tuple[str, ...]
 
 
-def occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
-    """System → its occasions, the earliest first, of the plan that it was asked on most days; none with one day alone.
+def find_occasions(sources: Iterable[Source]) -> dict[str, list[Occasion]]:
+    """Return system → its occasions, the earliest first, of the plan that it was asked on most days, if on several.
 
     A plan is the whole spec but for its systems and repetitions, and the digests of documents, questions and prompts;
     all slices of a study have one, and the day of the first, once all of them are complete.
     """
-    found: dict[tuple[str, str], dict[str, list[str]]] = {}
+    runs_by_day: dict[tuple[str, str], dict[str, list[str]]] = {}
     sources = list(sources)
     studies = _find_complete_studies(sources)
     for source in sources:
         manifest, part = source.manifest, source.manifest.slice
         if manifest.status != "complete" or not manifest.created or (part and part.study not in studies):
             continue
-        day, plan = studies[part.study] if part else manifest.created[:10], part.plan if part else _plan_of(manifest)
+        day, plan = (
+            studies[part.study] if part else manifest.created[:10],
+            part.plan if part else _plan_digest(manifest),
+        )
         for system in source.systems:
-            found.setdefault((system, plan), {}).setdefault(day, []).append(source.folder.name)
+            runs_by_day.setdefault((system, plan), {}).setdefault(day, []).append(source.folder.name)
     chosen: dict[str, list[Occasion]] = {}
-    for (system, _), days in found.items():
+    for (system, _), days in runs_by_day.items():
         if len(days) > max(1, len(chosen.get(system, ()))):
             chosen[system] = [Occasion(day, tuple(sorted(days[day]))) for day in sorted(days)]
     return chosen
 
 
-def _plan_of(manifest: Manifest) -> str:
+def _plan_digest(manifest: Manifest) -> str:
     """Return the digest of a run's plan."""
     spec = msgspec.to_builtins(msgspec.structs.replace(manifest.spec, systems=(), repetitions=1))
     digests = manifest.digests
@@ -366,7 +369,7 @@ def _plan_of(manifest: Manifest) -> str:
 
 
 def _find_complete_studies(sources: Iterable[Source]) -> dict[str, str]:
-    """Study → the day of its first slice, of studies whose slices are all among these and complete."""
+    """Return study → the day of its first slice, of studies whose slices are all among these and complete."""
     slices: dict[str, dict[int, Manifest]] = {}
     for source in sources:
         if (part := source.manifest.slice) and source.manifest.status == "complete":
@@ -379,6 +382,8 @@ def _find_complete_studies(sources: Iterable[Source]) -> dict[str, str]:
     return complete
 
 
-def days_of(sources: Iterable[Source]) -> dict[str, str]:
-    """Run → its day, of runs in which a system was asked the same on several days."""
-    return {run: one.day for days in occasions(sources).values() for one in days for run in one.runs}
+def map_run_days(sources: Iterable[Source]) -> dict[str, str]:
+    """Return run → its day, of runs in which a system was asked the same on several days."""
+    return {
+        run: occasion.day for days in find_occasions(sources).values() for occasion in days for run in occasion.runs
+    }

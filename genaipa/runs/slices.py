@@ -11,12 +11,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from genaipa.errors import DataError, OptionError, clipped, command
+from genaipa.errors import DataError, OptionError, clip, command
 from genaipa.files.names import folder_words
 from genaipa.policies.corpus import TEXT_DIGEST
 from genaipa.runs.records import MOST_SLICES, RunStatus
-from genaipa.runs.status import Tally, status_together
-from genaipa.words import listed, some
+from genaipa.runs.status import Tally, combine_statuses
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
@@ -33,17 +33,17 @@ def parse_slice(text: str) -> tuple[int, int]:
     """Return which slice `3/16` means, and of how many; an OptionError for any other text."""
     match = re.fullmatch(r"0*(\d{1,9})/0*(\d{1,9})", text.strip(), re.ASCII)
     index, number = (int(match[1]), int(match[2])) if match else (0, 0)
-    check_slice(index, number, f" '{clipped(text)}'")
+    check_slice(index, number, f" '{clip(text)}'")
     return index, number
 
 
-def check_slice(index: int, number: int, said: str = "") -> None:
+def check_slice(index: int, number: int, quoted: str = "") -> None:
     """Raise an OptionError unless there is such a slice."""
     if not 1 <= index <= number <= MOST_SLICES:
         raise OptionError(
             "slice",
-            f"{said or f' {index}/{number}'}: must be I/N, such as 3/16 for the third of sixteen slices, with at most "
-            f"{MOST_SLICES:,} slices.",
+            f"{quoted or f' {index}/{number}'}: must be I/N, such as 3/16 for the third of sixteen slices, with at "
+            f"most {MOST_SLICES:,} slices.",
         )
 
 
@@ -77,8 +77,8 @@ class SlicedStudy:
     def cap(self) -> float | None:
         """The spending cap of the study in US dollars: the highest that a slice was given, None if one has none."""
         caps = [head.slice.cap for head in (folder.head() for folder in self.folders) if head.slice is not None]
-        given = [cap for cap in caps if cap is not None]
-        return max(given) if len(given) == len(caps) else None
+        known_caps = [cap for cap in caps if cap is not None]
+        return max(known_caps) if len(known_caps) == len(caps) else None
 
     def is_called(self, words: str) -> bool:
         """Tell whether these words of a folder's name are all of the study's name."""
@@ -99,7 +99,7 @@ class SlicedStudy:
         ]
         if missing := self.missing:
             indices = [str(index) for index in missing]
-            named = listed(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
+            named = join_names(indices) if len(indices) <= _NAMED else some(indices, _NAMED)
             them = "it" if len(missing) == 1 else "them"
             problems.insert(
                 0,
@@ -113,10 +113,10 @@ def study_progress(study: SlicedStudy) -> tuple[RunStatus, Tally]:
     """Return the status of a study, which is that of its worst slice, and the counts of all slices together."""
     statuses, tally = set[RunStatus](), Tally()
     for folder in study.folders:
-        manifest, counts = folder.state()
+        manifest, counts = folder.read_state()
         statuses.add(manifest.status)
         tally.include(counts)
-    return status_together(statuses | ({"partial"} if study.missing else set())), tally
+    return combine_statuses(statuses | ({"partial"} if study.missing else set())), tally
 
 
 def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
@@ -136,7 +136,7 @@ def group_slices(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     return {name: _group_study(name, heads) for name, heads in studies.items()}
 
 
-def studies_by_slice(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
+def map_slices_to_studies(folders: Iterable[RunFolder]) -> dict[str, SlicedStudy]:
     """Return the study of each folder that is a slice of one, by the folder's name."""
     return {folder.name: study for study in group_slices(folders).values() for folder in study.folders}
 
@@ -146,7 +146,7 @@ def slice_plan(part: Slice, systems: Iterable[str], repetitions: int) -> Hashabl
     return part.plan, part.number, frozenset(systems), repetitions
 
 
-def slice_plan_of(head: ManifestHead) -> Hashable:
+def head_slice_plan(head: ManifestHead) -> Hashable:
     """Return what a slice has in common with all others of its study."""
     assert head.slice is not None, "it is a slice"
     return slice_plan(head.slice, head.spec.systems, head.spec.repetitions)
@@ -154,7 +154,7 @@ def slice_plan_of(head: ManifestHead) -> Hashable:
 
 def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> SlicedStudy:
     """Return the study of these slices, the oldest first."""
-    plans = Counter(slice_plan_of(head) for _, head in heads)
+    plans = Counter(head_slice_plan(head) for _, head in heads)
     plan = max(plans, key=plans.__getitem__)
     slices: dict[int, tuple[RunFolder, ManifestHead]] = {}
     foreign: list[tuple[RunFolder, str]] = []
@@ -162,14 +162,14 @@ def _group_study(name: str, heads: list[tuple[RunFolder, ManifestHead]]) -> Slic
     for folder, head in heads:
         assert head.slice is not None, "they are slices"
         index = head.slice.index
-        if slice_plan_of(head) != plan:
+        if head_slice_plan(head) != plan:
             foreign.append((folder, "was asked by another plan than the others"))
         elif index not in slices:
             slices[index], number = (folder, head), head.slice.number
         else:
             # A copy: the one that has more answers stays.
             first, second = slices[index], (folder, head)
-            if head.totals.kept > first[1].totals.kept:
+            if head.totals.answer_count > first[1].totals.answer_count:
                 slices[index], second = second, first
             foreign.append((second[0], f"{slices[index][0].name} is that slice, too"))
     return SlicedStudy(name, number, {index: slices[index][0] for index in sorted(slices)}, tuple(foreign))

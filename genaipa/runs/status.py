@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from genaipa.kinds import DEFAULT
-from genaipa.runs.procedure import find_procedure_plan, row_of
+from genaipa.runs.procedure import find_procedure_plan, tally_row
 from genaipa.runs.records import RecordKind, RunSpec, Status, Totals
 from genaipa.systems.base import Usage
 from genaipa.systems.thoughts import has_marks
@@ -28,44 +28,44 @@ _WORST: tuple[RunStatus, ...] = ("running", "capped", "interrupted", "waiting", 
 """Statuses of slices in the order in which one decides about the study."""
 
 
-def status_left(
+def closing_status(
     missing: AbstractSet[str],
     by_hand: AbstractSet[str],
     *,
-    in_order: bool = True,
+    clean_exit: bool = True,
     capped: bool = False,
-    out: bool = False,
+    batches_pending: bool = False,
 ) -> RunStatus:
-    """The status of a folder that nobody asks any more.
+    """Return the status of a folder that nobody asks any more.
 
     Answers of some systems are `missing`, and some systems are driven `by_hand`. It was left `in_order` or broken off,
     stopped by the cap (`capped`), or while batches are `out`, for which the next one to ask waits.
     """
-    if in_order and not missing:
+    if clean_exit and not missing:
         return "complete"
-    if out or (in_order and not capped and missing <= by_hand):
+    if batches_pending or (clean_exit and not capped and missing <= by_hand):
         return "waiting"
-    if not in_order:
+    if not clean_exit:
         return "interrupted"
     return "capped" if capped else "partial"
 
 
-def status_read(noted: RunStatus, *, left: bool, out: bool, missing: bool) -> RunStatus:
-    """The status of a folder as it is now: the one noted in its manifest, unless its writer was killed or answers went.
+def current_status(noted: RunStatus, *, abandoned: bool, batches_pending: bool, missing: bool) -> RunStatus:
+    """Return the status of a folder now: as noted in its manifest, unless its writer was killed or answers are gone.
 
     It may be running and `left` by its process, batches may be `out`, and answers `missing`.
     """
-    if left:
-        return "waiting" if out else "interrupted"
+    if abandoned:
+        return "waiting" if batches_pending else "interrupted"
     return "partial" if noted == "complete" and missing else noted
 
 
-def status_together(slices: AbstractSet[RunStatus]) -> RunStatus:
+def combine_statuses(slices: AbstractSet[RunStatus]) -> RunStatus:
     """Return the status of a study by those of its slices."""
     return next(status for status in _WORST if status in slices)
 
 
-class Counted(msgspec.Struct):
+class CountedRecord(msgspec.Struct):
     """As much of a record as is counted; a line's sum, which covers these fields, is check enough."""
 
     key: str
@@ -102,28 +102,28 @@ class Count:
     """Replies whose text began with the model's thoughts."""
 
     @property
-    def kept(self) -> int:
+    def answer_count(self) -> int:
         """Answers that need not be asked again."""
         return self.status["answered"] + self.status["refused"] + self.status["truncated"]
 
     @property
     def missing(self) -> int:
         """Answers still to be had."""
-        return max(0, self.planned - self.kept)
+        return max(0, self.planned - self.answer_count)
 
-    def add(self, other: Count) -> None:
+    def add(self, addend: Count) -> None:
         """Add another's counts."""
-        self.planned += other.planned
-        for status, number in other.status.items():
+        self.planned += addend.planned
+        for status, number in addend.status.items():
             self.status[status] += number
-        self.usage += other.usage
-        self.cost, self.priced = self.cost + other.cost, self.priced or other.priced
-        self.seconds += other.seconds
-        self.failed_steps += other.failed_steps
-        self.prompt_cut += other.prompt_cut
-        self.thoughts_in_text += other.thoughts_in_text
+        self.usage += addend.usage
+        self.cost, self.priced = self.cost + addend.cost, self.priced or addend.priced
+        self.seconds += addend.seconds
+        self.failed_steps += addend.failed_steps
+        self.prompt_cut += addend.prompt_cut
+        self.thoughts_in_text += addend.thoughts_in_text
 
-    def spend(self, record: Counted | Record) -> None:
+    def spend(self, record: CountedRecord | Record) -> None:
         """Add a record's tokens, money and time."""
         self.seconds += record.seconds
         if record.usage is not None:
@@ -147,30 +147,30 @@ class Tally:
     """System → key → the score that the task read by itself, where it could."""
 
     def row(self, system: str, initialization: str) -> Count:
-        """The count of one system and initialization."""
+        """Return the count of one system and initialization."""
         row = self.rows.get((system, initialization))
         if row is None:
             row = self.rows[system, initialization] = Count()
         return row
 
-    def include(self, other: Tally) -> None:
+    def include(self, tally: Tally) -> None:
         """Add the counts of another run, whose keys stay its own."""
-        for place, count in other.rows.items():
-            self.row(*place).add(count)
+        for row_key, count in tally.rows.items():
+            self.row(*row_key).add(count)
 
-    def plan(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
+    def set_planned(self, spec: RunSpec, orders: Mapping[str, Sized], planned: int = 0) -> None:
         """Set how many answers are wanted in each row, by the orders of questions or, without them, `planned`."""
         rows, plan = {spec.task: planned}, find_procedure_plan(spec)
         if plan is not None:
-            each = len(plan.prompts) * len(plan.wordings) * sum(map(len, orders.values()))
-            rows = dict.fromkeys(plan.initializations, each)
+            answers_per_row = len(plan.prompts) * len(plan.wordings) * sum(map(len, orders.values()))
+            rows = dict.fromkeys(plan.initializations, answers_per_row)
         for system in spec.systems:
             for row, number in rows.items():
                 self.row(system, row).planned = number
 
-    def add(self, record: Counted | Record) -> None:
+    def add(self, record: CountedRecord | Record) -> None:
         """Take a record into account; it replaces an earlier one of its key."""
-        row = self.row(record.system, row_of(record.task, record.coordinates))
+        row = self.row(record.system, tally_row(record.task, record.coordinates))
         row.spend(record)
         previous = self.statuses.get(record.key)
         if record.kind == "answer":
@@ -185,12 +185,12 @@ class Tally:
         if record.score is not None:
             self.scores.setdefault(record.system, {})[record.key] = record.score
 
-    def missing(self) -> set[str]:
-        """The systems whose answers are missing."""
+    def incomplete_systems(self) -> set[str]:
+        """Return the systems whose answers are missing."""
         return {system for (system, _), row in self.rows.items() if row.missing}
 
-    def kept(self, key: str) -> bool:
-        """Whether this answer or step need not be asked again."""
+    def is_settled(self, key: str) -> bool:
+        """Tell whether this answer or step need not be asked again."""
         return self.statuses.get(key, "failed") != "failed"
 
     @property
@@ -199,7 +199,7 @@ class Tally:
         return sum(row.cost for row in self.rows.values())
 
     def totals(self) -> Totals:
-        """The whole run in one row."""
+        """Return the whole run in one row."""
         rows = self.rows.values()
         usage = Usage()
         for row in rows:
@@ -214,11 +214,11 @@ class Tally:
         )
 
 
-def counted(manifest: Manifest, records: Iterable[tuple[int, Counted]]) -> tuple[Tally, dict[str, int]]:
-    """The counts of these records beside what their manifest plans, and the place of each key's latest one."""
-    tally, places = Tally(), dict[str, int]()
-    tally.plan(manifest.spec, manifest.orders, manifest.planned)
-    for place, record in records:
+def count_records(manifest: Manifest, records: Iterable[tuple[int, CountedRecord]]) -> tuple[Tally, dict[str, int]]:
+    """Return the counts of these records beside what their manifest plans, and the place of each key's latest one."""
+    tally, offsets = Tally(), dict[str, int]()
+    tally.set_planned(manifest.spec, manifest.orders, manifest.planned)
+    for offset, record in records:
         tally.add(record)
-        places[record.key] = place
-    return tally, places
+        offsets[record.key] = offset
+    return tally, offsets

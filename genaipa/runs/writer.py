@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from genaipa.errors import NoRoomError
-from genaipa.runs.documents import stored_introduction
+from genaipa.runs.documents import encode_introduction
 from genaipa.runs.journal import Journal
 from genaipa.runs.manifest import ANSWERS, CONVERSATIONS
 from genaipa.runs.records import DOCUMENTS
@@ -25,8 +25,10 @@ class RunWriter:
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
-        self._begun = {conversation.id: conversation.introduction for conversation in folder.conversations()}
-        self._introduction = lru_cache(maxsize=64)(folder.introduction)
+        self._introduction_digests = {
+            conversation.id: conversation.introduction for conversation in folder.conversations()
+        }
+        self._read_introduction = lru_cache(maxsize=64)(folder.read_introduction)
         self._answers = Journal(folder.path / ANSWERS)
         self._conversations = Journal(folder.path / CONVERSATIONS)
 
@@ -40,33 +42,33 @@ class RunWriter:
         self._folder.check_held()
         return await self._answers.append(record)
 
-    async def begin(self, conversation: ConversationRecord) -> None:
+    async def record_opening(self, conversation: ConversationRecord) -> None:
         """Keep how a conversation began, once."""
-        if conversation.id not in self._begun:
+        if conversation.id not in self._introduction_digests:
             self._folder.check_held()
-            self._begun[conversation.id] = conversation.introduction
+            self._introduction_digests[conversation.id] = conversation.introduction
             await self._conversations.append(conversation)
 
     def has_begun(self, conversation: str) -> bool:
         """Tell whether a conversation has begun in this run."""
-        return conversation in self._begun
+        return conversation in self._introduction_digests
 
-    def begun(self, conversation: str) -> list[Message] | None:
+    def opening_messages(self, conversation: str) -> list[Message] | None:
         """Return the messages with which a conversation began in this run; None if it has not begun yet."""
-        digest = self._begun.get(conversation)
-        return None if digest is None else list(self._introduction(digest))
+        digest = self._introduction_digests.get(conversation)
+        return None if digest is None else list(self._read_introduction(digest))
 
     def keep_introduction(self, messages: Sequence[Message]) -> str:
         """Store the messages before the first question, and return their digest."""
-        content = stored_introduction(messages)
+        content = encode_introduction(messages)
         digest = hashlib.sha256(content).hexdigest()
         folder, lines = self._folder, self._folder.introductions
-        if folder.holds(DOCUMENTS):
+        if folder.has_file(DOCUMENTS):
             try:
                 if digest not in lines:
                     lines.add(digest, content)
             except OSError as error:
-                raise NoRoomError.of(lines.path, error) from None
-        elif not folder.holds(f"introductions/{digest}.json"):
+                raise NoRoomError.from_os_error(lines.path, error) from None
+        elif not folder.has_file(f"introductions/{digest}.json"):
             folder.write_file(f"introductions/{digest}.json", content)
         return digest

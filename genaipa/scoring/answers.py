@@ -24,9 +24,9 @@ from genaipa.questions.annotations import describe_correction
 from genaipa.questions.sets import Wording
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.integrity import flaw
-from genaipa.runs.journal import Followed
-from genaipa.runs.procedure import coordinates_of, procedure_plan
+from genaipa.runs.integrity import find_flaw
+from genaipa.runs.journal import AnswerFollower
+from genaipa.runs.procedure import procedure_plan, read_coordinates
 from genaipa.runs.records import RecordHead, Status, answer_digest
 from genaipa.runs.selection import study_problems
 from genaipa.scoring.evidence.asked import AskedQuestion
@@ -174,26 +174,26 @@ class _RunAnswers:
         """Whether nothing that was read before holds."""
         self._digests = {name: facts.digest for name, facts in self.inputs.manifest.documents.items()}
         self._withheld = folder.is_withheld
-        self._file = Followed(folder)
+        self._file = AnswerFollower(folder)
         self._changed = False
 
     def has_changed(self) -> bool:
         """Tell whether the file has changed since the last call; quick where it has not."""
         self._changed = self._file.has_changed()
-        if self._changed and not self._file.goes_on():
-            self._file = Followed(self.folder)
+        if self._changed and not self._file.is_unedited():
+            self._file = AnswerFollower(self.folder)
             self._changed, self.starts_over = self._file.has_changed(), True
         return self._changed
 
     def read_new_records(self) -> Iterator[tuple[int, RecordHead]]:
         """Yield (offset, record) of each whole line since the last time; damaged and lost lines become problems."""
-        if self.starts_over and (lack := self.folder.lack(self.inputs.manifest)):
+        if self.starts_over and (lack := self.folder.describe_loss(self.inputs.manifest)):
             self.problems.append(lack)
         self.starts_over = False
         if not self._changed:
             return
         try:
-            for offset, line in self._file.read_on():
+            for offset, line in self._file.read_new_lines():
                 if (record := self._decode_record(line)) is not None:
                     yield offset, record
         except OSError as error:
@@ -206,7 +206,7 @@ class _RunAnswers:
         except DAMAGE as error:
             problem = f"is not a record ({why(error)})"
         else:
-            change = flaw(record, self._digests, withheld=self._withheld)
+            change = find_flaw(record, self._digests, withheld=self._withheld)
             if not change:
                 return record
             problem = f"was changed ({change})"
@@ -216,7 +216,7 @@ class _RunAnswers:
 
     def is_selected(self, line: RecordHead) -> bool:
         """Whether the answer is one of the wanted ones."""
-        return self._source is None or self._source.means(line)
+        return self._source is None or self._source.includes(line)
 
     def can_read_document(self, document: str) -> bool:
         """Whether a document's text can be read; if not, `problems` says so."""
@@ -231,10 +231,10 @@ class _RunAnswers:
 
     def describe_doubt(self, document: str, question: str) -> str:
         """Describe what speaks against an annotated answer: corrections, the run, and its own words."""
-        annotated, part_set = self.inputs.annotated(document, question)
+        annotated, part_set = self.inputs.annotated_answer(document, question)
         if annotated is None:
             return ""
-        right, _ = self.inputs.annotated(document, question, corrected=True)
+        right, _ = self.inputs.annotated_answer(document, question, corrected=True)
         wrong = self._wrong_annotations.get(f"{document}|{question}")
         doubts = (
             describe_correction(annotated, right) if right else "",
@@ -246,7 +246,7 @@ class _RunAnswers:
     def load_record(self, occurrence: Occurrence, digest: str) -> Record:
         """Load the record of an occurrence; a GenaipaError if the file no longer has this answer there."""
         with contextlib.suppress(OSError):
-            record = self.folder.records_at([occurrence.offset])[0]
+            record = self.folder.read_records([occurrence.offset])[0]
             if record.key == occurrence.key and record.reply is not None:
                 document = self.inputs.manifest.documents[record.document].digest
                 if record.digest == digest == answer_digest(document, record.asked, record.reply or ""):
@@ -367,7 +367,7 @@ class Pool:
         return changed
 
     def _add_occurrence(self, run: _RunAnswers, line: RecordHead, offset: int) -> None:
-        at = coordinates_of(line)
+        at = read_coordinates(line)
         question = run.inputs.question(at.document, at.question)
         occurrence = Occurrence(
             run=run.folder.name,
@@ -425,7 +425,7 @@ class Pool:
     def _build_case(self, answer: PooledAnswer, occurrence: Occurrence) -> Case:
         run = self._runs[occurrence.run]
         record = run.load_record(occurrence, answer.digest)
-        annotated, part_set = run.inputs.annotated(record.document, record.question)
+        annotated, part_set = run.inputs.annotated_answer(record.document, record.question)
         question, question_set = (
             run.inputs.question(record.document, record.question),
             run.inputs.questions(record.document),
@@ -434,13 +434,13 @@ class Pool:
             answer=answer,
             asked=run.inputs.wording(record),
             reply=record.reply or "",
-            original=run.inputs.original(record),
+            original=run.inputs.original_wording(record),
             document=run.inputs.document(record.document),
             annotated=annotated,
             part_set=part_set,
-            parts=run.inputs.parts(record),
+            parts=run.inputs.part_spans(record),
             names=self._collect_names(answer, record),
-            summarised=coordinates_of(record).initialization.startswith("summary"),
+            summarised=read_coordinates(record).initialization.startswith("summary"),
             questions=procedure_plan(run.inputs.manifest.spec).questions.get(record.document, ""),
             passages=tuple(passage.text for passage in record.passages),
             wordings=(question.text, *question.paraphrases) if question else (),

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.scoring.events import MEAN, Order
 from genaipa.scoring.waves import short_digest
 
@@ -323,7 +323,7 @@ class Orders:
 def _is_about(answer: PooledAnswer, names: Collection[str]) -> bool:
     """Whether one of these documents, experiments and systems is an answer's, at one of its places."""
     return any(
-        not {at.document, at.system, experiment_of(answer.kind, at.initialization, at.wording)}.isdisjoint(names)
+        not {at.document, at.system, classify_experiment(answer.kind, at.initialization, at.wording)}.isdisjoint(names)
         for at in answer.occurrences
     )
 
@@ -429,7 +429,7 @@ def draw_spread_sample(answers: Iterable[PooledAnswer], number: int, *, seed: in
         about = "\0".join((str(seed), "early", answer.document_digest, answer.question))
         question_hash = hashlib.blake2b(about.encode(), digest_size=8).digest()
         first = answer.occurrences[0]
-        experiment = experiment_of(answer.kind, first.initialization, first.wording)
+        experiment = classify_experiment(answer.kind, first.initialization, first.wording)
         stratum = first.system, experiment, first.document
         strata[stratum].append((earlier[stratum, question_hash], question_hash, answer.digest))
         earlier[stratum, question_hash] += 1

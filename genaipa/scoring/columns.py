@@ -57,7 +57,7 @@ SCORER: Meanings = {
     "independent": ("category", "yes or no: whether the analyst had not seen how others scored the answer"),
     "desk_order": (
         "category",
-        "the order in which the desk brought it up: question, document or random; empty for scores from elsewhere",
+        "the order in which the desk showed it: question, document or random; empty for scores from elsewhere",
     ),
 }
 """The columns of a score that come before the metrics'."""

@@ -319,7 +319,7 @@ def verify_log(store: Store, head: str = "") -> VerifiedLog:
     last = store.log_state()
     if count > last.events:
         extra = count - last.events
-        breaks.append(f"{extra:,} of {count:,} events {'was' if extra == 1 else 'were'} put in by something else.")
+        breaks.append(f"{extra:,} of {count:,} events {'was' if extra == 1 else 'were'} added by another program.")
     if count < state.events:
         missing = state.events - count
         breaks.append(f"{missing:,} of {state.events:,} events {'is' if missing == 1 else 'are'} missing.")
@@ -351,9 +351,9 @@ def find_tail_breaks(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
 def _find_breaks(link: LogRow, before: str) -> Iterator[str]:
     named = f"event {link.number} ({link.id})"
     if link.number < 1:
-        yield f"{named} has a number below the first, by which nobody reads it."
+        yield f"{named} has a number below the first, so nobody reads it."
     if not link.digest:
-        yield f"{named} was written by something else than this genaipa: it has no digest."
+        yield f"{named} was not written by this genaipa: it has no digest."
     elif link.digest != chain_digest(before, link.event):
         yield f"{named} or the one before it is not as it was written."
     try:

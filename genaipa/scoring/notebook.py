@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import OptionError, UsageError
 from genaipa.files.html import figure_frame, html_table, short_repr
-from genaipa.runs.run import Runs, chosen
-from genaipa.runs.selection import days_of, groups_of, run_folders, select
+from genaipa.runs.run import Runs, resolve_runs
+from genaipa.runs.selection import group_documents, map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.importing import ImportedScores, import_sources
@@ -86,7 +86,7 @@ def _convert_frame(frame: pd.DataFrame) -> ReadTable:
     return ReadTable(Path("frame"), tuple(map(str, frame.columns)), list(enumerate(rows, start=2)))
 
 
-SAMPLE_HEAD = ("system", "experiment", "answers", "in the wave", "of these scored", "others scored")
+SAMPLE_HEAD = ("system", "experiment", "answers", "random part", "of these scored", "others scored")
 
 
 @dataclass(frozen=True, repr=False)
@@ -147,8 +147,8 @@ def sample(
     """
     if size is not None and size < 1:
         raise OptionError("size", f" {size}: must be 1 or more.")
-    home, names = chosen(runs, workspace)
-    sources = select(home, names, only)
+    home, names = resolve_runs(runs, workspace)
+    sources = select_sources(home, names, only)
     pool = Pool(home, [source.folder for source in sources], sources=sources, excluded=False)
     for problem in pool.problems:
         tell(problem)
@@ -160,7 +160,7 @@ def sample(
     planned = None if plan.size == "all" else plan.size
     draw_size = size or planned
     strata = _find_strata(sources, stratify, draw_size) if stratify else None
-    days, seed = days_of(sources), plan.seed if seed is None else seed
+    days, seed = map_run_days(sources), plan.seed if seed is None else seed
     if plan.size == "all" and size is None:
         waves = load_waves(home)
     else:
@@ -171,7 +171,7 @@ def sample(
     missing = 0 if names or only else count_missing(waves, pool.answers)
     draw_notes = [*_describe_draw(groups, waves, draw_size, len(requested), unscored)]
     if plan.size == "all" and not waves:
-        draw_notes = ["Nothing was drawn: by the plan in desk.yaml (sample: all) people are asked for all answers."]
+        draw_notes = ["Nothing was drawn: the plan in desk.yaml (sample: all) asks people for all answers."]
     notes = [*draw_notes, *_describe_deviations(groups, waves, stratify, missing)]
     if size and plan.size and plan.size != size:
         notes.append(f"The plan in desk.yaml says sample: {plan.size}, which the desk follows when it is next opened.")
@@ -180,11 +180,11 @@ def sample(
 
 def _find_strata(sources: Sequence[Source], column: str, size: int | None) -> dict[str, str]:
     """Document → its group in a column; a UsageError for a column without any, or with more than a wave has answers."""
-    strata = groups_of(sources, column).of
+    strata = group_documents(sources, column).group_by_document
     if (groups := len(set(strata.values()))) > (size or SIZE):
         raise UsageError(
-            f"the column '{column}' has {groups:,} groups, and a wave of {size or SIZE:,} can't have an answer of "
-            "each; name another column, or a larger --size."
+            f"the column '{column}' has {groups:,} groups, and a random part of {size or SIZE:,} can't have an answer "
+            "of each; name another column, or a larger --size."
         )
     return strata
 
@@ -199,7 +199,7 @@ def _describe_draw(
     once = ", equal texts counted once" if size < sum(group.wave for group in groups) else ""
     yield f"{size:,} answer{'s' * (size != 1)} in the random part{once}, {unscored:,} of them to be scored."
     if larger := sum(wanted is not None and waves.target_size(group[:2]) > wanted for group in groups):
-        yield f"A wave never gets smaller: {larger} of {len(groups)} keep the size that they had."
+        yield f"A random part never gets smaller: {larger} of {len(groups)} keep the size that they had."
 
 
 def _explain_no_draw(groups: Sequence[WaveStanding], wanted: int | None) -> str:
@@ -210,19 +210,19 @@ def _explain_no_draw(groups: Sequence[WaveStanding], wanted: int | None) -> str:
         consequence = "and all of them are scored" if scored == answers else "so people are asked for all of them"
         return f"Nothing was drawn: {no_large_group}, {consequence}."
     return (
-        f"Nothing was drawn: people have scored all {answers:,} answers already, and chance can choose among others "
-        "only. The scores count as they are; a larger study begins with more answers: genaipa run."
+        f"Nothing was drawn: people have scored all {answers:,} answers already, and only unscored answers can be "
+        f"drawn at random. The scores count as they are; for a larger study, ask for more answers: genaipa run."
     )
 
 
 def _describe_deviations(groups: Sequence[WaveStanding], waves: Waves, column: str, missing: int) -> Iterator[str]:
     """Yield sentences on a wave that is not as it was asked for; `missing` answers of its draws are gone."""
     if column and any(group.wave > waves.target_size(group[:2]) for group in groups):
-        yield f"Each group by {column} has its share rounded up, so that waves are larger than was asked for."
+        yield f"Each group by {column} has its share rounded up, so the random part is larger than you asked for."
     if column and waves and not all(draw.stratum for draw in waves.draws):
         yield f"What was drawn before stays as it is: only answers drawn from now on have shares by {column}."
     if missing:
         yield (
             f"{missing:,} answer{'s' * (missing != 1)} of the draws can't be scored any more: other records took their "
-            "place, or they are excluded. The rest of the wave is as random as before."
+            "place, or they are excluded. The rest of the random part is as random as before."
         )

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UsageError, clip
 from genaipa.files.text import digest
 from genaipa.policies.reading import read
 from genaipa.questions.annotations import Correction
@@ -135,7 +135,7 @@ def make_correction(
     # What is pasted from the company's own page has no marks of links and emphasis.
     span = span or ((match := sought.search(reading.text)) and reading.span(*match.span()))
     if span is None:
-        raise UsageError(f"the document does not contain this passage: '{clipped(' '.join(words))}'.")
+        raise UsageError(f"the document does not contain this passage: '{clip(' '.join(words))}'.")
     if silent is None and not answer.strip():
         raise UsageError("what should the annotated answer say? Write it, or say whether the document is silent.")
     if not why.strip():

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, OptionError, UsageError, clipped, nearest
+from genaipa.errors import DataError, OptionError, UsageError, clip, nearest
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.scoring.events import Order
 
@@ -234,16 +234,16 @@ def find_people_problems(path: Path, people: People) -> Iterator[DataError]:
         yield DataError(path, problem, f"plan.{name}")
     for name, reason in people.left_out.items():
         if not reason.strip():
-            yield DataError(path, f"gives no reason for '{clipped(name)}'; write one.", "left_out")
+            yield DataError(path, f"gives no reason for '{clip(name)}'; write one.", "left_out")
     yield from _find_assignment_problems(path, people)
     for entry in ("analysts", "adjudicators", "reference", "left_out", "assign"):
         folded_names = set()
         for name in getattr(people, entry) or ():
             if not name.strip() or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
-                problem = f"'{clipped(name)}' is not a name; write one line without blanks around it."
+                problem = f"'{clip(name)}' is not a name; write one line without blanks around it."
                 yield DataError(path, problem, entry)
             if _fold_name(name) in folded_names:
-                yield DataError(path, f"'{clipped(name)}' appears twice; take one out.", entry)
+                yield DataError(path, f"'{clip(name)}' appears twice; take one out.", entry)
             folded_names.add(_fold_name(name))
 
 
@@ -256,41 +256,41 @@ def find_plan_problems(plan: StudyPlan) -> Iterator[tuple[str, str]]:
         if not math.isfinite(getattr(plan, name)):
             yield name, "must be a finite number such as 1.5."
     if isinstance(plan.sample, str) and plan.sample != "all":
-        yield "sample", f"'{clipped(plan.sample)}' is neither a number of answers nor all."
+        yield "sample", f"'{clip(plan.sample)}' is neither a number of answers nor all."
     if plan.due:
         try:
             readable = bool(_DAY.fullmatch(plan.due)) and plan.last_day is not None
         except ValueError:
             readable = False
         if not readable:
-            yield "due", f"'{clipped(plan.due)}' is not a day; write it like 2026-12-18."
+            yield "due", f"'{clip(plan.due)}' is not a day; write it like 2026-12-18."
 
 
 def _find_key_problems(path: Path, people: People) -> Iterator[DataError]:
     """Yield the errors in the keys: unknown acts, keys that can't be used, and keys that would do two things."""
     for act, key in people.keys.items():
         if act not in KEYS:
-            yield DataError(path, f"there is no '{clipped(act)}'{nearest(act, KEYS)}", "keys")
+            yield DataError(path, f"there is no '{clip(act)}'{nearest(act, KEYS)}", "keys")
         elif key not in _CAN_BE_KEYS:
             yield DataError(
-                path, f"'{clipped(key)}' can't be a key; a small letter can, and . , / ; - + # ?", f"keys.{act}"
+                path, f"'{clip(key)}' can't be a key; a small letter can, and . , / ; - + # ?", f"keys.{act}"
             )
     for act, key in people.keys.items():
         rivals = [rival for rival, used in people.key_bindings.items() if used == key and rival != act]
         if act in KEYS and rivals and (rivals[0] not in people.keys or act < rivals[0]):
             yield DataError(
-                path, f"'{clipped(key)}' is also the key of {rivals[0]}; give each its own key.", f"keys.{act}"
+                path, f"'{clip(key)}' is also the key of {rivals[0]}; give each its own key.", f"keys.{act}"
             )
 
 
 def _find_assignment_problems(path: Path, people: People) -> Iterator[DataError]:
     for name, targets in people.assign.items():
         if people.analysts is not None and _fold_name(name) not in map(_fold_name, people.analysts):
-            problem = f"'{clipped(name)}' is not one of the analysts{nearest(name, people.analysts)}"
+            problem = f"'{clip(name)}' is not one of the analysts{nearest(name, people.analysts)}"
             yield DataError(path, problem, "assign")
         if not targets:
             yield DataError(
-                path, f"'{clipped(name)}' is assigned nothing; name a document, or take the line out.", "assign"
+                path, f"'{clip(name)}' is assigned nothing; name a document, or take the line out.", "assign"
             )
 
 

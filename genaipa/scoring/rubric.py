@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import msgspec
 
-from genaipa.errors import DataError, clipped, nearest
+from genaipa.errors import DataError, clip, nearest
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import digest, read_text
 from genaipa.scoring.columns import CORE, IN_TABLE
-from genaipa.workspace import MARKER, shipped
+from genaipa.workspace import MARKER, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,8 +62,8 @@ class Bounds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The bands, as readers see them."""
         overall = self.overall
         return (
-            f"Green from {self.green:g} (M_all {overall.green:g}) up, "
-            f"Red below {self.red:g} (M_all {overall.red:g}), Yellow between"
+            f"Green from {self.green:g} (M_all {overall.green:g}) up, Red below {self.red:g} (M_all {overall.red:g}), "
+            "Yellow between"
         )
 
 
@@ -288,7 +288,7 @@ def load_rubric(workspace: Workspace) -> Rubric:
 @cache
 def shipped_rubric() -> Rubric:
     """Return the paper's rubric, which ships."""
-    return read_yaml(shipped("rubrics") / f"{SHIPPED}.yaml", Rubric)
+    return read_yaml(shipped_folder("rubrics") / f"{SHIPPED}.yaml", Rubric)
 
 
 def rubric_file(workspace: Workspace) -> Path:
@@ -375,7 +375,7 @@ def load_guidelines(workspace: Workspace, rubric: Rubric) -> Guidelines | None:
         metric = match[1]
         if metric not in rubric.metrics:
             hint = nearest(metric, rubric.metrics)
-            raise DataError(path, f"'{clipped(metric)}' is not a metric of the rubric{hint}", f"## {clipped(metric)}")
+            raise DataError(path, f"'{clip(metric)}' is not a metric of the rubric{hint}", f"## {clip(metric)}")
         if metric in sections:
             raise DataError(path, "there are two sections with this heading; merge them.", f"## {metric}")
         sections[metric] = text[match.end() : end].strip()
@@ -399,7 +399,7 @@ def find_guideline_problems(workspace: Workspace, rubric: Rubric) -> Iterator[Da
 STARTER = """\
 # Guidelines for scoring
 
-At the desk the key g shows the section of the metric that one is at, and all of this on demand. Write down what you
+At the desk, the key g shows the section on the current metric; press it again for the whole file. Write down what you
 agree on, best with an answer at the border and why it got its value. A heading with two signs is a metric's id.
 
 Score what the answer says, by the document. What you know from elsewhere counts neither for it nor against it.

@@ -155,7 +155,7 @@ class Store:
             if not self._allow_damaged and (log_break := next(find_tail_breaks(latest.all()), "")):
                 raise DataError(
                     self.name,
-                    f"the log of scores was changed by something else than genaipa: {log_break} For all of it: "
+                    f"the log of scores was changed by another program than genaipa: {log_break} For all of it: "
                     "genaipa scores verify",
                 )
 
@@ -391,7 +391,7 @@ def _select_log_state(connection: Connection) -> LogState:
     rows = connection.exec_driver_sql("SELECT events, head FROM score_chain").all()
     if len(rows) != 1:
         raise GenaipaError(
-            f"the log of scores was changed by something else than genaipa: score_chain has {len(rows)} rows in place "
+            f"the log of scores was changed by another program than genaipa: score_chain has {len(rows)} rows in place "
             "of one; restore the database."
         )
     return LogState(*rows[0])

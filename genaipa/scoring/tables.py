@@ -523,7 +523,7 @@ def _parse_screen_contents(text: str, rubric: Rubric) -> ScreenContents:
         elif name == "withheld" and listed:
             fields[name] = _parse_suggestions(listed.replace(",", " ").replace(":", "="), rubric)
         else:
-            raise ValueError(f"'{part}' is none of nearest, grey, evidence=, suggestion= and withheld=")
+            raise ValueError(f"'{part}' is not one of nearest, grey, evidence=, suggestion= and withheld=")
     return ScreenContents(**fields)
 
 

@@ -30,7 +30,7 @@ from genaipa.files.atomic import replacing
 from genaipa.files.html import short_repr
 from genaipa.files.stamps import now
 from genaipa.files.text import DAMAGE
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.stats.looks import UNFINISHED
@@ -253,7 +253,7 @@ def _group_answers(answers: Iterable[PooledAnswer]) -> dict[Group, AnswerPlaces]
     groups: defaultdict[Group, AnswerPlaces] = defaultdict(dict)
     for answer in answers:
         for at in answer.occurrences:
-            places = groups[at.system, experiment_of(answer.kind, at.initialization, at.wording)]
+            places = groups[at.system, classify_experiment(answer.kind, at.initialization, at.wording)]
             position = (at.question, at.document)
             earlier = places.get(answer.digest)
             places[answer.digest] = position if earlier is None else min(earlier, position)
@@ -341,7 +341,7 @@ def count_missing(waves: Waves, digests: Iterable[str]) -> int:
 class WaveStanding(NamedTuple):
     """A group's wave now: its scorable answers, those in the wave, how many of these are scored, and the others.
 
-    `outside` are scored and not in the wave, `late` are neither scored nor drawn from: they came after the draw.
+    `outside` are scored and not in the random part, `late` are neither scored nor drawn from: they came after the draw.
     """
 
     system: str

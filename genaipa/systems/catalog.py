@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clipped, closest
+from genaipa.errors import DataError, NotReadyError, UnknownNameError, UsageError, clip, closest
 from genaipa.files.strict_yaml import read_partly, read_yaml
 from genaipa.plugins import plugins
 from genaipa.systems.base import OPTIONS
@@ -186,7 +186,7 @@ def _read_entries(workspace: Workspace) -> tuple[dict[str, Entry], dict[str, Dat
     entries = {**_load_shipped_entries(), **user_entries}
     broken: dict[str, DataError] = {}
     for name, entry in user_entries.items():
-        at = f"systems.{clipped(name)}"
+        at = f"systems.{clip(name)}"
         if entry_error := next((e for e in errors if e.entry == at or e.entry.startswith((f"{at}.", f"{at}["))), None):
             del entries[name]
             broken |= {name: entry_error, entry.system: entry_error}
@@ -211,13 +211,13 @@ def read_user_entries(workspace: Workspace) -> tuple[dict[str, Entry] | None, li
 def _find_entry_errors(path: Path, file: _CatalogFile) -> Iterator[DataError]:
     for name, entry in file.systems.items():
         if "/" not in entry.system and ":" not in entry.system and not _is_builtin(entry.system):
-            yield DataError(path, f"'{clipped(entry.system)}' is not provider/model.", f"systems.{name}")
+            yield DataError(path, f"'{clip(entry.system)}' is not provider/model.", f"systems.{name}")
         record = find_provider(entry.system)
         if entry.passages and (record is None or "passages" not in record.options):
             message = "only a server behind openai-api/NAME/MODEL has a field with passages; leave it out."
             yield DataError(path, message, f"systems.{name}.passages")
         elif entry.passages and not all(entry.passages.split(".")):
-            message = f"'{clipped(entry.passages)}' is no path such as choices.0.message.context.citations."
+            message = f"'{clip(entry.passages)}' is no path such as choices.0.message.context.citations."
             yield DataError(path, message, f"systems.{name}.passages")
 
 

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clipped, nearest
+from genaipa.errors import NotReadyError, PermanentError, TransientError, UsageError, clip, nearest
 from genaipa.files.certificates import certificate_refused
 from genaipa.files.text import split_url
 from genaipa.systems.base import MAX_TOKENS, schema_error
@@ -178,7 +178,7 @@ class Endpoint:
             return TransientError(message, kind="server", status=status, retry_after=retry_after)
         if structured and _SCHEMA.search(text[:_SEARCHED]):
             return schema_error(self.system, self.one_line(text), status)
-        message = f"{clipped(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
+        message = f"{clip(message, _BEFORE_HELP)} ({_HELP})" if too_long else message
         return PermanentError(message, kind="context-length" if too_long else "bad-request", status=status)
 
     def find_error(
@@ -465,7 +465,7 @@ def _first_words(body: object) -> str:
     else:
         kind, text = "text", body
     words = " ".join("".join(sign if sign.isprintable() else " " for sign in text[:_SEARCHED]).split())
-    return f"{kind}: {clipped(words, _FIRST)}" if words else "empty"
+    return f"{kind}: {clip(words, _FIRST)}" if words else "empty"
 
 
 def error_text(body: object) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UsageError, clip
 from genaipa.files.names import folder_words
 from genaipa.plugins import load, plugins
 
@@ -199,7 +199,7 @@ def find_system(name: str, systems: Iterable[str], models: Mapping[str, Collecti
     alike = alike or [system for system, names in (models or {}).items() if system in full_names and name in names]
     if len(alike) > 1:
         full = ", ".join(sorted(alike))
-        raise UsageError(f"'{clipped(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")
+        raise UsageError(f"'{clip(name)}' is the short name of {len(alike)} systems: {full}; write one in full.")
     return alike[0] if alike else ""
 
 

@@ -16,7 +16,7 @@ import msgspec
 from genaipa.errors import NOT_RECORDED, NotReadyError, PermanentError
 from genaipa.systems.base import BuiltinSystem, Readiness, Reply
 from genaipa.systems.provider import Provider
-from genaipa.workspace import pulled
+from genaipa.workspace import pulled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ class Recording(msgspec.Struct, frozen=True):
 
 def _load_studies() -> dict[str, Any]:
     # By name, as the catalog finds adapters: data sets may come from other packages, and their room is above.
-    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").recorded_systems()
+    studies: dict[str, Any] = importlib.import_module("genaipa.datasets.base").map_recorded_systems()
     return studies
 
 
@@ -73,7 +73,7 @@ def pull_command(system: str) -> str:
 
 def recording_path(system: str) -> Path:
     """Return the path of a system's recording."""
-    return pulled() / f"{system}.json"
+    return pulled_folder() / f"{system}.json"
 
 
 def is_recorded(system: str) -> bool:

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from genaipa.errors import GenaipaError, TaskError, clipped
+from genaipa.errors import GenaipaError, TaskError, clip
 from genaipa.plugins import is_ours
-from genaipa.runs.records import Digests, label_of
+from genaipa.runs.records import Digests, question_label
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -69,8 +69,8 @@ class Call:
 
     @property
     def label(self) -> str:
-        """Names what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
-        return label_of(self.coordinates)
+        """The name of what is asked, in one word or in parentheses: a question's id, a step, or all coordinates."""
+        return question_label(self.coordinates)
 
 
 class Reading(NamedTuple):
@@ -80,11 +80,11 @@ class Reading(NamedTuple):
     score: float | None = None
 
 
-def _nothing(_name: str) -> None:
+def _no_messages(_name: str) -> None:
     return None
 
 
-def _never(_key: str) -> bool:
+def _is_never_done(_key: str) -> bool:
     return False
 
 
@@ -97,15 +97,15 @@ class Target:
     """Name of a text of the task → how the system counts tokens of texts like it; at least one."""
     part_tokens: int = 0
     """Tokens of the parts in which a document is sent."""
-    kept: Callable[[str], bool] = _never
+    is_done: Callable[[str], bool] = _is_never_done
     """Whether the reply of this key is in: a task may leave it out."""
-    begun: Callable[[str], Sequence[Message] | None] = _nothing
+    opening_messages: Callable[[str], Sequence[Message] | None] = _no_messages
     """The messages with which this conversation began; None if it has not begun. It goes on as it began."""
     memory: dict[str, Any] = field(default_factory=dict)
     """The task's own data about this system."""
 
     def count(self, text: str, name: str = "") -> int:
-        """Tokens of a text, counted as the system counts the task's text of that name."""
+        """Count the tokens of a text as the system counts the task's text of that name."""
         return self.counter(name).count(text)
 
     def counter(self, name: str) -> TokenCounter:
@@ -178,21 +178,21 @@ class Task(ABC):
         """Return the language of the long text of that name, as a code; empty where it is not known."""
         return ""
 
-    def planned(self) -> int:
+    def count_planned(self) -> int:
         """Return the number of answers wanted of each system."""
         every = (
             call
-            for dialogue in self.guarded_dialogues(Target(""))
-            for call in walk(dialogue, lambda call: call.placeholder_reply)
+            for dialogue in self.safe_dialogues(Target(""))
+            for call in walk_calls(dialogue, lambda call: call.placeholder_reply)
         )
         return sum(call.kind == "answer" for call in every)
 
     @abstractmethod
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
-        """Everything that a system is asked, in the order in which it is begun."""
+        """Yield everything that a system is asked, in the order in which it is begun."""
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
-        """Dialogues by whose length the run's is estimated, and how many times as many the run has."""
+        """Return dialogues by which the run's length is estimated, and how many times as many the run has."""
         return self.dialogues(target), 1
 
     def flaw(self, call: Call, reply: Reply) -> str:  # noqa: ARG002 - for tasks that can't use any reply
@@ -212,64 +212,64 @@ class Task(ABC):
 
     @contextmanager
     def keeping(self, folder: RunFolder) -> Iterator[Callable[[Record], None]]:  # noqa: ARG002 - for tasks that do
-        """Held while a run is asked: is given each record once it is on disk, to keep elsewhere too."""
+        """Return a context, held while a run is asked, that is given each record once it is on disk."""
         yield lambda _record: None
 
-    # A subclass overrides the methods above. Whatever drives a task calls the guarded ones, in which an error of a
+    # A subclass overrides the methods above. Whatever drives a task calls the safe ones, in which an error of a
     # user's own code is a TaskError.
 
-    def guarded_dialogues(self, target: Target) -> Iterator[Dialogue]:
+    def safe_dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Return the `dialogues`."""
-        with self._own_code():
+        with self._guard_own_code():
             dialogues = iter(self.dialogues(target))
-        return self._each(dialogues)
+        return self._guard_dialogues(dialogues)
 
-    def guarded_sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
+    def safe_sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the `sample`."""
-        with self._own_code():
+        with self._guard_own_code():
             dialogues, times = self.sample(target)
-        return self._each(dialogues), times
+        return self._guard_dialogues(dialogues), times
 
-    def guarded_flaw(self, call: Call, reply: Reply) -> str:
+    def safe_flaw(self, call: Call, reply: Reply) -> str:
         """Return the `flaw`."""
-        with self._own_code():
+        with self._guard_own_code():
             return self.flaw(call, reply)
 
-    def guarded_compute(self, call: Call, say: Callable[[str], None]) -> str:
+    def safe_compute(self, call: Call, say: Callable[[str], None]) -> str:
         """Return the text that a call's last message carries, by its `compute`."""
-        with self._own_code():
+        with self._guard_own_code():
             return call.compute(say) if call.compute else call.messages[-1].carries
 
-    def guarded_read(self, call: Call, reply: str, status: Status = "answered") -> Reading:
+    def safe_read(self, call: Call, reply: str, status: Status = "answered") -> Reading:
         """Return the `read_status`; an empty reading for None."""
-        with self._own_code():
+        with self._guard_own_code():
             return self.read_status(call, reply, status) or Reading("")
 
-    def _each(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
+    def _guard_dialogues(self, dialogues: Iterator[Dialogue]) -> Iterator[Dialogue]:
         while True:
-            with self._own_code():
+            with self._guard_own_code():
                 dialogue = next(dialogues, None)
             if dialogue is None:
                 return
-            yield self._one(dialogue)
+            yield self._guard_dialogue(dialogue)
 
-    def _one(self, dialogue: Dialogue) -> Dialogue:
+    def _guard_dialogue(self, dialogue: Dialogue) -> Dialogue:
         try:
-            with self._own_code():
+            with self._guard_own_code():
                 step = next(dialogue, None)
             while step is not None:
-                said = yield tuple(map(self._one, step)) if isinstance(step, tuple) else step
-                with self._own_code():
+                reply = yield tuple(map(self._guard_dialogue, step)) if isinstance(step, tuple) else step
+                with self._guard_own_code():
                     try:
-                        step = dialogue.send(said)
+                        step = dialogue.send(reply)
                     except StopIteration:
                         return
         finally:
             dialogue.close()
 
     @contextmanager
-    def _own_code(self) -> Iterator[None]:
-        """A sentence with the line of the task's file in place of a traceback; a shipped task's stays as it is."""
+    def _guard_own_code(self) -> Iterator[None]:
+        """Turn an error of a user's task into a sentence with the line of its file; a shipped task's stays as it is."""
         try:
             yield
         except GenaipaError:
@@ -279,25 +279,25 @@ class Task(ABC):
                 raise
             file = getattr(sys.modules.get(type(self).__module__), "__file__", "")
             frames = traceback.extract_tb(error.__traceback__)
-            at = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
+            frame = next((frame for frame in reversed(frames) if frame.filename == file), frames[-1])
             raise TaskError(
-                f"task '{self.name}' failed: {type(error).__name__}: {clipped(str(error), 200)} "
-                f"({PurePath(at.filename).name}, line {at.lineno})."
+                f"task '{self.name}' failed: {type(error).__name__}: {clip(str(error), 200)} "
+                f"({PurePath(frame.filename).name}, line {frame.lineno})."
             ) from error
 
 
-def walk(dialogue: Dialogue, reply: Callable[[Call], str]) -> Iterator[Call]:
-    """Every call of a dialogue, one after another, each answered by `reply` once the caller has seen it."""
+def walk_calls(dialogue: Dialogue, reply: Callable[[Call], str]) -> Iterator[Call]:
+    """Yield every call of a dialogue in turn, each answered by `reply` once the caller has seen it."""
     try:
         step = next(dialogue)
         while True:
-            said = ""
+            answer = ""
             if isinstance(step, tuple):
                 for branch in step:
-                    yield from walk(branch, reply)
+                    yield from walk_calls(branch, reply)
             else:
                 yield step
-                said = reply(step)
-            step = dialogue.send(said)
+                answer = reply(step)
+            step = dialogue.send(answer)
     except StopIteration:
         return

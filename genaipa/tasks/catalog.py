@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from genaipa.errors import UnknownNameError, UsageError
 from genaipa.files.html import figure_frame
-from genaipa.kinds import DEFAULT, PLAIN, kind_of, kinds, names
+from genaipa.kinds import DEFAULT, PLAIN, find_kind, kinds, names
 from genaipa.plugins import is_ours, plugins
 from genaipa.systems.plugins import find_source_file, make_instance
 from genaipa.tasks.base import Task
@@ -29,7 +29,7 @@ def task_names() -> list[str]:
     return [*alone, *(task for tasks in named.values() for task in tasks or ())]
 
 
-def kind_named(task: str) -> str:
+def find_task_kind(task: str) -> str:
     """Return the kind of a task by its name: the kind of that name, else the one with the task, else a plain task's."""
     if task == DEFAULT or task in names():
         return task
@@ -52,18 +52,18 @@ def list_suites() -> pd.DataFrame:
 
 
 def make_task(spec: RunSpec, workspace: Workspace, folder: RunFolder | None = None) -> Task:
-    """The task of a spec, or of a run that goes on; a UsageError for an unknown name, and any error of its data."""
-    task = kind_of(spec.kind).make(spec, workspace)
+    """Make the task of a spec, or of a run that goes on; a UsageError for an unknown name, or any error of its data."""
+    task = find_kind(spec.kind).make(spec, workspace)
     task.folder = folder
     return task
 
 
-def make_plain(spec: RunSpec, workspace: Workspace) -> Task:
+def make_plain_task(spec: RunSpec, workspace: Workspace) -> Task:
     """Return the task of a package or of a class of the user's own; a UsageError where there is none."""
-    return own_task(plugins(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
+    return make_own_task(plugins(ENTRY_POINTS).get(spec.task, spec.task), spec, workspace)
 
 
-def own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
+def make_own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
     """Return the task by a class that may be anybody's, as `module:Class`."""
     if ":" not in target:
         raise UnknownNameError("task", spec.task, task_names())
@@ -73,13 +73,13 @@ def own_task(target: str, spec: RunSpec, workspace: Workspace) -> Task:
     return task
 
 
-def plain_names() -> list[str]:
+def list_plain_tasks() -> list[str]:
     """Return the tasks that packages bring."""
     return list(plugins(ENTRY_POINTS))
 
 
-def identity(task: Task) -> dict[str, str]:
-    """Name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
+def task_file_digest(task: Task) -> dict[str, str]:
+    """Return name → SHA-256 of the file of a task that is not shipped: a run of it goes on only with the same."""
     module = type(task).__module__
     path = None if is_ours(module) else find_source_file(module)
     return {} if path is None else {task.name: hashlib.sha256(path.read_bytes()).hexdigest()}

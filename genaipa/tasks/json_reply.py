@@ -25,7 +25,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
-    """(the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
+    """Return (the JSON of a reply, "") if it fits the schema, else (the reply, its flaw).
 
     Checked are the fields that have to be there, types and permitted values, at every depth.
     """
@@ -34,51 +34,53 @@ def read_json(reply: str, schema: Mapping[str, Any]) -> tuple[str, str]:
         return reply, "it has several blocks, and nothing says which is meant"
     text = (fenced[0] if fenced else reply).strip()
     try:
-        found = json.loads(text)
-        flaw = _misfit(found, {"type": "object", **schema}, "it")
+        content = json.loads(text)
+        flaw = _find_misfit(content, {"type": "object", **schema}, "it")
     except ValueError as error:
-        return reply, f"it is no JSON ({error})"
+        return reply, f"it is not JSON ({error})"
     except RecursionError:
         return reply, "it is nested too deeply"
     return (reply, flaw) if flaw else (text, "")
 
 
-def last_json(reply: str, schema: Mapping[str, Any]) -> str:
-    """The last JSON object within a reply that fits the schema, after a model's thoughts; empty where there is none.
+def find_last_json(reply: str, schema: Mapping[str, Any]) -> str:
+    """Return the last JSON object of a reply that fits the schema, after a model's thoughts; empty for none.
 
     >>> last_json('<think>{"a": 1}?</think> So: {"a": 2}, I think.', {"required": ["a"]})
     '{"a": 2}'
     """
-    said = split_thoughts(reply).answer
-    reader, found, after = json.JSONDecoder(), "", 0
-    for begin in [place.start() for place in re.finditer("{", said)][-_MOST:]:
+    answer = split_thoughts(reply).answer
+    reader, last_object, after = json.JSONDecoder(), "", 0
+    for begin in [match.start() for match in re.finditer("{", answer)][-_MOST:]:
         if begin < after:
             continue
         try:
-            one, end = reader.raw_decode(said, begin)
+            value, end = reader.raw_decode(answer, begin)
         except (ValueError, RecursionError):
             continue
-        if not _misfit(one, {"type": "object", **schema}, "it"):
-            found, after = said[begin:end], end
-    return found
+        if not _find_misfit(value, {"type": "object", **schema}, "it"):
+            last_object, after = answer[begin:end], end
+    return last_object
 
 
-def _misfit(found: object, schema: Mapping[str, Any], name: str) -> str:
-    """The first reason, in words, why a part of a reply does not fit its part of the schema; empty if it fits."""
+def _find_misfit(value: object, schema: Mapping[str, Any], name: str) -> str:
+    """Return the first reason why a part of a reply does not fit its part of the schema; empty if it fits."""
     kind = str(schema.get("type", ""))
-    if kind in _TYPES and not isinstance(found, _TYPES[kind]):
+    if kind in _TYPES and not isinstance(value, _TYPES[kind]):
         return f"{name} is no {'JSON object' if name == 'it' else kind}"
-    if "enum" in schema and found not in schema["enum"]:
+    if "enum" in schema and value not in schema["enum"]:
         return f"{name} is none of {json.dumps(schema['enum'])}"
     if choices := schema.get("anyOf"):
-        flaws = [_misfit(found, choice, name) for choice in choices]
+        flaws = [_find_misfit(value, choice, name) for choice in choices]
         return "" if "" in flaws else f"{name} fits none of its forms ({'; '.join(dict.fromkeys(flaws))})"
-    if isinstance(found, list):
-        entries = ((entry, f"{name}[{place}]") for place, entry in enumerate(found))
-        return next(filter(None, (_misfit(entry, schema.get("items", {}), place) for entry, place in entries)), "")
-    if isinstance(found, dict):
-        lacking = [field for field in schema.get("required", ()) if field not in found]
-        fields = ((field, known) for field, known in schema.get("properties", {}).items() if field in found)
-        misfits = (_misfit(found[field], known, f"'{field}'") for field, known in fields)
+    if isinstance(value, list):
+        entries = ((entry, f"{name}[{path}]") for path, entry in enumerate(value))
+        return next(filter(None, (_find_misfit(entry, schema.get("items", {}), path) for entry, path in entries)), "")
+    if isinstance(value, dict):
+        lacking = [field for field in schema.get("required", ()) if field not in value]
+        fields = (
+            (field, field_schema) for field, field_schema in schema.get("properties", {}).items() if field in value
+        )
+        misfits = (_find_misfit(value[field], field_schema, f"'{field}'") for field, field_schema in fields)
         return f"'{lacking[0]}' is missing" if lacking else next(filter(None, misfits), "")
     return ""

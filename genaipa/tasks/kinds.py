@@ -27,7 +27,7 @@ class _Procedure(Kind[ProcedurePlan]):
 
         return Procedure(spec, workspace)
 
-    def plan_of(self, request: RunRequest, workspace: Workspace, resources: Resources) -> ProcedurePlan:
+    def make_plan(self, request: RunRequest, workspace: Workspace, resources: Resources) -> ProcedurePlan:
         """Check the names, fetch what is published, and spell out presets."""
         from genaipa.tasks.planning import plan_procedure
 
@@ -39,15 +39,15 @@ class _Plain(Kind[Plan]):
 
     def make(self, spec: RunSpec, workspace: Workspace) -> Task:
         """Make the task; a UsageError where there is none."""
-        from genaipa.tasks.catalog import make_plain
+        from genaipa.tasks.catalog import make_plain_task
 
-        return make_plain(spec, workspace)
+        return make_plain_task(spec, workspace)
 
     def task_names(self) -> list[str]:
         """Return the tasks that packages bring."""
-        from genaipa.tasks.catalog import plain_names
+        from genaipa.tasks.catalog import list_plain_tasks
 
-        return plain_names()
+        return list_plain_tasks()
 
 
 PROCEDURE = _Procedure()

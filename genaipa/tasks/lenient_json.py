@@ -109,7 +109,7 @@ class _JsonReader:
             return _CONSTANTS[match[0]], match.end()
         if match := _NUMBER.match(self._text, position):
             return (float if set(match[0]) & set(".eE") else int)(match[0]), match.end()
-        raise _UnreadableError("it is no JSON")
+        raise _UnreadableError("it is not JSON")
 
     def _read_object(self, position: int, depth: int) -> tuple[Fields, int]:
         pairs: list[tuple[str, Any]] = []
@@ -139,7 +139,7 @@ class _JsonReader:
             return self._read_string(position)
         if match := _KEY.match(self._text, position):
             return match[0], match.end()
-        raise _UnreadableError("it is no JSON")
+        raise _UnreadableError("it is not JSON")
 
     def _read_string(self, position: int) -> tuple[str, int]:
         """Return a string: a quote ends it where a comma, a colon or a bracket follows, or a new line."""
@@ -184,7 +184,7 @@ class _JsonReader:
         position = self._skip_blank(position)
         if (sign := self._text[position : position + 1]) and sign in _COLONS:
             return self._skip_blank(position + 1)
-        raise _UnreadableError("it is no JSON")
+        raise _UnreadableError("it is not JSON")
 
     def _skip_comma(self, position: int, end: str) -> int:
         """Return the place of the next field or entry, or of the `end`; a comma may be missing at a line's end."""
@@ -194,4 +194,4 @@ class _JsonReader:
             return self._skip_blank(following + 1)
         if sign == end or "\n" in self._text[position:following] or (sign == "{" and self._text[position - 1] == "}"):
             return following
-        raise _UnreadableError("it is no JSON" if sign else "it is cut off")
+        raise _UnreadableError("it is not JSON" if sign else "it is cut off")

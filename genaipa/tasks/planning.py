@@ -17,7 +17,7 @@ from genaipa.files.text import digest, read_text
 from genaipa.languages.catalog import ENGLISH, language_from_name, language_name, variant
 from genaipa.policies.adding import company_missing_error, describe_given, is_source, read_given
 from genaipa.policies.companies import UNNAMED
-from genaipa.policies.corpus import Corpus, examine
+from genaipa.policies.corpus import Corpus, examine_corpus
 from genaipa.policies.corpus_index import INDICES, read_corpus
 from genaipa.policies.document import Document, document_names, load_document
 from genaipa.questions.sets import WORDINGS, default_set, find_published_set, load_question_set
@@ -30,7 +30,7 @@ from genaipa.systems.provider import find_provider
 from genaipa.systems.published import find_question_sets, is_recorded, read_recording
 from genaipa.tasks.prompts import load_prompts, set_names
 from genaipa.tasks.request import make_spec, parse_limit
-from genaipa.words import listed, some
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -52,26 +52,30 @@ def resolve_documents(
 
     They are files, addresses or standard input, or a corpus, of which also the facts for the run's manifest are given.
     """
-    workspace, request = _resolve_given(workspace, request, resources)
+    workspace, request = _resolve_sources(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None
-    corpus, facts = _open_corpus(request, request.corpus, resources)
-    if facts.asked > MOST_DOCUMENTS:
-        raise ManyDocumentsError(facts.asked, MOST_DOCUMENTS)
-    documents = {document.name: document for document in corpus.entries(corpus.chosen(request.limit_documents))}
-    return workspace.holding(documents), replace(request, documents=tuple(documents), corpus=None), facts
-
-
-def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
-    """Return the corpus of a request, checked, and its facts; says what is asked about."""
     _check_sample(request)
-    path, by = Path(file), request.stratify or ""
-    corpus = examine(path, seed=request.seed, by=by)
-    asked = len(corpus.chosen(request.limit_documents))
-    facts = CorpusFacts(str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, asked, by)
+    sample = request.limit_documents
+    if sample is None or sample > MOST_DOCUMENTS:
+        corpus = _read_indexed(workspace, request, unindexed=MOST_DOCUMENTS)
+    else:  # No slices are made of it, which need to know more of each document.
+        corpus = examine_corpus(Path(request.corpus), seed=request.seed, by=request.stratify or "")
+    rows = corpus.select_rows(request.limit_documents).tolist()
+    if len(rows) > MOST_DOCUMENTS:
+        raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
+    facts = _corpus_facts(corpus, request, len(rows), resources)
+    documents = _read_documents(workspace, request, corpus, rows)
+    return workspace.with_documents(documents), replace(request, documents=tuple(documents), corpus=None), facts
+
+
+def _corpus_facts(corpus: Corpus, request: RunRequest, asked: int, resources: Resources) -> CorpusFacts:
+    """Return the facts of a corpus for the manifest; says what is asked about."""
+    file, by = str(corpus.path.resolve()), request.stratify or ""
+    facts = CorpusFacts(file, corpus.digest, corpus.documents, corpus.texts, asked, by)
     for sentence in (facts.sentence, *corpus.remarks):
         resources.say(sentence)
-    return corpus, facts
+    return facts
 
 
 def _check_sample(request: RunRequest) -> None:
@@ -105,47 +109,43 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
         raise OptionError("slice", " is of a corpus; name its file.")
     _check_sample(request)
     corpus = _read_indexed(workspace, request)
-    rows = corpus.chosen(request.limit_documents).tolist()
-    file = Path(request.corpus).resolve()
-    facts = CorpusFacts(str(file), corpus.digest, corpus.documents, corpus.texts, len(rows), request.stratify or "")
+    rows = corpus.select_rows(request.limit_documents).tolist()
     if len(rows) > MOST_DOCUMENTS * number:
-        least = -(-len(rows) // MOST_DOCUMENTS)
+        fewest = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
             "slice",
             f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
-            f"{least:,} slices.",
+            f"{fewest:,} slices.",
         )
-    for sentence in (facts.sentence, *corpus.remarks):
-        resources.say(sentence)
+    facts = _corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
     alike = corpus.heads.find_alike(rows)
-    heads = {corpus.heads.names[row]: corpus.heads.document(row) for row in dict.fromkeys(alike)}
-    whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.holding(heads), resources)
-    places = place_documents(corpus.heads.texts, number)
-    own = [(row, first) for row, first in zip(rows, alike, strict=True) if places[row] == index]
-    documents = _read_slice(workspace, request, corpus, [row for row, _ in own])
+    heads = {corpus.heads.names[row]: corpus.heads.make_document(row) for row in dict.fromkeys(alike)}
+    whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
+    slice_indices = place_documents(corpus.heads.texts, number)
+    slice_rows = [(row, first) for row, first in zip(rows, alike, strict=True) if slice_indices[row] == index]
+    documents = _read_documents(workspace, request, corpus, [row for row, _ in slice_rows])
     sets = procedure_plan(whole).questions
-    questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in own}
+    questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in slice_rows}
     spec = ask_about(whole, documents, questions)
-    return PlannedSlice(workspace.holding(documents), spec, facts, _plan_digest(workspace, whole, facts))
+    return PlannedSlice(workspace.with_documents(documents), spec, facts, _plan_digest(workspace, whole, facts))
 
 
-def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False) -> Corpus:
+def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False, unindexed: int = 0) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "it is of a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
-    folder = workspace.runs / INDICES
-    return read_corpus(Path(request.corpus), folder, seed=request.seed, by=by, sampled=sampled, anew=anew)
+    file, folder = Path(request.corpus), workspace.runs / INDICES
+    return read_corpus(file, folder, seed=request.seed, by=by, sampled=sampled, anew=anew, unindexed=unindexed)
 
 
-def _read_slice(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
+def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
     """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
-    assert corpus.heads is not None, "they were noted"
-    documents = list(corpus.entries(rows))
-    if not all(map(corpus.heads.is_of, rows, documents)):
+    documents = list(corpus.read_documents(rows))
+    if corpus.heads is not None and not all(map(corpus.heads.matches_document, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
         _read_indexed(workspace, request, anew=True)
-        raise DataError(corpus.path, "was changed while a study was made of it; begin again.")
+        raise DataError(corpus.path, "was changed while it was read; begin again.")
     return {document.name: document for document in documents}
 
 
@@ -160,39 +160,39 @@ def _plan_digest(workspace: Workspace, spec: RunSpec, facts: CorpusFacts) -> str
     return digest(repr((msgspec.to_builtins(alike), sample, sorted(questions.items()), sorted(prompts.items()))))
 
 
-def _resolve_given(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
-    """A workspace that holds the documents that a request gives as files, addresses or standard input, and their names.
+def _resolve_sources(workspace: Workspace, request: RunRequest, resources: Resources) -> tuple[Workspace, RunRequest]:
+    """Return a workspace with the documents given as files, addresses or standard input, and the request by name.
 
     Names of the workspace and of published documents come first. Says how each is called.
     """
-    here = {*document_names(workspace)}
-    sources = [name for name in request.documents if name not in here and is_source(name)]
+    taken_names = {*document_names(workspace)}
+    sources = [name for name in request.documents if name not in taken_names and is_source(name)]
     # A data set is asked only where a word may be its document's name: all of them take long to import.
-    here |= {*resources.published()} if sources else set()
-    sources = [name for name in sources if name not in here]
+    taken_names |= {*resources.published()} if sources else set()
+    sources = [name for name in sources if name not in taken_names]
     if request.company and len(sources) != 1:
         raise UsageError("a company is named for one document that is given as a file, an address or standard input.")
     if not sources:
         return workspace, request
     texts = _list_run_texts(workspace)
-    found: dict[str, Document] = {}
+    documents_by_name: dict[str, Document] = {}
 
     def is_taken(name: str, digest: str) -> bool:
-        others = {*texts.get(name, set()), *([found[name].digest] if name in found else [])}
-        return name in here or bool(others - {digest})
+        digests = {*texts.get(name, set()), *([documents_by_name[name].digest] if name in documents_by_name else [])}
+        return name in taken_names or bool(digests - {digest})
 
-    called = {}
+    names = {}
     for source in sources:
         document = read_given(source, request.company, is_taken, resources.say)
-        called[source] = document.name
-        found[document.name] = document
+        names[source] = document.name
+        documents_by_name[document.name] = document
         resources.say(describe_given(document))
-    documents = tuple(dict.fromkeys(called.get(name, name) for name in request.documents))
-    return workspace.holding(found), replace(request, documents=documents)
+    documents = tuple(dict.fromkeys(names.get(name, name) for name in request.documents))
+    return workspace.with_documents(documents_by_name), replace(request, documents=documents)
 
 
 def _list_run_texts(workspace: Workspace) -> dict[str, set[str]]:
-    """Name → the digests of the texts that runs asked about by it."""
+    """Return name → the digests of the texts that runs asked about by it."""
     texts: dict[str, set[str]] = {}
     for folder in run_folders(workspace):
         try:
@@ -215,41 +215,41 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
             raise UsageError(f"{system} answers {provider.only}")
     if not request.documents:
         raise UsageError("no document is named; `genaipa policies` lists them.")
-    given = dict(request.plan)
-    named = given.get("experiment") or ""
+    options = dict(request.plan)
+    named = options.get("experiment") or ""
     _check_names("experiment", (named or DEFAULT_EXPERIMENT,), EXPERIMENTS)
-    _check_names("initialization", given.get("initializations", ()), INITIALIZATIONS)
-    _check_names("wording", given.get("wordings", ()), (*WORDINGS, "all"))
-    _check_names("set of prompts", given.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
-    _check_names("kind of conversation", (given.get("conversation", "shared"),), ("shared", "independent"))
-    here = document_names(workspace)
-    if not here.keys() >= set(request.documents):
-        offered = {*here, *resources.published()}
+    _check_names("initialization", options.get("initializations", ()), INITIALIZATIONS)
+    _check_names("wording", options.get("wordings", ()), (*WORDINGS, "all"))
+    _check_names("set of prompts", options.get("prompts", ()), set_names(workspace), "See: genaipa prompts")
+    _check_names("kind of conversation", (options.get("conversation", "shared"),), ("shared", "independent"))
+    workspace_documents = document_names(workspace)
+    if not workspace_documents.keys() >= set(request.documents):
+        offered = {*workspace_documents, *resources.published()}
         _check_names("policy", request.documents, offered, "A file is named with its ending: policy.md")
-        resources.fetch([name for name in request.documents if name not in here])
-    _fill_recorded_options(request.systems, request.documents, given, resources)
-    experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], given.get("wordings", ())
-    ways = given.get("initializations") or experiment.initializations
+        resources.fetch([name for name in request.documents if name not in workspace_documents])
+    _fill_recorded_options(request.systems, request.documents, options, resources)
+    experiment, wanted = EXPERIMENTS[named or DEFAULT_EXPERIMENT], options.get("wordings", ())
+    ways = options.get("initializations") or experiment.initializations
     initializations = tuple(way for way in INITIALIZATIONS if way in ways)
     chosen = WORDINGS if "all" in wanted else wanted or experiment.wordings
     wordings = tuple(wording for wording in WORDINGS if wording in chosen)
-    prompts = tuple(dict.fromkeys(given.get("prompts", ()))) or experiment.prompts or (NEUTRAL,)
+    prompts = tuple(dict.fromkeys(options.get("prompts", ()))) or experiment.prompts or (NEUTRAL,)
     if experiment.prompts and len(prompts) == 1:
         raise UsageError(f"'{named}' compares sets of prompts; '{prompts[0]}' names only one.")
     as_preset = (initializations, wordings) == (experiment.initializations, experiment.wordings)
     if named and not as_preset:
-        what = "wordings" if wordings != experiment.wordings else "initializations"
+        changed_option = "wordings" if wordings != experiment.wordings else "initializations"
         raise UsageError(
-            f"the {what} {', '.join(given.get(what, ()))} make another experiment of '{named}'; leave out this name "
-            f"to put together your own, or leave out the {what}."
+            f"the {changed_option} {', '.join(options.get(changed_option, ()))} make another experiment of "
+            f"'{named}'; leave out this name to put together your own, or leave out the {changed_option}."
         )
     documents = {name: load_document(name, workspace) for name in request.documents}
     _check_companies(documents.values(), initializations)
-    questions = _choose_question_sets(workspace, documents, given.get("questions", ()), named)
-    usual = () if given.get("prompts") else prompts
+    questions = _choose_question_sets(workspace, documents, options.get("questions", ()), named)
+    usual = () if options.get("prompts") else prompts
     if usual:
         prompts = _translate_prompts(workspace, questions, usual)
-    if not given.get("questions"):
+    if not options.get("questions"):
         without = [name for name in usual if name in prompts]
         _tell_languages(documents, questions, prompts, without, resources)
         _tell_published(workspace, documents, questions, resources)
@@ -261,20 +261,20 @@ def plan_procedure(request: RunRequest, workspace: Workspace, resources: Resourc
         "initializations": initializations,
         "wordings": wordings,
         "prompts": prompts,
-        "limit": parse_limit(given.get("limit")),
+        "limit": parse_limit(options.get("limit")),
     }
-    return msgspec.convert(given | resolved, ProcedurePlan)
+    return msgspec.convert(options | resolved, ProcedurePlan)
 
 
 def _check_companies(documents: Iterable[Document], initializations: Container[str]) -> None:
     """Raise a UsageError for a document whose company nobody named, and that is to be asked about by that name."""
-    unnamed = next((one for one in documents if one.company == UNNAMED), None)
+    unnamed = next((document for document in documents if document.company == UNNAMED), None)
     if unnamed and ("company-name" in initializations or "summary-by-name" in initializations):
         raise company_missing_error(unnamed)
 
 
 def _fill_recorded_options(
-    systems: Iterable[str], documents: Iterable[str], given: dict[str, Any], resources: Resources
+    systems: Iterable[str], documents: Iterable[str], options: dict[str, Any], resources: Resources
 ) -> None:
     """Fill in the options given for a published system with its study's questions and initializations; says so.
 
@@ -288,38 +288,41 @@ def _fill_recorded_options(
         if strange := [document for document in documents if document not in texts]:
             raise UsageError(
                 f"{name} has no answers about {', '.join(strange)}: it repeats those of its study, about "
-                f"{listed(sorted(texts))}; ask others about the rest, in a run of their own."
+                f"{join_names(sorted(texts))}; ask others about the rest, in a run of their own."
             )
-    named = given.get("experiment")
-    if given.get("prompts") or (named and EXPERIMENTS[named].prompts):
+    named = options.get("experiment")
+    if options.get("prompts") or (named and EXPERIMENTS[named].prompts):
         raise UsageError(
             f"{recorded[0]} answered the prompts of its study, which are not published, and can't be asked with "
             "others; ask it in a run of its own, without naming prompts."
         )
     resources.say(f"{recorded[0]}: its answers were given to the prompts of the study, not to these")
-    if not given.get("questions"):
-        given["questions"] = sets = find_question_sets(recorded[0])
+    if not options.get("questions"):
+        options["questions"] = sets = find_question_sets(recorded[0])
         resources.say(f"{recorded[0]}: asking the questions of the published study ({sets[0]})")
-    if not given.get("initializations") and not named:
+    if not options.get("initializations") and not named:
         ways = [set(read_recording(name).initializations) for name in recorded]
-        known = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
-        resources.say(f"{recorded[0]}: introduced as it was recorded, in {len(known)} ways ({', '.join(known)})")
-        given["initializations"] = known
+        initializations = tuple(way for way in INITIALIZATIONS if all(way in ways_of_one for ways_of_one in ways))
+        resources.say(
+            f"{recorded[0]}: introduced as it was recorded, in {len(initializations)} ways "
+            f"({', '.join(initializations)})"
+        )
+        options["initializations"] = initializations
 
 
-def _check_names(kind: str, names: Iterable[str], known: Any, hint: str = "") -> None:
+def _check_names(kind: str, names: Iterable[str], valid_names: Any, hint: str = "") -> None:
     for name in names:
-        if name not in known:
-            raise UnknownNameError(kind, name, known, hint)
+        if name not in valid_names:
+            raise UnknownNameError(kind, name, valid_names, hint)
 
 
 def _choose_question_sets(
-    workspace: Workspace, documents: Mapping[str, Document], asked: Iterable[str], experiment: str
+    workspace: Workspace, documents: Mapping[str, Document], set_names: Iterable[str], experiment: str
 ) -> dict[str, str]:
-    """Document → question set: the one named for its kind, else the one called like its kind, in its language."""
+    """Return document → question set: the one named for its kind, else its kind's own in its language."""
     only: DocumentKind | None = EXPERIMENTS[experiment or DEFAULT_EXPERIMENT].kind
     named: dict[str, str] = {}
-    for questions in (load_question_set(name, workspace) for name in asked):
+    for questions in (load_question_set(name, workspace) for name in set_names):
         if questions.kind in named:
             raise UsageError(
                 f"'{named[questions.kind]}' and '{questions.name}' are both asked about a {questions.kind}; "
@@ -342,7 +345,7 @@ def _choose_question_sets(
 
 
 def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]) -> dict[str, str]:
-    """Document → the set that is asked about it by default, looked up once for all that are alike."""
+    """Return document → the set that is asked about it by default, looked up once for all that are alike."""
     sets, chosen = dict[tuple[str, str, str], str](), dict[str, str]()
     for name, document in documents.items():
         alike = document.kind, document.language, find_published_set(document, workspace)
@@ -354,19 +357,19 @@ def _choose_default_sets(workspace: Workspace, documents: Mapping[str, Document]
 
 def check_one_language(documents: Iterable[Document], workspace: Workspace) -> None:
     """Raise a UsageError for documents that would by default be asked about in several languages."""
-    known, first = dict[tuple[str, str, str], str](), ("", "")
+    languages, first = dict[tuple[str, str, str], str](), ("", "")
     for document in documents:
         published = find_published_set(document, workspace)
         alike = document.kind, document.language, published
-        if alike not in known:
-            own = published or default_set(document, workspace) == document.kind
-            known[alike] = ENGLISH.code if own else document.language
-        asked = known[alike]
-        first = first if first[0] else (document.name, asked)
-        if asked != first[1]:
+        if alike not in languages:
+            is_english = published or default_set(document, workspace) == document.kind
+            languages[alike] = ENGLISH.code if is_english else document.language
+        language = languages[alike]
+        first = first if first[0] else (document.name, language)
+        if language != first[1]:
             raise UsageError(
                 f"{first[0]} would be asked about in {language_name(first[1])}, and {document.name} in "
-                f"{language_name(asked)}: ask about each in a run of its own, or name one question set "
+                f"{language_name(language)}: ask about each in a run of its own, or name one question set "
                 f"for both, such as '{document.kind}'."
             )
 
@@ -381,11 +384,11 @@ def _translate_prompts(workspace: Workspace, sets: Mapping[str, str], usual: tup
     return variants if {*variants} <= {*set_names(workspace)} else usual
 
 
-def _explain_language(seems: str, *, many: bool) -> str:
+def _explain_language(seems: str, *, plural: bool) -> str:
     """Explain why documents are not asked about in their language: there are no questions, or it is not recognised."""
     if not seems:
-        return f"the language of the document{'s' if many else ''} is not recognised"
-    subject = "documents seem" if many else "document seems"
+        return f"the language of the document{'s' if plural else ''} is not recognised"
+    subject = "documents seem" if plural else "document seems"
     return f"the {subject} to be in {language_name(seems)}, for which there are no questions"
 
 
@@ -393,11 +396,11 @@ def _tell_published(
     workspace: Workspace, documents: Mapping[str, Document], sets: Mapping[str, str], resources: Resources
 ) -> None:
     """Say in a line which published documents are asked the questions that were published with them."""
-    of: dict[str, list[str]] = {}
+    documents_by_set: dict[str, list[str]] = {}
     for name, document in documents.items():
         if find_published_set(document, workspace):
-            of.setdefault(sets[name], []).append(name)
-    for questions, names in of.items():
+            documents_by_set.setdefault(sets[name], []).append(name)
+    for questions, names in documents_by_set.items():
         resources.say(
             f"{some(names, _NAMED)}: asked the questions published with {'it' if len(names) == 1 else 'them'}, the set "
             f"{questions}; the question set {documents[names[0]].kind} has genaipa's own wordings"
@@ -415,20 +418,20 @@ def _tell_languages(
 
     `without` are sets of prompts that are not in that of the questions.
     """
-    of: dict[str, list[str]] = {}
+    documents_by_language: dict[str, list[str]] = {}
     unknown: dict[str, list[str]] = {}
     for name, document in documents.items():
         if not document.language:
             unknown.setdefault(document.seems, []).append(name)
         elif document.language != ENGLISH.code:
-            of.setdefault(document.language, []).append(name)
+            documents_by_language.setdefault(document.language, []).append(name)
     for seems, names in unknown.items():
-        resources.say(f"{some(names, _NAMED)}: {_explain_language(seems, many=len(names) > 1)}: asked in English")
-    for language, names in of.items():
-        asked = dict.fromkeys(sets[name] for name in names)
-        lacking = [name for name in (*asked, *without) if language_from_name(name).code != language]
-        none = f"; not in {language_name(language)}: {listed(lacking)}" if lacking else ""
+        resources.say(f"{some(names, _NAMED)}: {_explain_language(seems, plural=len(names) > 1)}: asked in English")
+    for language, names in documents_by_language.items():
+        question_sets = dict.fromkeys(sets[name] for name in names)
+        lacking = [name for name in (*question_sets, *without) if language_from_name(name).code != language]
+        none = f"; not in {language_name(language)}: {join_names(lacking)}" if lacking else ""
         resources.say(
-            f"{some(names, _NAMED)}: in {language_name(language)}, asked {listed([*asked])} with the prompts "
-            f"{listed(prompts)}{none}"
+            f"{some(names, _NAMED)}: in {language_name(language)}, asked {join_names([*question_sets])} with the "
+            f"prompts {join_names(prompts)}{none}"
         )

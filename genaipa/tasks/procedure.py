@@ -19,18 +19,18 @@ from genaipa.policies.corpus import LAYER
 from genaipa.policies.document import load_document, split_parts
 from genaipa.questions.annotations import find_annotations, index_annotated_texts
 from genaipa.questions.sets import WORDINGS, QuestionSet, Wording, load_question_set
-from genaipa.runs.documents import kept_lines
+from genaipa.runs.documents import encode_documents
 from genaipa.runs.procedure import (
     Coordinates,
     Initialization,
     ProcedurePlan,
-    conversation_of,
+    conversation_id,
     procedure_plan,
 )
 from genaipa.runs.records import DOCUMENTS, Digests, DocumentFacts, RunSpec
 from genaipa.systems.base import Message
 from genaipa.tasks.base import Call, Task
-from genaipa.tasks.prompts import Script, Step, load_prompts, opening
+from genaipa.tasks.prompts import Script, Step, load_prompts, opening_messages
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -59,19 +59,19 @@ class Conversation:
 
     @cached_property
     def id(self) -> str:
-        """Names the conversation in records and folders."""
-        return conversation_of(
+        """The name of the conversation in records and folders."""
+        return conversation_id(
             self.system, self.document, self.initialization, self.wording, self.repetition, self.prompts
         )
 
     def key(self, question: str) -> str:
-        """Names one answer (or step) of the conversation; the repetition is part of it."""
+        """Return the key of an answer (or step) of the conversation; the repetition is part of it."""
         return f"{self.id}|{question}"
 
     def coordinates(self, question: str) -> dict[str, str]:
         """Return the coordinates of an answer (or step) among the others of its system."""
-        place = self.document, self.initialization, self.wording, self.repetition, self.prompts, question
-        return Coordinates(*place).as_dict()
+        values = self.document, self.initialization, self.wording, self.repetition, self.prompts, question
+        return Coordinates(*values).as_dict()
 
     @property
     def summarizes(self) -> bool:
@@ -79,17 +79,17 @@ class Conversation:
         return self.initialization in ("summary-by-name", "summary-of-document")
 
 
-def shuffled(seed: int, document: str, repetition: int, ids: Sequence[str]) -> tuple[str, ...]:
-    """Q' of Algorithm 1: a pure function of its arguments, so that nothing else in a plan moves it."""
+def shuffle_questions(seed: int, document: str, repetition: int, ids: Sequence[str]) -> tuple[str, ...]:
+    """Return Q' of Algorithm 1: a pure function of its arguments, so that nothing else in a plan moves it."""
     digest = hashlib.sha256(f"{seed}|{document}|{repetition}".encode()).digest()
     order = sorted(ids)
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(order)  # noqa: S311 - an order, not a secret
     return tuple(order)
 
 
-def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
+def question_order(spec: RunSpec, document: str, repetition: int, questions: QuestionSet) -> tuple[str, ...]:
     """Return the questions of one repetition as they are asked, cut to the spec's limit."""
-    order = shuffled(spec.seed, document, repetition, [q.id for q in questions.questions])
+    order = shuffle_questions(spec.seed, document, repetition, [q.id for q in questions.questions])
     limit = procedure_plan(spec).limit
     if limit is None:
         return order
@@ -99,20 +99,20 @@ def order_of(spec: RunSpec, document: str, repetition: int, questions: QuestionS
 
 def list_conversations(spec: RunSpec, questions: dict[str, QuestionSet], system: str) -> Iterator[Conversation]:
     """List every conversation with one system, in Algorithm 1's order within a document and repetition."""
-    asked = procedure_plan(spec)
-    for document in asked.documents:
+    plan = procedure_plan(spec)
+    for document in plan.documents:
         for repetition in range(1, spec.repetitions + 1):
-            order = order_of(spec, document, repetition, questions[document])
-            for initialization in asked.initializations:
-                for wording in asked.wordings:
-                    for prompts in asked.prompts if len(asked.prompts) > 1 else ("",):
+            order = question_order(spec, document, repetition, questions[document])
+            for initialization in plan.initializations:
+                for wording in plan.wordings:
+                    for prompts in plan.prompts if len(plan.prompts) > 1 else ("",):
                         yield Conversation(system, document, initialization, wording, repetition, order, prompts)
 
 
-def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
-    """`document|repetition` → the order in which its questions are asked."""
+def list_orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[str, ...]]:
+    """Return `document|repetition` → the order in which its questions are asked."""
     return {
-        f"{document}|{repetition}": order_of(spec, document, repetition, questions[document])
+        f"{document}|{repetition}": question_order(spec, document, repetition, questions[document])
         for document in procedure_plan(spec).documents
         for repetition in range(1, spec.repetitions + 1)
     }
@@ -121,10 +121,10 @@ def orders(spec: RunSpec, questions: dict[str, QuestionSet]) -> dict[str, tuple[
 def check_limit(spec: RunSpec, questions: dict[str, QuestionSet]) -> None:
     """Raise a UsageError if the limit leaves none of the questions about a document."""
     limit = procedure_plan(spec).limit
-    for document, asked in questions.items():
-        if limit is not None and limit[0] > (most := len(asked.questions)):
+    for document, question_set in questions.items():
+        if limit is not None and limit[0] > (available := len(question_set.questions)):
             raise OptionError(
-                "limit", f" {'-'.join(map(str, limit))}: there are only {most} questions about {document}."
+                "limit", f" {'-'.join(map(str, limit))}: there are only {available} questions about {document}."
             )
 
 
@@ -147,12 +147,12 @@ class Procedure(Task):
         super().__init__(spec, workspace)
         sets = sorted(set(self.plan.questions.values()))
         self._sets = {name: load_question_set(name, workspace) for name in sets}
-        self._asked = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
+        self._set_texts = {name: read_text(workspace.names("questions")[name][1]) for name in sets}
         self.prompts = {name: load_prompts(workspace, name) for name in self.plan.prompts}
         self._texts = index_annotated_texts(workspace) if workspace.held else None
         self.documents = {name: load_document(name, workspace) for name in self.plan.documents}
         self.questions = {document: self._sets[name] for document, name in self.plan.questions.items()}
-        self._annotated, self._notes = self._find_annotated()
+        self._annotation_files, self._notes = self._find_annotations()
         check_wordings(spec, self.questions)
         check_limit(spec, self.questions)
 
@@ -167,24 +167,26 @@ class Procedure(Task):
         return self.plan.part_tokens
 
     @property
-    def _of_corpus(self) -> bool:
+    def _is_corpus_run(self) -> bool:
         """Whether the documents are of a corpus, which is kept in one file."""
         return any(document.layer == LAYER for document in self.documents.values())
 
-    def _find_annotated(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Document → the file of its annotated answers to the questions asked, and what is to be said about them."""
+    def _find_annotations(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        """Return document → the file of its annotated answers to the questions asked, and remarks on them."""
         files, notes = {}, []
         for name, document in self.documents.items():
-            held = find_annotations(self.workspace, document, self._texts)
-            if held is None:
+            annotation_file = find_annotations(self.workspace, document, self._texts)
+            if annotation_file is None:
                 continue
-            usable = held.usable_answers(self.questions[name], document.company)
-            if usable.answers and self._of_corpus:
+            usable = annotation_file.usable_answers(self.questions[name], document.company)
+            if usable.answers and self._is_corpus_run:
                 files[name] = as_yaml(replace(usable, document=name, digest=document.digest))
             elif usable.answers:
-                files[name] = read_text(held.path) if usable is held.annotations else as_yaml(usable)
-            if said := held.notice(self.questions[name], document.company):
-                notes.append(said)
+                files[name] = (
+                    read_text(annotation_file.path) if usable is annotation_file.annotations else as_yaml(usable)
+                )
+            if notice := annotation_file.notice(self.questions[name], document.company):
+                notes.append(notice)
         return files, tuple(notes)
 
     @property
@@ -193,7 +195,7 @@ class Procedure(Task):
         return self._notes
 
     @cached_property
-    def _templates(self) -> dict[str, str]:
+    def _template_texts(self) -> dict[str, str]:
         """Name of a template, behind that of its set where there are several, → its text."""
         several = len(self.prompts) > 1
         return {
@@ -206,33 +208,33 @@ class Procedure(Task):
     def digests(self) -> Digests:
         """SHA-256 of every prompt, document, question set and file of annotated answers."""
         return Digests(
-            prompts={name: digest(text) for name, text in self._templates.items()},
+            prompts={name: digest(text) for name, text in self._template_texts.items()},
             documents={name: document.digest for name, document in self.documents.items()},
-            questions={name: digest(text) for name, text in self._asked.items()},
-            annotations={name: digest(text) for name, text in self._annotated.items()},
+            questions={name: digest(text) for name, text in self._set_texts.items()},
+            annotations={name: digest(text) for name, text in self._annotation_files.items()},
         )
 
     @property
     def facts(self) -> dict[str, DocumentFacts]:
         """The documents as the manifest describes them."""
-        return {name: DocumentFacts.of(document) for name, document in self.documents.items()}
+        return {name: DocumentFacts.from_document(document) for name, document in self.documents.items()}
 
     @cached_property
     def orders(self) -> dict[str, tuple[str, ...]]:
         """`document|repetition` → the order in which its questions are asked."""
-        return orders(self.spec, self.questions)
+        return list_orders(self.spec, self.questions)
 
     @property
     def sources(self) -> dict[str, str]:
         """Every text that the messages are made of, and the annotated answers."""
         every = self.documents.values()
-        if self._of_corpus:
-            sources = {DOCUMENTS: kept_lines(every)}
+        if self._is_corpus_run:
+            sources = {DOCUMENTS: encode_documents(every)}
         else:
             sources = {f"documents/{document.digest}.txt": document.text for document in every}
-        sources |= {f"prompts/{name}.jinja": text for name, text in self._templates.items()}
-        sources |= {f"questions/{name}.yaml": text for name, text in self._asked.items()}
-        return sources | {f"annotations/{name}.yaml": text for name, text in self._annotated.items()}
+        sources |= {f"prompts/{name}.jinja": text for name, text in self._template_texts.items()}
+        sources |= {f"questions/{name}.yaml": text for name, text in self._set_texts.items()}
+        return sources | {f"annotations/{name}.yaml": text for name, text in self._annotation_files.items()}
 
     @property
     def texts(self) -> dict[str, str]:
@@ -249,7 +251,7 @@ class Procedure(Task):
         return self.documents[text].language if text in self.documents else ""
 
     def scripts(self, target: Target) -> dict[str, Script]:
-        """`document|set of prompts` → the messages, the text in the parts that suit the system; made once for each."""
+        """Return `document|set of prompts` → its script, the text in parts that suit the system; made once for each."""
         if not target.memory:
             for name, document in self.documents.items():
                 parts = tuple(split_parts(document, target.part_tokens, target.counters[name].count))
@@ -260,78 +262,80 @@ class Procedure(Task):
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Return a dialogue for each conversation, the one before it that writes its summary included."""
-        return self._dialogues(self.spec, target)
+        return self._list_dialogues(self.spec, target)
 
     def sample(self, target: Target) -> tuple[Iterator[Dialogue], int]:
         """Return the first repetition: the others only shuffle the questions."""
-        return self._dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
+        return self._list_dialogues(replace(self.spec, repetitions=1), target), self.spec.repetitions
 
-    def _dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
+    def _list_dialogues(self, spec: RunSpec, target: Target) -> Iterator[Dialogue]:
         scripts = self.scripts(target)
         for conversation in list_conversations(spec, self.questions, target.name):
             prompts = conversation.prompts or self.plan.prompts[0]
-            yield self._converse(conversation, scripts[f"{conversation.document}|{prompts}"], target)
+            yield self._hold_conversation(conversation, scripts[f"{conversation.document}|{prompts}"], target)
 
-    def _converse(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
-        """One conversation from its introduction to its last question."""
-        if all(target.kept(conversation.key(question)) for question in conversation.order):
+    def _hold_conversation(self, conversation: Conversation, script: Script, target: Target) -> Dialogue:
+        """Hold one conversation from its introduction to its last question."""
+        if all(target.is_done(conversation.key(question)) for question in conversation.order):
             return
         # What was begun goes on as it began, even if tokens are counted, and parts cut, in another way by now.
-        begun = target.begun(conversation.id)
-        if begun is None:
-            summary = (yield from self._summary(conversation, script, target)) if conversation.summarizes else ""
+        opening = target.opening_messages(conversation.id)
+        if opening is None:
+            summary = (
+                (yield from self._request_summary(conversation, script, target)) if conversation.summarizes else ""
+            )
             steps = script.introduction(conversation.initialization, summary)
-            begun = yield from self._introduce(conversation, steps)
+            opening = yield from self._introduce_document(conversation, steps)
         questions = [
             (turn, question, script.question(question, conversation.wording))
             for turn, question in enumerate(conversation.order, 1)
         ]
         if self.plan.conversation == "independent":
             yield tuple(
-                self._branch(self._call(conversation, question, (*begun, message), turn=turn))
+                self._ask_call(self._make_call(conversation, question, (*opening, message), turn=turn))
                 for turn, question, message in questions
-                if not target.kept(conversation.key(question))
+                if not target.is_done(conversation.key(question))
             )
             return
-        messages = [*begun]
+        messages = [*opening]
         for turn, question, message in questions:
             messages.append(message)
-            said = yield self._call(conversation, question, tuple(messages), turn=turn)
-            messages.append(Message("assistant", said or self._no_answer(conversation), "answer"))
+            reply = yield self._make_call(conversation, question, tuple(messages), turn=turn)
+            messages.append(Message("assistant", reply or self._no_answer(conversation), "answer"))
 
     def _no_answer(self, conversation: Conversation) -> str:
         return language_from_name(conversation.prompts or self.plan.prompts[0]).no_answer
 
-    def _branch(self, call: Call) -> Dialogue:
+    def _ask_call(self, call: Call) -> Dialogue:
         yield call
 
-    def _summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
+    def _request_summary(self, conversation: Conversation, script: Script, target: Target) -> Generator[Call, str, str]:
         """Return the summary that a conversation starts from, written in a conversation of its own."""
-        messages = target.begun(conversation.key(SUMMARY))
+        messages = target.opening_messages(conversation.key(SUMMARY))
         if messages is None:
             steps = script.summary_introduction(conversation.initialization)
-            messages = yield from self._introduce(conversation, steps, "summary ")
-        asked = (*messages, script.summary_request(conversation.initialization))
-        turn = sum(message.role == "user" for message in asked)
-        call = self._call(conversation, SUMMARY, asked, "summary", turn)
+            messages = yield from self._introduce_document(conversation, steps, "summary ")
+        request = (*messages, script.summary_request(conversation.initialization))
+        turn = sum(message.role == "user" for message in request)
+        call = self._make_call(conversation, SUMMARY, request, "summary", turn)
         return (yield dataclasses.replace(call, words=self.plan.summary_words)) or self._no_answer(conversation)
 
-    def _introduce(
+    def _introduce_document(
         self, conversation: Conversation, steps: Sequence[Step], prefix: str = ""
     ) -> Generator[Call, str, list[Message]]:
         """Return the messages of an introduction; with `acknowledge`, each acknowledgement is the system's own."""
         if not self.plan.acknowledge:
-            return opening(steps)
+            return opening_messages(steps)
         messages: list[Message] = []
         for turn, step in enumerate(steps, 1):
             messages.append(step.message)
             name = f"({prefix}{step.name.strip('()')})"
-            call = self._call(conversation, name, tuple(messages), "acknowledgement", turn)
-            said = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
-            messages.append(Message("assistant", said or self._no_answer(conversation), "acknowledgement"))
+            call = self._make_call(conversation, name, tuple(messages), "acknowledgement", turn)
+            reply = yield dataclasses.replace(call, placeholder_reply=step.acknowledgement.content)
+            messages.append(Message("assistant", reply or self._no_answer(conversation), "acknowledgement"))
         return messages
 
-    def _call(
+    def _make_call(
         self,
         conversation: Conversation,
         question: str,

@@ -23,7 +23,7 @@ from genaipa.kinds import kinds
 from genaipa.languages.catalog import LANGUAGES, language_from_name, variant
 from genaipa.runs.procedure import GUIDED, NEUTRAL, find_procedure_plan
 from genaipa.systems.base import Message
-from genaipa.workspace import Workspace, shipped
+from genaipa.workspace import Workspace, shipped_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -79,14 +79,14 @@ class Prompts:
     @cached_property
     def sources(self) -> dict[str, str]:
         """Name → the template's text; `shipped/NAME` for the shipped ones that a user's template builds on."""
-        found = {name: read_text(path) for name, (_, path) in self.files.items()}
-        named = re.findall(r"[\"']shipped/([\w-]+)\.jinja[\"']", "".join(found.values()))
-        return found | {
+        sources = {name: read_text(path) for name, (_, path) in self.files.items()}
+        named = re.findall(r"[\"']shipped/([\w-]+)\.jinja[\"']", "".join(sources.values()))
+        return sources | {
             f"shipped/{name}": read_text(self.originals[name]) for name in sorted({*named} & self.originals.keys())
         }
 
     @cached_property
-    def used(self) -> set[str]:
+    def used_templates(self) -> set[str]:
         """The messages, and the templates that any other mentions."""
         return {*TEMPLATES, *_MENTIONED.findall("".join(self.sources.values()))}
 
@@ -96,15 +96,15 @@ class Prompts:
         return {name: digest(source) for name, source in self.sources.items()}
 
     @cached_property
-    def _templates(self) -> Templates:
+    def _compiled_templates(self) -> Templates:
         from genaipa.tasks.templates import Templates
 
         return Templates({f"{name}.jinja": source for name, source in self.sources.items()})
 
     def render(self, name: str, **variables: object) -> str:
-        """The message, without white space around it; a DataError naming the template and what is wrong in it."""
-        paths = {f"{one}.jinja": path for one, (_, path) in self.files.items()}
-        return self._templates.render(f"{name}.jinja", paths, **variables).strip()
+        """Return the message, without white space around it; a DataError names the template and what is wrong."""
+        paths = {f"{template}.jinja": path for template, (_, path) in self.files.items()}
+        return self._compiled_templates.render(f"{name}.jinja", paths, **variables).strip()
 
     def check(self) -> None:
         """Render every template once with sample values; the first problem as a DataError."""
@@ -126,36 +126,42 @@ def set_names(workspace: Workspace) -> list[str]:
 
     The messages of other kinds of tasks are in folders there, too, and no sets to ask a system with.
     """
-    others = inner_folders()
+    reserved = list_inner_folders()
     # Whatever else ships in `prompts/` is of some kind of task, be its package here or not.
     layers = (folder for name, folder in workspace.layers if name != "shipped")
     folders = (path for layer in layers for path in sorted((layer / "prompts").glob("[!.]*")))
-    own = (path.name for path in folders if path.is_dir() and path.name not in others)
-    return list(dict.fromkeys((*SETS, *variants(), *own)))
+    user_sets = (path.name for path in folders if path.is_dir() and path.name not in reserved)
+    return list(dict.fromkeys((*SETS, *list_variants(), *user_sets)))
 
 
-def variants() -> dict[str, str]:
+def list_variants() -> dict[str, str]:
     """Return the shipped sets in other languages → which set it is, in which."""
-    every = {variant(name, code): f"{name}, in {one.name}" for name in SETS for code, one in LANGUAGES.items()}
-    return {name: what for name, what in every.items() if name not in SETS and (shipped("prompts") / name).is_dir()}
+    every = {
+        variant(name, code): f"{name}, in {language.name}" for name in SETS for code, language in LANGUAGES.items()
+    }
+    return {
+        name: description
+        for name, description in every.items()
+        if name not in SETS and (shipped_folder("prompts") / name).is_dir()
+    }
 
 
-def inner_folders() -> set[str]:
+def list_inner_folders() -> set[str]:
     """Return the folders in `prompts/` that kinds of tasks have."""
     return {kind.prompts for kind in kinds().values()} - {""}
 
 
-def found_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
-    """The templates of a set, not checked; what a set does not have of its own is that of all, else of `neutral`."""
-    basis = Workspace(home=shipped(), layers=(("shipped", shipped()),))
+def find_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
+    """Return the templates of a set, unchecked; what it does not have of its own is that of all, else of `neutral`."""
+    basis = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
     files = basis.names("prompts", NEUTRAL)
-    originals = {template: path for template, (_, path) in _over(files, basis, name).items()}
+    originals = {template: path for template, (_, path) in _overlay_files(files, basis, name).items()}
     for layer in reversed(workspace.layers):
-        files = _over(files, Workspace(home=workspace.home, layers=(layer,)), name)
+        files = _overlay_files(files, Workspace(home=workspace.home, layers=(layer,)), name)
     return Prompts(name, dict(sorted(files.items())), originals)
 
 
-def _over(files: dict[str, tuple[str, Path]], layer: Workspace, name: str) -> dict[str, tuple[str, Path]]:
+def _overlay_files(files: dict[str, tuple[str, Path]], layer: Workspace, name: str) -> dict[str, tuple[str, Path]]:
     """Return the files, a nearer layer's in place of a farther one's: the set's before all sets'."""
     return {**files, **layer.names("prompts"), **layer.names("prompts", name)}
 
@@ -164,7 +170,7 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     """Return the templates of a set in effect, checked; an UnknownNameError if there is no such set."""
     if name not in set_names(workspace):
         raise UnknownNameError("set of prompts", name, set_names(workspace), "See: genaipa prompts")
-    prompts = found_prompts(workspace, name)
+    prompts = find_prompts(workspace, name)
     missing = [template for template in (*TEMPLATES, *INCLUDED) if template not in prompts.files]
     if missing:
         raise UsageError(f"the prompt '{missing[0]}' is missing; genaipa is not installed whole, install it again.")
@@ -172,8 +178,8 @@ def load_prompts(workspace: Workspace, name: str = NEUTRAL) -> Prompts:
     return prompts
 
 
-def labels(manifest: Manifest) -> dict[str, str]:
-    """Labels of a run's sets of prompts in tables, by the field `prompts` of its records (empty for a single set).
+def list_labels(manifest: Manifest) -> dict[str, str]:
+    """Return the labels of a run's sets of prompts in tables, by its records' field `prompts` (empty for a single set).
 
     The set's name; behind that of a set that is not as shipped, the beginning of a SHA-256 of its templates.
     """
@@ -182,34 +188,34 @@ def labels(manifest: Manifest) -> dict[str, str]:
     if not digests:
         return {"": PUBLISHED}
     if len(names) == 1:
-        return {"": _label(names[0], digests)}
+        return {"": _label_set(names[0], digests)}
     return {
-        name: _label(
+        name: _label_set(
             name, {key[len(name) + 1 :]: value for key, value in digests.items() if key.startswith(f"{name}/")}
         )
         for name in names
     }
 
 
-def label_prompts(manifest: Manifest, known: Mapping[str, str], system: str, chosen: str) -> str:
+def label_prompts(manifest: Manifest, labels: Mapping[str, str], system: str, chosen: str) -> str:
     """Return the label of the set that a system was asked with; a recording answered other prompts than it was sent.
 
     `known` are the run's `labels`.
     """
     facts = manifest.systems.get(system)
     recorded = facts is not None and facts.words == "recording"
-    return PUBLISHED if recorded else known.get(chosen, chosen)
+    return PUBLISHED if recorded else labels.get(chosen, chosen)
 
 
-def _label(name: str, digests: Mapping[str, str]) -> str:
-    if digests == _shipped_digests(name):
+def _label_set(name: str, digests: Mapping[str, str]) -> str:
+    if digests == _digest_shipped_set(name):
         return name
     return f"{name} ({digest(msgspec.json.encode(digests, order='sorted').decode())[:8]})"
 
 
 @cache
-def _shipped_digests(name: str) -> dict[str, str]:
-    return found_prompts(Workspace(home=shipped(), layers=(("shipped", shipped()),)), name).digests
+def _digest_shipped_set(name: str) -> dict[str, str]:
+    return find_prompts(Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),)), name).digests
 
 
 @dataclass(frozen=True)
@@ -235,7 +241,7 @@ class Script:
     summary_words: int = 400
 
     @cached_property
-    def _about(self) -> dict[str, object]:
+    def _subject_variables(self) -> dict[str, object]:
         company, language = self.document.company, language_from_name(self.prompts.name)
         if self.document.kind == "regulation":
             subject = language.regulation(self.document.about.title, company)
@@ -243,37 +249,41 @@ class Script:
             subject = language.policy(company)
         return {"company": company, "subject": subject}
 
-    def _say(self, template: str, **variables: object) -> str:
-        return self.prompts.render(template, **self._about, **variables)
+    def _render_message(self, template: str, **variables: object) -> str:
+        return self.prompts.render(template, **self._subject_variables, **variables)
 
-    def _step(self, name: str, message: Message, part: int = 0) -> Step:
-        said = self._say("acknowledgement", part=part, parts=len(self.parts))
-        return Step(name, message, Message("assistant", said, "acknowledgement"))
+    def _make_step(self, name: str, message: Message, part: int = 0) -> Step:
+        acknowledgement = self._render_message("acknowledgement", part=part, parts=len(self.parts))
+        return Step(name, message, Message("assistant", acknowledgement, "acknowledgement"))
 
     @cached_property
     def _company_steps(self) -> tuple[Step, ...]:
-        return (self._step("(introduction)", Message("user", self._say("introduce-company"), "introduction")),)
+        return (
+            self._make_step(
+                "(introduction)", Message("user", self._render_message("introduce-company"), "introduction")
+            ),
+        )
 
     @cached_property
     def _document_steps(self) -> tuple[Step, ...]:
         total = len(self.parts)
-        announcement = Message("user", self._say("introduce-document", parts=total), "introduction")
-        steps = [self._step("(introduction)", announcement)]
+        announcement = Message("user", self._render_message("introduce-document", parts=total), "introduction")
+        steps = [self._make_step("(introduction)", announcement)]
         for number, text in enumerate(self.parts, 1):
-            said = self._say("part", part=number, parts=total, text=text)
-            message = Message("user", said, "part", carries=text, breakpoint=number == total)
-            steps.append(self._step(f"(part {number})", message, number))
+            content = self._render_message("part", part=number, parts=total, text=text)
+            message = Message("user", content, "part", carries=text, breakpoint=number == total)
+            steps.append(self._make_step(f"(part {number})", message, number))
         return tuple(steps)
 
     def introduction(self, initialization: Initialization, summary: str = "") -> tuple[Step, ...]:
-        """First messages of a conversation to be questioned; `summary` for the two initializations that need one."""
+        """Return the first messages of a conversation; `summary` for the two initializations that need one."""
         if initialization == "company-name":
             return self._company_steps
         if initialization == "document":
             return self._document_steps
-        said = self._say("introduce-summary", text=summary)
-        message = Message("user", said, "introduction", carries=summary, breakpoint=True)
-        return (self._step("(introduction)", message),)
+        content = self._render_message("introduce-summary", text=summary)
+        message = Message("user", content, "introduction", carries=summary, breakpoint=True)
+        return (self._make_step("(introduction)", message),)
 
     def summary_introduction(self, initialization: Initialization) -> tuple[Step, ...]:
         """Return the first messages of the conversation that writes the summary."""
@@ -282,7 +292,7 @@ class Script:
     @cached_property
     def _summary_requests(self) -> dict[str, Message]:
         return {
-            initialization: Message("user", self._say(template, words=self.summary_words), "summary-request")
+            initialization: Message("user", self._render_message(template, words=self.summary_words), "summary-request")
             for initialization, template in (
                 ("summary-by-name", "summarize-by-name"),
                 ("summary-of-document", "summarize-document"),
@@ -294,19 +304,19 @@ class Script:
         return self._summary_requests[initialization]
 
     @cached_property
-    def _questions(self) -> dict[tuple[str, str], Message]:
+    def _question_messages(self) -> dict[tuple[str, str], Message]:
         return {}
 
     def question(self, question_id: str, wording: Wording) -> Message:
-        """One question in one wording."""
-        message = self._questions.get((question_id, wording))
+        """Return the message that asks a question in a wording."""
+        message = self._question_messages.get((question_id, wording))
         if message is None:
-            asked = self.questions.question_text(question_id, wording, self.document.company)
-            said = self._say("question", question=asked, question_id=question_id)
-            message = self._questions[question_id, wording] = Message("user", said, carries=asked)
+            text = self.questions.question_text(question_id, wording, self.document.company)
+            content = self._render_message("question", question=text, question_id=question_id)
+            message = self._question_messages[question_id, wording] = Message("user", content, carries=text)
         return message
 
 
-def opening(steps: Sequence[Step]) -> list[Message]:
+def opening_messages(steps: Sequence[Step]) -> list[Message]:
     """Return an introduction with its acknowledgements put in without a call."""
     return [message for step in steps for message in (step.message, step.acknowledgement)]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import OptionError, clipped
-from genaipa.kinds import DEFAULT, Plan, kind_of, options
+from genaipa.errors import OptionError, clip
+from genaipa.kinds import DEFAULT, Plan, find_kind, options
 from genaipa.runs.records import RunSpec
 from genaipa.systems.base import Sampling
 
@@ -72,27 +72,29 @@ _SAMPLED = {"repetitions": "repetitions", "seed": "seed"}
 """The same for a kind with a plan."""
 
 
-def own_options(request: RunRequest) -> dict[str, Any]:
+def select_kind_options(request: RunRequest) -> dict[str, Any]:
     """Return the options of a request's kind, by the fields of its plan; an OptionError for one of another kind."""
-    kind = kind_of(request.kind)
+    kind = find_kind(request.kind)
     with_it = f"leave it out with the {kind.option or 'task'} '{request.task}'."
     plain = RunRequest(request.systems)
     foreign = ({} if kind.documents else _OF_DOCUMENTS) | (_SAMPLED if kind.plan is Plan else {})
     for named, option in foreign.items():
         if getattr(request, named) != getattr(plain, named):
             raise OptionError(option, f" is an option of the {DEFAULT}; {with_it}")
-    known, own = options(), dict[str, Any]()
+    option_fields, kind_options = options(), dict[str, Any]()
     for name, value in request.plan.items():
-        option = known[name].name if name in known else name
+        option = option_fields[name].name if name in option_fields else name
         if field := next((field for field in (name, option) if field in kind.fields), ""):
-            own[field] = value
-        elif name not in known:
+            kind_options[field] = value
+        elif name not in option_fields:
             raise OptionError(option, f" is no option of the task '{request.task}'; leave it out.")
         else:
-            other = kind_of(known[name].kind).option
-            of = f"{other}s; name a {other}, or leave it out." if other else f"the {known[name].kind}; {with_it}"
+            owner = find_kind(option_fields[name].kind).option
+            of = (
+                f"{owner}s; name a {owner}, or leave it out." if owner else f"the {option_fields[name].kind}; {with_it}"
+            )
             raise OptionError(option, f" is an option of {of}")
-    return own
+    return kind_options
 
 
 def make_spec(request: RunRequest, workspace: Workspace, resources: Resources) -> RunSpec:
@@ -101,7 +103,7 @@ def make_spec(request: RunRequest, workspace: Workspace, resources: Resources) -
         request.systems,
         request.kind,
         request.task,
-        kind_of(request.kind).plan_of(request, workspace, resources),
+        find_kind(request.kind).make_plan(request, workspace, resources),
         request.repetitions,
         request.seed,
         **{name: getattr(request, name) for name in Sampling.__struct_fields__},
@@ -116,11 +118,11 @@ def parse_limit(text: str | None) -> tuple[int, int] | None:
     """Return the first and last of the questions that `N` or `A-B` means, None for all; else raise a UsageError."""
     if text is None:
         return None
-    found = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
-    ends = [digits.lstrip("0") or "0" for digits in (found[1] or "1", found[2])] if found else ["0", "0"]
+    match = re.fullmatch(r"(?:(\d+)-)?(\d+)", text.strip())
+    ends = [digits.lstrip("0") or "0" for digits in (match[1] or "1", match[2])] if match else ["0", "0"]
     if any(len(digits) > _DIGITS for digits in ends):
-        raise OptionError("limit", f" '{clipped(text)}': no number of questions has more than {_DIGITS} digits.")
+        raise OptionError("limit", f" '{clip(text)}': no number of questions has more than {_DIGITS} digits.")
     first, last = map(int, ends)
     if not 1 <= first <= last:
-        raise OptionError("limit", f" '{clipped(text)}': must be N or A-B, such as 10 or 11-20.")
+        raise OptionError("limit", f" '{clip(text)}': must be N or A-B, such as 10 or 11-20.")
     return first, last

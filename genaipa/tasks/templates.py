@@ -47,7 +47,12 @@ class _Environment(ImmutableSandboxedEnvironment):
             lstrip_blocks=True,
         )
         self.steps = 0
-        self.filters |= {_LOOP: self._rounds, _PIECE: _piece, "join": self._join, "replace": _replaced}
+        self.filters |= {
+            _LOOP: self._limit_rounds,
+            _PIECE: _limit_piece,
+            "join": self._join,
+            "replace": _replace_limited,
+        }
         for name in _WIDENING:
             del self.filters[name]
         del self.globals["lipsum"]
@@ -60,23 +65,25 @@ class _Environment(ImmutableSandboxedEnvironment):
             joined.nodes = [nodes.Filter(node, _PIECE, [], [], None, None) for node in joined.nodes]
         return tree
 
-    def _rounds(self, items: Iterable[Any]) -> list[Any]:
-        found = list(islice(items, MOST_STEPS + 1))
-        self._spend(len(found))
-        return found
+    def _limit_rounds(self, items: Iterable[Any]) -> list[Any]:
+        rounds = list(islice(items, MOST_STEPS + 1))
+        self._count_steps(len(rounds))
+        return rounds
 
-    def _spend(self, steps: int) -> None:
+    def _count_steps(self, steps: int) -> None:
         self.steps += steps
         if self.steps > MOST_STEPS:
             raise SecurityError(f"takes more than {MOST_STEPS:,} rounds and calls")
 
     def _join(self, items: Iterable[Any], d: str = "", attribute: str | int | None = None) -> str:
-        pieces = [str(one if attribute is None else self.getitem(one, attribute)) for one in self._rounds(items)]
+        pieces = [
+            str(item if attribute is None else self.getitem(item, attribute)) for item in self._limit_rounds(items)
+        ]
         _check_length(sum(map(len, pieces)) + len(pieces) * len(str(d)))
         return str(d).join(pieces)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may use it: of texts and numbers nothing that makes a text of any length."""
+        """Tell whether a template may use it: of texts and numbers nothing that makes a text of any length."""
         if isinstance(obj, str | int | float):
             return isinstance(obj, str) and attr in _PLAIN
         return super().is_safe_attribute(obj, attr, value)
@@ -86,14 +93,14 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def call(self, context: Any, called: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call something, as the sandbox allows."""
-        self._spend(1)
+        self._count_steps(1)
         return super().call(context, called, *args, **kwargs)
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Work out a sum, or a product, power or remainder of small numbers: else there is no end."""
         if operator == "+":
-            _check_length(sum(len(one) for one in (left, right) if isinstance(one, str | list | tuple)))
-        elif not all(isinstance(one, int | float) and abs(one) <= MOST_STEPS for one in (left, right)):
+            _check_length(sum(len(operand) for operand in (left, right) if isinstance(operand, str | list | tuple)))
+        elif not all(isinstance(operand, int | float) and abs(operand) <= MOST_STEPS for operand in (left, right)):
             raise SecurityError(f"'{operator}' is for numbers up to {MOST_STEPS:,}")
         return super().call_binop(context, operator, left, right)
 
@@ -103,21 +110,21 @@ def _check_length(characters: int) -> None:
         raise SecurityError(f"gives more than {MOST_CHARACTERS:,} characters")
 
 
-def _piece(value: Any) -> str:
+def _limit_piece(value: Any) -> str:
     """Return a value as a part of a text."""
     text = str(value)
     _check_length(len(text))
     return text
 
 
-def _replaced(text: Any, old: Any, new: Any, count: int = -1) -> str:
-    before, taken, put = str(text), str(old), str(new)
-    _check_length(len(before) + before.count(taken) * len(put))
-    return before.replace(taken, put, count)
+def _replace_limited(text: Any, old: Any, new: Any, count: int = -1) -> str:
+    before, removed, put = str(text), str(old), str(new)
+    _check_length(len(before) + before.count(removed) * len(put))
+    return before.replace(removed, put, count)
 
 
 @lru_cache(maxsize=16)
-def _environment(sources: tuple[tuple[str, str], ...]) -> _Environment:
+def _make_environment(sources: tuple[tuple[str, str], ...]) -> _Environment:
     """Return the environment of these templates, each compiled once while the process has to do with it."""
     return _Environment(dict(sources))
 
@@ -126,7 +133,7 @@ class Templates:
     """Templates that may include and extend each other, by name."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
-        self._environment = _environment(tuple(sources.items()))
+        self._environment = _make_environment(tuple(sources.items()))
 
     def render(self, name: str, paths: Mapping[str, Path], **variables: object) -> str:
         """Render one; a DataError naming its file (of `paths`, by name) and what is wrong in it."""
@@ -134,10 +141,10 @@ class Templates:
         environment = self._environment
         environment.steps = 0
         try:
-            return _joined(environment.get_template(name).generate(**variables))
+            return _join_pieces(environment.get_template(name).generate(**variables))
         except jinja2.UndefinedError as error:
-            known = ", ".join(sorted(variables))
-            raise DataError(path, f"{error}; this template can use: {known}.") from None
+            variable_names = ", ".join(sorted(variables))
+            raise DataError(path, f"{error}; this template can use: {variable_names}.") from None
         except jinja2.TemplateSyntaxError as error:
             # The fault may be in a template that this one includes.
             faulty = paths.get(error.name or "", path)
@@ -148,7 +155,7 @@ class Templates:
             raise DataError(path, f"can't be rendered ({type(error).__name__}: {error}).") from None
 
 
-def syntax_faults(path: Path, source: str) -> Iterator[DataError]:
+def find_syntax_faults(path: Path, source: str) -> Iterator[DataError]:
     """Return the reason why a text is no template; none for one. Its variables are known only once it is rendered."""
     try:
         _Environment({}).parse(source)
@@ -156,10 +163,10 @@ def syntax_faults(path: Path, source: str) -> Iterator[DataError]:
         yield DataError(path, f"{error.message}.", f"line {error.lineno}")
 
 
-def _joined(pieces: Iterable[str]) -> str:
-    found, length = [], 0
+def _join_pieces(pieces: Iterable[str]) -> str:
+    parts, length = [], 0
     for piece in pieces:
         length += len(piece)
         _check_length(length)
-        found.append(piece)
-    return "".join(found)
+        parts.append(piece)
+    return "".join(parts)

@@ -454,7 +454,7 @@ def _list_silence_lines(evidence: Evidence) -> list[EvidenceLine]:
     if silence.annotated:
         tone, says = "bad", "does not say that the document is silent"
         if silence.phrases and evidence.on_question is False:
-            tone, says = "unsure", "says that the document is silent on something else than was asked"
+            tone, says = "unsure", "says that the document is silent on something other than the question"
         elif silence.alone:
             tone, says = "good" if evidence.on_question else "plain", "says that the document is silent"
         elif silence.claimed:

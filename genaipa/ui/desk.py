@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from genaipa.runs.selection import days_of, run_folders, select
+from genaipa.runs.selection import map_run_days, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.current import CurrentScores
 from genaipa.scoring.people import People, load_people
@@ -104,7 +104,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     workspace = find_workspace(settings.workspace)
     people = load_people(workspace)
     is_narrowed = bool(settings.runs or settings.only)
-    sources = select(workspace, settings.runs, settings.only) if is_narrowed else []
+    sources = select_sources(workspace, settings.runs, settings.only) if is_narrowed else []
     folders = [source.folder for source in sources] if is_narrowed else run_folders(workspace)
     pool = Pool(workspace, folders, sources=sources, excluded=settings.excluded)
     store = open_store(workspace)
@@ -112,7 +112,7 @@ def open_desk(settings: DeskSettings) -> Desk:
     wave_pool, wave_sources = pool, sources
     if settings.excluded or settings.only:
         # A wave is drawn from all that it is a part of, whatever part of it one looks at.
-        wave_sources = select(workspace, settings.runs) if settings.runs else []
+        wave_sources = select_sources(workspace, settings.runs) if settings.runs else []
         runs = [source.folder for source in wave_sources] if settings.runs else run_folders(workspace)
         wave_pool = Pool(workspace, runs, sources=wave_sources, excluded=False)
     waves, wanted_answers = _draw_waves(workspace, wave_pool, current, settings, wave_sources)
@@ -146,7 +146,7 @@ def _draw_waves(
     if settings.sample == "all":
         return Waves(), None
     answers = pool.answers.values()
-    size, seed, days = settings.sample, settings.plan.seed, days_of(sources or select(workspace, []))
+    size, seed, days = settings.sample, settings.plan.seed, map_run_days(sources or select_sources(workspace, []))
     waves = draw_waves(workspace, answers, current.find_scored_answers(), size=size, seed=seed, days=days)
     return waves, waves.all_answers_in_wave if waves else None
 

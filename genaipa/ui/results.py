@@ -24,7 +24,7 @@ from genaipa.reports.figures.figure import Scope, as_png
 from genaipa.reports.judged.beside import describe_forecasts, people_and_judge_table
 from genaipa.reports.part import note_thin_experiments
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Source, run_folders, select
+from genaipa.runs.selection import Source, run_folders, select_sources
 from genaipa.ui.widgets import ANY
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _pool_state(pool: Pool) -> tuple[int, int]:
 def list_sources(desk: Desk) -> list[Source]:
     """List the runs that the desk is open on, without those with a damaged manifest, which the pool reports."""
     if desk.settings.runs or desk.settings.only:
-        return select(desk.workspace, desk.settings.runs, desk.settings.only)
+        return select_sources(desk.workspace, desk.settings.runs, desk.settings.only)
     sources = []
     for folder in run_folders(desk.workspace):
         with contextlib.suppress(GenaipaError):

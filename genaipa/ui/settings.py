@@ -197,7 +197,7 @@ def read_email(claims: Mapping[str, object]) -> str:
         raise UsageError("the login gave no e-mail address, by which the desk knows people.")
     # Some providers send it as a text.
     if str(claims.get("email_verified")).strip().casefold() == "false":
-        raise UsageError(f"the login says that {email} is not verified, so that it could be anybody's.")
+        raise UsageError(f"the login says that {email} is not verified, so it could be anybody's.")
     return email
 
 

@@ -100,7 +100,7 @@ def describe_time_needed(desk: Desk) -> str:
     if not medians:
         scored = any(history.scores for history in desk.queue.histories().values())
         why = "the scores so far have no times" if scored else "nobody has scored one"
-        return f"How long an answer takes is not known yet: {why}."
+        return f"The time for an answer is not known yet: {why}."
     answers_left = count_answers_left(desk, desk.queue.progress(""))
     time = format_hours(answers_left * median(medians))
     return (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from genaipa.datasets.base import load_named_document
-from genaipa.errors import DataError, GenaipaError, clipped
+from genaipa.errors import DataError, GenaipaError, clip
 from genaipa.files.strict_yaml import read_partly
 from genaipa.files.text import digest
 from genaipa.policies.sections import find_sections, resolve_citation
@@ -181,7 +181,7 @@ class _EditChecker:
             yield from self._check_leftovers(name, edit)
 
     def _check_edit(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
-        entry = f"edits.{clipped(name)}"
+        entry = f"edits.{clip(name)}"
         if not _ID.fullmatch(name):
             yield entry, "is not a valid name for an edit: use lower-case letters, digits and hyphens."
         if not edit.question.strip():
@@ -196,7 +196,7 @@ class _EditChecker:
                 yield from self._check_section(place_entry, edit, self.changes[-1])
         for label in edit.sections:
             if resolve_citation(self.sections, label) is None:
-                yield f"{entry}.sections", f"'{clipped(label)}' is not a section of the document."
+                yield f"{entry}.sections", f"'{clip(label)}' is not a section of the document."
 
     def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         for field, values in (("before", edit.before), ("after", edit.after)):
@@ -208,7 +208,7 @@ class _EditChecker:
         question_tokens = tokens(edit.question)
         for value in (*edit.before, *edit.after):
             if not edit.is_yes_or_no and find_values(question_tokens, [value]):
-                yield f"{entry}.question", f"gives the value away ('{clipped(value)}'); ask without it."
+                yield f"{entry}.question", f"gives the value away ('{clip(value)}'); ask without it."
         if edit.kind in _COUNTED:
             yield from self._check_factor(entry, edit)
 
@@ -313,8 +313,8 @@ class _EditChecker:
         for question, names in names_by_question.items():
             if len(names) > 1 and question:
                 yield (
-                    f"edits.{clipped(names[1])}.question",
-                    f"is also that of {clipped(names[0])}; ask another question.",
+                    f"edits.{clip(names[1])}.question",
+                    f"is also that of {clip(names[0])}; ask another question.",
                 )
         outline = [(section.label, section.title) for section in self.sections]
         for version, field in ((AFTER, "becomes"), (TWIN, "reworded")):
@@ -339,7 +339,7 @@ class _EditChecker:
     def _check_leftovers(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         """Yield places where the old value still stands, that are not named as another fact's."""
         traced = [words for words in edit.before if is_traceable(words)]
-        entry = f"edits.{clipped(name)}"
+        entry = f"edits.{clip(name)}"
         named_spans = []
         for number, words in enumerate(edit.elsewhere):
             ends = self._find_spans(words)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 
-from genaipa.errors import DataError, RunError, UsageError, clipped
+from genaipa.errors import DataError, RunError, UsageError, clip
 from genaipa.files.atomic import replacing
 from genaipa.files.strict_yaml import read_yaml
 from genaipa.files.text import DAMAGE, digest, read_text, why
@@ -284,7 +284,7 @@ class Encoder:
             # Torch raises these: too little memory, a full disk, a driver.
             raise RunError(
                 f"{self.name}: fine-tuning with seed {session.seed} failed "
-                f"({clipped(' '.join(str(error).split()), 300)}); finished seeds are kept. Fix the cause and "
+                f"({clip(' '.join(str(error).split()), 300)}); finished seeds are kept. Fix the cause and "
                 "resume the run."
             ) from error
 

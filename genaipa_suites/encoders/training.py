@@ -12,7 +12,7 @@ import torch
 import transformers
 from transformers import EarlyStoppingCallback, PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
-from genaipa.errors import UsageError, clipped
+from genaipa.errors import UsageError, clip
 from genaipa_suites.encoders.kinds import IGNORED, KINDS
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _load_model(job: Job, kind: EncoderTask) -> tuple[Any, Any]:
         tokenizer = transformers.AutoTokenizer.from_pretrained(job.model, **blank)
         model = getattr(transformers, kind.auto).from_pretrained(job.model, **kind.head)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = clipped(" ".join(str(error).split()), 300)
+        reason = clip(" ".join(str(error).split()), 300)
         raise UsageError(
             f"encoder/{job.model} can't be loaded ({reason}); name a model of the Hugging Face hub, or a folder that "
             "holds one with its tokenizer."

@@ -431,9 +431,9 @@ class PrivacyGLUE(Task):
         """Long texts of all parts."""
         return _merge_dicts(dict(part.texts) for part in self.parts.values())
 
-    def planned(self) -> int:
+    def count_planned(self) -> int:
         """Return the number of answers wanted of each system, over all parts."""
-        return sum(part.planned() for part in self.parts.values())
+        return sum(part.count_planned() for part in self.parts.values())
 
     def dialogues(self, target: Target) -> Iterator[Dialogue]:
         """Yield the dialogues of one part after another."""

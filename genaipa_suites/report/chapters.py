@@ -14,7 +14,7 @@ from genaipa.errors import GenaipaError, UsageError
 from genaipa.reports.chapters.chapter import Against, Chapter, nonempty_figures, nonempty_tables
 from genaipa.reports.figures import style
 from genaipa.reports.table import Table, make_table
-from genaipa.runs.selection import sources_of
+from genaipa.runs.selection import resolve_name
 from genaipa.words import some
 from genaipa_suites.encoders import encoder
 from genaipa_suites.material import FAULTS
@@ -221,7 +221,7 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
 
     The table is empty where no suite was asked of both alike; beside it are sentences on what can't be read.
     """
-    sides = [sources_of(workspace, name) for name in (first, second)]
+    sides = [resolve_name(workspace, name) for name in (first, second)]
     readings = [read_results(workspace, sources) for sources in sides]
     first_results, second_results = (
         _choose_results(name, side_results) for name, (side_results, _) in zip((first, second), readings, strict=True)

@@ -12,9 +12,9 @@ from genaipa.answers import fact
 from genaipa.answers.gather import gather_scored
 from genaipa.archive import pack, unpack
 from genaipa.errors import DataError
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.validation import validate
-from genaipa.workspace import find_workspace, shipped
+from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_retrieval.fact import Passages
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
 def gathered(place: Path | str = ".") -> Study:
     """Return the runs of a workspace, gathered."""
     here = find_workspace(Path(place))
-    return gather_scored(here, select(here, ()))
+    return gather_scored(here, select_sources(here, ()))
 
 
 def make_run(license: str = "CC0", default: str = "See section 1! HELP!") -> None:  # noqa: A002 - as files call it
@@ -186,7 +186,7 @@ def test_a_fact_that_fails_is_left_out_whole(install: Callable[..., None]) -> No
 def test_a_metric_with_the_name_of_a_facts_column_is_refused() -> None:
     """The report and validate name the file, the entry and the fact."""
     make_run()
-    text = (shipped("rubrics") / "genaipabench.yaml").read_text().replace("\n  clarity:", "\n  cost:")
+    text = (shipped_folder("rubrics") / "genaipabench.yaml").read_text().replace("\n  clarity:", "\n  cost:")
     write("rubrics/own.yaml", text)
     write("genaipa.toml", 'rubric = "own"\n')
     with pytest.raises(DataError, match=r"own.yaml.*metrics\.cost.* is a column of the fact spending"):

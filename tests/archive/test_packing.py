@@ -28,7 +28,7 @@ from genaipa.files.stamps import now
 from genaipa.files.text import digest
 from genaipa.policies.document import load_document
 from genaipa.questions.points import Point, make_ticks
-from genaipa.runs.permission import may_be_passed_on
+from genaipa.runs.permission import is_redistributable
 from genaipa.scoring.events import Event, Objection, new_id
 from genaipa.scoring.objections import make_correction
 from tests.conftest import forget_personal_settings
@@ -443,4 +443,4 @@ def test_an_appendix_commands_do_what_it_says(genaipa: Cli, monkeypatch: pytest.
 )
 def test_only_a_stated_license_lets_a_text_be_passed_on(license_: str, may: bool) -> None:
     """Silence is no permission."""
-    assert may_be_passed_on(license_) is may
+    assert is_redistributable(license_) is may

@@ -8,7 +8,7 @@ from running import TEXT, answers, carry_out, make_workspace, spec, write
 from genaipa.archive import run_files
 from genaipa.runs.folder import RunFolder
 from genaipa.runs.manifest import ANSWERS
-from genaipa.runs.permission import Permission, whose_words
+from genaipa.runs.permission import Permission, find_author
 from genaipa.runs.selection import Source
 
 SENTENCE = "We never sell what we know about you."
@@ -57,7 +57,7 @@ def test_thoughts_go_with_their_reply() -> None:
     (record,) = answers(folder)
     permission = Permission(folder, folder.manifest())
     for given in (record, msgspec.structs.replace(record, reply=None, status="failed")):
-        kept = permission.record(given, lambda _passage: False)
+        kept = permission.redact_record(given, lambda _passage: False)
         assert (given.thoughts, kept.reply, kept.thoughts) == ("<think>We sell it.</think>", None, "")
 
 
@@ -95,5 +95,5 @@ def test_an_earlier_manifest_is_read_in_favour_of_the_text() -> None:
         manifest.systems = {}
         manifest.spec = msgspec.structs.replace(manifest.spec, systems=(system,))
         manifest.digests = msgspec.structs.replace(manifest.digests, systems={system: identity})
-        assert whose_words(manifest, system) == words
-        assert Permission(folder, manifest).reply(system, "acme") is (words == "own")
+        assert find_author(manifest, system) == words
+        assert Permission(folder, manifest).may_share_reply(system, "acme") is (words == "own")

@@ -19,7 +19,7 @@ from genaipa.runs.procedure import INITIALIZATIONS
 from genaipa.runs.records import Record
 from genaipa.runs.status import Tally
 from genaipa.systems.base import Usage
-from genaipa.tasks.procedure import Procedure, orders
+from genaipa.tasks.procedure import Procedure, list_orders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def tally_of(*systems: str, initializations: tuple[str, ...] = INITIALIZATIONS, 
     workspace = make_workspace(questions=each)
     plan = spec(systems=systems, initializations=initializations)
     tally = Tally()
-    tally.plan(plan, orders(plan, Procedure(plan, workspace).questions))
+    tally.set_planned(plan, list_orders(plan, Procedure(plan, workspace).questions))
     for system, initialization, status in itertools.product(systems, initializations, ("answered", "failed")):
         kept = status == "answered"
         tally.add(

@@ -19,7 +19,7 @@ import genaipa as package
 from genaipa.errors import RefusedSystemError, UsageError
 from genaipa.files.names import folder_words
 from genaipa.runs.selection import find_run, run_folders
-from genaipa.workspace import find_workspace, pulled
+from genaipa.workspace import find_workspace, pulled_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -223,7 +223,7 @@ def test_a_retired_model_is_refused_with_what_to_run_instead(
 def test_published_answers_are_offered_for_published_documents(genaipa: Run) -> None:
     """In place of the study's retired model, unless a document is one's own; from Python, too."""
     for name in ("uber", "spotify"):
-        write(str(pulled() / f"policies/{name}.md"), "We keep your trips.\n")
+        write(str(pulled_folder() / f"policies/{name}.md"), "We keep your trips.\n")
     recorded = (
         "  genaipa run -s published/chatgpt-4 -p uber,spotify  # the answers that the authors of GenAIPABench published"
     )

@@ -12,7 +12,7 @@ from genaipa.errors import DataError
 from genaipa.policies.document import load_document
 from genaipa.questions.annotations import load_annotations
 from genaipa.questions.sets import WORDINGS, load_question_set
-from genaipa.workspace import find_workspace, pulled
+from genaipa.workspace import find_workspace, pulled_folder
 from genaipa_study.layout import DOCUMENTS
 from genaipa_study.pull import PART_SETS, find_cited_articles, find_cited_parts, is_available, locate_segments, pull
 
@@ -141,7 +141,7 @@ def test_a_bad_table_names_row_and_column(tmp_path: Path, row: int, cells: list[
     rows[row] = cells
     with pytest.raises(DataError, match=rf"annotated_answers_Uber\.csv: {problem}"):
         uber(tmp_path, rows)
-    assert not pulled().exists()
+    assert not pulled_folder().exists()
 
 
 def test_defects_are_noted(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_defects_are_noted(tmp_path: Path) -> None:
 def test_converted_again_only_when_needed(tmp_path: Path) -> None:
     """An untouched conversion is left alone; a lost file or another tree brings it back, byte for byte."""
     tree, notes = pull_files(tmp_path, repository())
-    target = pulled() / "annotations" / "uber.yaml"
+    target = pulled_folder() / "annotations" / "uber.yaml"
     first, written = target.read_bytes(), target.stat().st_mtime_ns
     assert pull(offline=True, tree=tree).notes == notes
     assert target.stat().st_mtime_ns == written

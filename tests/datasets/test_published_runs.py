@@ -20,10 +20,10 @@ from genaipa.errors import RunError, UsageError
 from genaipa.files.spreadsheets import read_csv
 from genaipa.runs.exclusions import read_exclusions
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import published_scores
-from genaipa.runs.integrity import damage
+from genaipa.runs.imported import load_published_scores
+from genaipa.runs.integrity import find_damage
 from genaipa.runs.records import answer_digest
-from genaipa.runs.selection import find_run, run_folders, select
+from genaipa.runs.selection import find_run, run_folders, select_sources
 from genaipa.systems.published import NO_SUMMARY, read_recording
 from genaipa.workspace import Workspace, find_workspace
 from genaipa_study.findings import AUDIT, Finding
@@ -119,14 +119,14 @@ def test_runs_of_the_study(there: Workspace) -> None:
     """Nine runs for each system, with fixed names, that read like any other run."""
     assert {folder.name for folder in run_folders(there)} == NAMES
     folder = find_run(there, "published-chatgpt-4-robustness-user")
-    manifest, tally = folder.state()
+    manifest, tally = folder.read_state()
     assert (manifest.status, tally.totals().planned, tally.totals().answered) == ("complete", 360, 360)
     assert (manifest.spec.plan.experiment, manifest.spec.repetitions) == ("robustness", 3)
     assert manifest.spec.plan.wordings == ("paraphrase-1", "paraphrase-2", "paraphrase-3")
     record = next(r for r in folder.records() if r.key.endswith("uber|document|paraphrase-2|3|CA_u1"))
     assert record.reply == reply("uber", "Robustness Analysis", "CA_u1", 2, 3)
     assert record.digest == answer_digest(manifest.digests.documents["uber"], record.asked, record.reply)
-    scores = published_scores(folder)
+    scores = load_published_scores(folder)
     assert {(score.experiment, score.question) for score in scores} == {
         ("robustness", question) for question in IDS if question.endswith("u1")
     }
@@ -136,12 +136,12 @@ def test_runs_of_the_study(there: Workspace) -> None:
 def test_an_imported_run_lacks_nothing(there: Workspace) -> None:
     """A study's summaries and questions by name came without the beginning of their conversation: no damage."""
     folders = [RunFolder(there.runs / f"published-bard-{name}") for name in ("recall-faq", "summary-user")]
-    assert [*itertools.chain(*map(damage, folders))] == []
+    assert [*itertools.chain(*map(find_damage, folders))] == []
 
 
 def test_a_missing_answer_is_a_failure(there: Workspace) -> None:
     """It is in the run as one that was not had, with the cell in which it should stand."""
-    manifest, tally = find_run(there, "published-chatgpt-4-quality-user").state()
+    manifest, tally = find_run(there, "published-chatgpt-4-quality-user").read_state()
     assert (manifest.status, tally.totals().failed, tally.totals().answered) == ("partial", 1, 119)
     failed = [r for r in find_run(there, "published-chatgpt-4-quality-user").records() if r.reply is None]
     assert failed[0].error is not None
@@ -169,7 +169,7 @@ def test_scores_without_a_right_answer_are_left_out(there: Workspace) -> None:
     """Where every answer behind a score is about another company, the score says so."""
     folder = find_run(there, "published-chatgpt-4-summary-user")
     out = read_exclusions(folder, "score")
-    left_out = {(score.document, out[score.key].kind) for score in published_scores(folder) if score.key in out}
+    left_out = {(score.document, out[score.key].kind) for score in load_published_scores(folder) if score.key in out}
     assert left_out == {("facebook", "other-company"), ("", "other-company")}
     assert len(out) == 8 * 2
 
@@ -190,7 +190,7 @@ def test_the_parts_that_were_shown_are_known(there: Workspace) -> None:
     """Answers cite parts: the conversations begin with those that the study showed the system."""
     folder = find_run(there, "published-bard-quality-faq")
     begun = next(c for c in folder.conversations() if c.document == "uber")
-    shown = folder.introduction(begun.introduction)
+    shown = folder.read_introduction(begun.introduction)
     assert [message.content[:7] for message in shown] == ["Part 1:", "Part 2:"]
     assert list(find_run(there, "published-bard-recall-faq").conversations()) == []
 
@@ -312,7 +312,7 @@ def test_other_prompts_are_refused(genaipa: Cli) -> None:
     finished, _ = asked_again(genaipa, "-i", "document")
     assert "its answers were given to the prompts of the study, not to these" in finished.err
     run = find_run(find_workspace(), "latest").name
-    found = gather_scored(find_workspace(), select(find_workspace(), [run]))
+    found = gather_scored(find_workspace(), select_sources(find_workspace(), [run]))
     assert set(found.table["prompts"]) == {"published"}
 
 

@@ -72,7 +72,7 @@ def asked(
 
 def shown(run: Inputs) -> dict[str, str]:
     """Question → the annotated answer that its answers are shown with."""
-    found = {f"Q{n}": run.annotated("acme", f"Q{n}")[0] for n in (1, 2, 3)}
+    found = {f"Q{n}": run.annotated_answer("acme", f"Q{n}")[0] for n in (1, 2, 3)}
     return {question: answer.answer for question, answer in found.items() if answer}
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from benchmarks.made_up import write_policies
 from genaipa.errors import DataError, MissingPackageError, UsageError
-from genaipa.policies.corpus import documents_of, examine, json_line
+from genaipa.policies.corpus import encode_document, examine_corpus, read_documents
 from genaipa.policies.statistics import measure_distributions, measure_document
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
         row("z\ud800") | {"company": "A\nB"},
     )
     with pytest.raises(DataError) as refused:
-        examine(path)
+        examine_corpus(path)
     told = str(refused.value).splitlines()
     assert told[0] == f"{path}: can't be used, and nothing was taken from it:"
     wanted = (
@@ -79,7 +79,7 @@ def test_many_problems_of_a_kind_are_counted(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"lines 1, 2, .* 20 and 2,480 more: the column 'company' is missing"
     ) as refused:
-        examine(path)
+        examine_corpus(path)
     assert len(str(refused.value).splitlines()) == 2
 
 
@@ -89,15 +89,15 @@ def test_wrong_files(tmp_path: Path) -> None:
     (tmp_path / "c.parquet").write_text("no")
     (tmp_path / "empty.jsonl").write_text("\n")
     with pytest.raises(DataError, match="is not a file"):
-        examine(tmp_path)
+        examine_corpus(tmp_path)
     with pytest.raises(DataError, match=r"a corpus is a \.jsonl"):
-        examine(tmp_path / "c.csv")
+        examine_corpus(tmp_path / "c.csv")
     with pytest.raises(DataError, match="can't be read as Parquet"):
-        examine(tmp_path / "c.parquet")
+        examine_corpus(tmp_path / "c.parquet")
     with pytest.raises(DataError, match="has no document"):
-        examine(tmp_path / "empty.jsonl")
+        examine_corpus(tmp_path / "empty.jsonl")
     with pytest.raises(UsageError, match="no column 'sectr': did you mean 'sector'"):
-        examine(lines(tmp_path / "c.jsonl", row("a", sector="shop")), by="sectr")
+        examine_corpus(lines(tmp_path / "c.jsonl", row("a", sector="shop")), by="sectr")
 
 
 _UNICODE = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
@@ -119,15 +119,15 @@ def test_lines_and_parquet_are_the_same_corpus(
         for n, (company, text, land) in enumerate(cells)
     ]
     pq.write_table(pa.Table.from_pylist(table), folder / "c.parquet")
-    found = list(documents_of(folder / "c.parquet"))
+    found = list(read_documents(folder / "c.parquet"))
     lines(folder / "c.jsonl", *({**one, "date": str(one["date"])} for one in table))
-    assert list(documents_of(folder / "c.jsonl")) == found
-    (folder / "again.jsonl").write_bytes(b"".join(map(json_line, found)))
-    assert list(documents_of(folder / "again.jsonl")) == found
-    one, other = examine(folder / "c.parquet", by="land"), examine(folder / "c.jsonl", by="land")
+    assert list(read_documents(folder / "c.jsonl")) == found
+    (folder / "again.jsonl").write_bytes(b"".join(map(encode_document, found)))
+    assert list(read_documents(folder / "again.jsonl")) == found
+    one, other = examine_corpus(folder / "c.parquet", by="land"), examine_corpus(folder / "c.jsonl", by="land")
     assert one.first.tolist() == other.first.tolist()
     assert one.strata == other.strata
-    assert list(one.entries(one.chosen())) == list(other.entries(other.chosen()))
+    assert list(one.read_documents(one.select_rows())) == list(other.read_documents(other.select_rows()))
     assert found[0].about.groups == {"size": "0", "land": cells[0][2] or ""}
 
 
@@ -136,7 +136,7 @@ def test_parquet_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "c.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingPackageError, match=re.escape("'pyarrow': pip install 'genaipa[reports]'")):
-        examine(tmp_path / "c.parquet")
+        examine_corpus(tmp_path / "c.parquet")
 
 
 def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
@@ -149,9 +149,9 @@ def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
         row("c"),
         row("a-2021", text="T", company="A"),
     )
-    corpus = examine(path)
+    corpus = examine_corpus(path)
     assert (corpus.documents, corpus.texts) == (5, 3)
-    found = list(corpus.entries(corpus.chosen()))
+    found = list(corpus.read_documents(corpus.select_rows()))
     assert [(one.name, one.about.also) for one in found] == [("a", ("a-2020", "a-2021")), ("b", ()), ("c", ())]
 
 
@@ -160,26 +160,26 @@ def test_equal_texts_are_asked_once(tmp_path: Path) -> None:
 )
 def test_a_file_that_changes_while_it_is_read(tmp_path: Path, changed: list[object]) -> None:
     """What was checked is what is taken, or nothing is."""
-    corpus = examine(lines(tmp_path / "c.jsonl", row("x"), row("y")))
-    assert len(list(corpus.entries([0, 1]))) == 2
+    corpus = examine_corpus(lines(tmp_path / "c.jsonl", row("x"), row("y")))
+    assert len(list(corpus.read_documents([0, 1]))) == 2
     lines(corpus.path, *changed)
     with pytest.raises(DataError, match="changed while it was being read; run the command again"):
-        list(corpus.entries([0, 1]))
+        list(corpus.read_documents([0, 1]))
 
 
 def test_a_sample_has_its_share_of_each_stratum(tmp_path: Path) -> None:
     """Shares by largest remainders; the same whatever the order of the file, another with another seed."""
     rows = [row(f"n{n}", sector="shop" if n % 4 else "bank") for n in range(200)]
     path, turned = lines(tmp_path / "c.jsonl", *rows), lines(tmp_path / "d.jsonl", *reversed(rows))
-    corpus = examine(path, seed=3, by="sector")
-    drawn = [one.name for one in corpus.entries(corpus.chosen(21))]
-    sectors = [one.about.groups["sector"] for one in corpus.entries(corpus.chosen(21))]
+    corpus = examine_corpus(path, seed=3, by="sector")
+    drawn = [one.name for one in corpus.read_documents(corpus.select_rows(21))]
+    sectors = [one.about.groups["sector"] for one in corpus.read_documents(corpus.select_rows(21))]
     assert (sectors.count("shop"), sectors.count("bank")) == (16, 5)
-    other = examine(turned, seed=3, by="sector")
-    assert {one.name for one in other.entries(other.chosen(21))} == set(drawn)
-    another = examine(path, seed=4, by="sector")
-    assert {one.name for one in another.entries(another.chosen(21))} != set(drawn)
-    assert len(corpus.chosen(200)) == len(corpus.chosen()) == 200
+    other = examine_corpus(turned, seed=3, by="sector")
+    assert {one.name for one in other.read_documents(other.select_rows(21))} == set(drawn)
+    another = examine_corpus(path, seed=4, by="sector")
+    assert {one.name for one in another.read_documents(another.select_rows(21))} != set(drawn)
+    assert len(corpus.select_rows(200)) == len(corpus.select_rows()) == 200
 
 
 def test_groups_that_are_missing_are_told(tmp_path: Path, genaipa: Callable[..., Finished]) -> None:
@@ -200,10 +200,10 @@ def test_a_corpus_is_read_in_a_stream(tmp_path: Path) -> None:
     """Checking and drawing from a corpus takes a fifth of its size in memory."""
     path = tmp_path / "c.jsonl"
     write_policies(path, 1000)
-    examine(path)
+    examine_corpus(path)
     tracemalloc.start()
-    corpus = examine(path, by="sector")
-    assert sum(1 for _ in corpus.entries(corpus.chosen(700))) == 700
+    corpus = examine_corpus(path, by="sector")
+    assert sum(1 for _ in corpus.read_documents(corpus.select_rows(700))) == 700
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < path.stat().st_size / 5
@@ -214,7 +214,7 @@ def test_statistics_are_distributions(tmp_path: Path, genaipa: Callable[..., Fin
     path = tmp_path / "c.jsonl"
     write_policies(path, 40)
     told = json.loads(genaipa("policies", "stats", "--documents", path, "--by", "sector", "--json").out)
-    every = list(documents_of(path))
+    every = list(read_documents(path))
     shops = np.array([measure_document(one) for one in every if one.about.groups["sector"] == "shop"])
     rows = {one["measure"]: one for one in told["rows"] if one["sector"] == "shop"}
     assert rows["words"]["documents"] == len(shops)

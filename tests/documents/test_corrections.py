@@ -17,7 +17,7 @@ from genaipa.policies.document import load_document
 from genaipa.questions.annotations import find_corrections
 from genaipa.reports.report import Report
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
@@ -55,7 +55,7 @@ def reported(*, corrected: bool) -> Report:
     """The report on the only run."""
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
-        return Report.build(gather(here, select(here, ("latest",)), store, corrected=corrected))
+        return Report.build(gather(here, select_sources(here, ("latest",)), store, corrected=corrected))
 
 
 def silence(report: Report) -> dict[str, str]:
@@ -96,7 +96,7 @@ def test_the_desk_shows_a_known_correction_beside_the_annotated_answer() -> None
     make_answers("It never sells it.", "One year.", annotations=ANNOTATED)
     corrections(RIGHT)
     here = find_workspace()
-    pool = Pool(here, [source.folder for source in select(here, ("latest",))])
+    pool = Pool(here, [source.folder for source in select_sources(here, ("latest",))])
     notes = {}
     for found, answer in pool.answers.items():
         case = pool.load_case(found)
@@ -115,7 +115,7 @@ def test_a_correction_holds_for_the_same_question_in_another_set() -> None:
     path = Path("corrections/acme.yaml")
     path.write_text(path.read_text().replace("  Q1: {sentence: It., why: A question that nobody asked.}\n", ""))
     path.write_text(path.read_text().replace("  Q2:", "  Q9:"))
-    right, _ = Inputs(find_workspace(), run).annotated("acme", "Q1", corrected=True)
+    right, _ = Inputs(find_workspace(), run).annotated_answer("acme", "Q1", corrected=True)
     assert right
     assert right.silent == "no"
 
@@ -138,7 +138,7 @@ def test_a_correction_needs_its_proof() -> None:
     ):
         corrections(f"silent: no, {proof}")
         inputs = Inputs(here, run)
-        found, _ = inputs.annotated("acme", "Q1", corrected=True)
+        found, _ = inputs.annotated_answer("acme", "Q1", corrected=True)
         assert (found and found.silent, bool(inputs.problems)) == ("yes" if problem else "no", bool(problem)), proof
         if problem:
             with pytest.raises(DataError, match=problem):

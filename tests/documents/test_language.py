@@ -60,7 +60,10 @@ def test_a_language_is_found_from_frequent_words() -> None:
     assert [detect_language_code(DUTCH, each) for each in stated] == ["de", "de", "de", "fr", "en", "nl"]
     assert Document("laden", GERMAN, About(company="Laden")).language == "de"
     # A run keeps what was found; nothing of English, as before.
-    kept = [DocumentFacts.of(Document("a", text, About(company="A"))).language for text in (GERMAN, ENGLISH, DUTCH)]
+    kept = [
+        DocumentFacts.from_document(Document("a", text, About(company="A"))).language
+        for text in (GERMAN, ENGLISH, DUTCH)
+    ]
     assert kept == ["de", "", ""]
 
 

@@ -9,7 +9,7 @@ from genaipa.errors import DataError, UnknownNameError
 from genaipa.policies.document import load_document
 from genaipa.questions.sets import WORDINGS, default_set, load_question_set
 from genaipa.validation import validate
-from genaipa.workspace import find_workspace, pulled
+from genaipa.workspace import find_workspace, pulled_folder
 
 HEAD = "name: own\ntitle: T\nkind: policy\nplaceholder: '[X]'\nsource: s\nlicense: l\ncategories: {T: Transparency}\n"
 GOOD = "- {id: Q1, category: T, origin: faq, text: 'About [X]?', paraphrases: ['On [X]?']}\n"
@@ -158,7 +158,7 @@ def test_validate_tells_of_a_bad_translation() -> None:
 
 def test_published_documents_are_asked_the_set_published_with_them() -> None:
     """By default, as long as nothing of one's own has the document's name or the set's; any other is asked policy."""
-    data = pulled()
+    data = pulled_folder()
     for name, text in {
         "policies/kiosk.md": "We sell papers.\n",
         "policies/kiosk.yaml": "{company: Kiosk, title: t, source: s, license: l}\n",

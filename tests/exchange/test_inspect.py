@@ -196,7 +196,7 @@ def refusals() -> Iterator[tuple[str, str]]:
     yield log_of(samples(2, epoch=10**9), "l.json"), "sample 2: is of epoch 1000000000; epochs count from 1."
     write("m.json", Path("l.json").read_text().replace('"acme/large"', '" "'))
     yield "m.json", "m.json: names no model"
-    yield log_of(samples(2), "f.json", status="started"), "is of an evaluation that did not end (started)"
+    yield log_of(samples(2), "f.json", status="started"), "comes from an evaluation that did not end (started)"
     yield log_of([], "g.json"), "holds no answer."
     write("h.json", Path("e.json").read_text().replace('"version": 2', '"version": 3'))
     yield "h.json", "h.json: is not a log of Inspect, or is damaged (Unable to read version 3 of log format"

@@ -114,7 +114,7 @@ def test_what_can_not_be_used_is_told() -> None:
         (lambda ts: ts[place]["annotations"][0].update(lead_time=-1), "is not a JSON export of Label Studio"),
         (
             lambda ts: result(ts)[0]["value"].update(choices=["excellent"]),
-            "'excellent' is none of the labels of relevance",
+            "'excellent' is not one of the labels of relevance",
         ),
         (lambda ts: result(ts)[0].update(from_name="style"), "'style' is not a metric of this rubric; known:"),
         (lambda ts: result(ts).pop(1), "has no choice for accuracy; a score needs all metrics."),
@@ -151,11 +151,11 @@ def test_people_with_a_number_alone_are_nobody_elses() -> None:
     study_with_scores()
     assert call("export", "label-studio", "-o", "out").code == 0
     told = labelled(numbered(1))
-    assert "people by number alone, who are called annotator 1 (1 score); to name them: --annotators 1=NAME" in told.err
+    assert "people only by number; they are called annotator 1 (1 score); to name them: --annotators 1=NAME" in told.err
     assert labelled(numbered(1)).out.startswith("4 scores read, 0 new"), "the same file"
     other = labelled(numbered(1, "+1 entirely correct"))
     assert other.code == 2
-    assert "scores of annotator 1 are here already: whether they are of the same person only you know" in other.err
+    assert "scores of annotator 1 are here already: only you know whether it is the same person" in other.err
     named = labelled(numbered(1, "+1 entirely correct"), "--annotators", "1=Ada@Example.org")
     assert (named.code, named.err) == (0, "")
     assert "Ada@Example.org" in {one.analyst for one in everything_in()}

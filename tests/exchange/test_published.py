@@ -14,7 +14,7 @@ from stores import opened, score
 
 from genaipa.files.text import digest
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.imported import published_scores
+from genaipa.runs.imported import load_published_scores
 from genaipa.runs.selection import run_folders
 from genaipa.scoring.answers import Pool
 from genaipa.workspace import find_workspace
@@ -32,7 +32,7 @@ def study(home: str) -> tuple[list[object], list[object]]:
     """The recorded answers and the published averages of a workspace."""
     folders = [RunFolder(path) for path in sorted(Path(home, "runs").iterdir())]
     records = [record for folder in folders for record in folder.records() if record.reply is not None]
-    return records, [row for folder in folders for row in published_scores(folder)]
+    return records, [row for folder in folders for row in load_published_scores(folder)]
 
 
 @pytest.mark.soak  # the same is shown of a study of two answers by test_inspect.py and test_label_studio.py

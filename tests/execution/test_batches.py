@@ -222,7 +222,7 @@ def test_nobody_waits_and_the_same_run_collects() -> None:
         limits = RunLimits(batch=LEAVING)
         folder, outcome = carry_out(spec(**PLAN), None, limits)
         assert (outcome.status, outcome.tally.totals().planned, len(answers(folder))) == ("waiting", 3, 0)
-        assert folder.state()[0].status == "waiting"
+        assert folder.read_state()[0].status == "waiting"
         # Single calls would ask again; another account would not find it.
         with pytest.raises(RunError, match="1 batch with 3 questions is out"):
             carry_out(spec(**PLAN), folder, RunLimits(batch=False))

@@ -87,6 +87,6 @@ def test_a_cap_holds_when_batches_come_back(dear: bool, genaipa: Cli, judged: fl
             held.fate = Fate()
         genaipa("judge", "--judge", "one,two", "--max-tokens", "900", "--max-cost", f"{cap:.6f}")
         assert spent_and_aside() <= cap
-    answers = sum(folder.state()[1].totals().kept for folder in judge_runs())
+    answers = sum(folder.read_state()[1].totals().answer_count for folder in judge_runs())
     assert answers == len(server.requests), "all that was paid is kept"
     assert (answers < 8) is dear

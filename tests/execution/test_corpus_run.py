@@ -15,10 +15,10 @@ from genaipa.archive import run_files
 from genaipa.errors import UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
-from genaipa.policies.corpus import json_line
+from genaipa.policies.corpus import encode_document
 from genaipa.policies.document import load_document
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
@@ -41,7 +41,7 @@ def corpus(tmp_path: Path) -> Path:
 
 def written(path: Path, *documents: Document) -> Path:
     """Write a corpus."""
-    path.write_bytes(b"".join(map(json_line, documents)))
+    path.write_bytes(b"".join(map(encode_document, documents)))
     return path
 
 
@@ -207,7 +207,7 @@ def test_a_pack_leaves_texts_out(corpus: Path, genaipa: Callable[..., Finished])
     closed = [type(one)(one.name, one.text, msgspec.structs.replace(one.about, license="")) for one in rest]
     written(corpus, free, *closed)
     genaipa("run", "--documents", corpus, *SHORT)
-    files = dict(run_files(select(find_workspace(), ["latest"])[0], whole=False))
+    files = dict(run_files(select_sources(find_workspace(), ["latest"])[0], whole=False))
     lines = files["documents.jsonl"].splitlines()
     assert [bool(json.loads(one)["text"]) for one in lines] == [True, False, False]
     told = files["introductions.jsonl"].decode()

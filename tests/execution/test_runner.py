@@ -35,7 +35,7 @@ from genaipa.runs import journal
 from genaipa.runs.inputs import NO_WORDS
 from genaipa.runs.procedure import procedure_plan
 from genaipa.systems.costs import make_estimate_counter
-from genaipa.tasks.procedure import Procedure, Script, opening, order_of
+from genaipa.tasks.procedure import Procedure, Script, opening_messages, question_order
 from genaipa.tasks.request import RunRequest
 from genaipa.workspace import find_workspace
 
@@ -81,7 +81,7 @@ def expected_script(plan: RunSpec) -> Script:
 
 def dialogue(script: Script, introduction: Any) -> Dialogue:
     """An introduction as a server receives it."""
-    return [{"role": m.role, "content": m.content} for m in opening(introduction)]
+    return [{"role": m.role, "content": m.content} for m in opening_messages(introduction)]
 
 
 def replied(asked: str) -> str:
@@ -123,7 +123,7 @@ def test_shared_conversation_grows(server: TimedServer) -> None:
     script = expected_script(plan)
     history = dialogue(script, script.introduction("document"))
     assert len(script.parts) == 2
-    order = order_of(plan, "acme", 1, script.questions)
+    order = question_order(plan, "acme", 1, script.questions)
     assert len(server.requests) == len(order) == 4
     for request, question in zip(server.requests, order, strict=True):
         asked = script.question(question, "original").content
@@ -440,7 +440,7 @@ def test_records_survive_a_round_trip(server: TimedServer) -> None:
     folder, _ = carry_out(procedure())
     raw = (folder.path / "answers.jsonl").read_bytes().splitlines()
     again: list[Record] = list(folder.records())
-    assert [journal.line(record).rstrip() for record in again] == raw
+    assert [journal.encode_line(record).rstrip() for record in again] == raw
 
 
 def test_systems_run_side_by_side(server: TimedServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,14 +20,15 @@ from genaipa.archive import run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
+from genaipa.execution.siblings import resume_slice
 from genaipa.files.html import short_repr
-from genaipa.policies.corpus import json_line, text_digest
+from genaipa.policies.corpus import encode_document, text_digest
 from genaipa.policies.corpus_index import INDICES
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.manifest import manifest_file
+from genaipa.runs.manifest import encode_manifest
 from genaipa.runs.records import MOST_SLICES
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_slices, occasions, select
+from genaipa.runs.selection import find_occasions, find_slices, select_sources
 from genaipa.runs.slices import parse_slice, place_documents
 from genaipa.scoring.store import open_store
 from genaipa.tasks.request import RunRequest
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.policies.document import Document
 
     Cli = Callable[..., Finished]
@@ -69,7 +71,7 @@ def _workspace() -> None:
 def write_corpus(documents: Iterable[Document], name: str = "shops.jsonl") -> Path:
     """Write a corpus."""
     path = Path(name)
-    path.write_bytes(b"".join(map(json_line, documents)))
+    path.write_bytes(b"".join(map(encode_document, documents)))
     return path
 
 
@@ -169,6 +171,28 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
     assert len(refusals) == 1
 
 
+def test_named_question_sets_are_those_of_all_siblings() -> None:
+    """The first slice that was begun has no regulation, and doesn't know the set that was named for those."""
+    law = [replace(document, about=replace_about(document, kind="regulation")) for document in made_up(3)]
+    path = write_corpus([*make_documents(12, german=12)[:12], *(replace(one, name=f"law-{one.name}") for one in law)])
+    workspace, plan = find_workspace(), {**ASKED, "limit": "1", "questions": ("policy", "regulation")}
+
+    def prepare_slice(index: int) -> PreparedRun:
+        request = RunRequest(("extractive",), corpus=str(path), slice=(index, 8), name="shops", plan=plan)
+        return prepare(workspace, request)
+
+    runs = {index: prepare_slice(index) for index in range(1, 9)}
+    sets = {index: {*run.spec.plan.questions.values()} for index, run in runs.items()}
+    again, *_, last = (index for index in sets if "regulation" in sets[index])
+    first = next(index for index in sets if sets[index] == {"policy"})
+    assert first < last, "the documents are placed so"
+    for index in (first, last):
+        runs[index].open()
+    study = find_slices(workspace, "shops")
+    assert study is not None
+    assert resume_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
+
+
 def test_a_longer_corpus_moves_nothing() -> None:
     """A document's slice depends on its company and text alone; a sample is drawn over the whole corpus."""
     documents = make_documents(30)
@@ -228,7 +252,7 @@ def test_a_corpus_that_was_changed_in_the_middle_is_noticed() -> None:
     place = content.index(b"We collect", len(content) // 2)
     path.write_bytes(content[:place] + b"We gather!" + content[place + 10 :])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(DataError, match="was changed while a study was made of it; begin again"):
+    with pytest.raises(DataError, match="was changed while it was read; begin again"):
         prepare(find_workspace(), request)
     assert prepare(find_workspace(), request).folder is None
 
@@ -248,7 +272,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     assert manifest.slice is not None
     manifest.slice = replace_struct(manifest.slice, plan="another")
     for name in ("manifest.json", ".manifest.json"):
-        (other / name).write_bytes(manifest_file(manifest))
+        (other / name).write_bytes(encode_manifest(manifest))
     shutil.rmtree(study)
     lost = "shops lacks 1 of its 4 slices (3): a report of it speaks for the rest alone. Ask it with: "
     foreign = f"{other.name} says that it is a slice of shops, but was asked by another plan than the others"
@@ -266,7 +290,7 @@ def test_a_lost_and_a_foreign_slice_are_named(study: Path, genaipa: Cli) -> None
     html = (page / "index.html").read_text()
     assert html.index("<h1>") < html.index(lost) < html.index("</header>")
     here = find_workspace()
-    assert len(select(here, ["shops"])) == len(select(here, ["extractive"])) == 3
+    assert len(select_sources(here, ["shops"])) == len(select_sources(here, ["extractive"])) == 3
 
 
 def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
@@ -276,7 +300,7 @@ def test_a_slice_that_cannot_be_is_damage(study: Path, genaipa: Cli) -> None:
     for changes in ({"number": 10**9}, {"index": 0}, {"index": 5}, {"study": "//"}):
         whole.slice = replace_struct(whole.slice, **{"study": "shops", "index": 3, "number": 4, **changes})
         for name in ("manifest.json", ".manifest.json"):
-            (study / name).write_bytes(manifest_file(whole))
+            (study / name).write_bytes(encode_manifest(whole))
         done = genaipa("runs")
         assert (done.code, "is damaged (it is slice" in done.err) == (1, True), changes
         assert "shops lacks 1 of its 4 slices (3)" in done.err
@@ -318,7 +342,7 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
     Path("wandering.py").write_text(WANDERING)
     ask_slices(write_corpus([*documents[:11], closed]), 3, systems="wandering:Wandering", questions="policy")
     here = find_workspace()
-    sources = select(here, ["shops"])
+    sources = select_sources(here, ["shops"])
     assert sum(one.folder.answers.read_text().count(GERMAN) > 0 for one in sources) == 3
     for source in sources:
         files = dict(run_files(source, whole=False))
@@ -326,7 +350,7 @@ def test_a_pack_withholds_passages_of_other_slices() -> None:
         assert "withheld.json" in files
     outgoing = Outgoing(here, sources)
     assert not any(
-        GERMAN in passage.text for run in outgoing.runs for one in run.answers() for passage in one.record.passages
+        GERMAN in passage.text for run in outgoing.runs for one in run.list_answers() for passage in one.record.passages
     )
 
 
@@ -335,12 +359,12 @@ def test_a_study_is_one_occasion(study: Path) -> None:
     ask_slices(Path("shops.jsonl"), 4, "again")
     for one in load_run("shops").slices:
         dated(one.folder, "2026-01-05")
-    sources = select(find_workspace(), [])
-    (days,) = occasions(sources).values()
+    sources = select_sources(find_workspace(), [])
+    (days,) = find_occasions(sources).values()
     assert [(day.day == "2026-01-05", len(day.runs)) for day in days] == [(True, 4), (False, 4)]
     shutil.rmtree(load_run("again").slices[2].path)
     assert study.name
-    assert occasions(select(find_workspace(), [])) == {}
+    assert find_occasions(select_sources(find_workspace(), [])) == {}
 
 
 def test_another_plan_is_refused(study: Path) -> None:

@@ -27,7 +27,7 @@ def records():
     return answers.read_text().count('"system":"own:Plain"')
 
 class Slow(Task):
-    def planned(self):
+    def count_planned(self):
         return 20
 
     def dialogues(self, target):

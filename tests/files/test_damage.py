@@ -22,14 +22,14 @@ from benchmarks.made_up import made_up
 from genaipa.archive.contents import FORMAT, read_pack
 from genaipa.errors import DataError, GenaipaError
 from genaipa.files.strict_yaml import read_yaml
-from genaipa.policies.corpus import json_line
+from genaipa.policies.corpus import encode_document
 from genaipa.policies.corpus_file import open_corpus
 from genaipa.policies.formats import extract
 from genaipa.questions.sets import QuestionSet
 from genaipa.scoring.importing import ScoresReader
 from genaipa.scoring.rubric import load_rubric
 from genaipa.scoring.tables import read_table
-from genaipa.workspace import find_workspace, shipped
+from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_exchange.incoming import Incoming
 from genaipa_exchange.label_studio import label_value
 from genaipa_exchange.label_studio import read as read_label_studio
@@ -136,7 +136,7 @@ def scores() -> bytes:
 
 def shipped_questions() -> bytes:
     """A set of questions."""
-    return (shipped("questions") / "policy.yaml").read_bytes()
+    return (shipped_folder("questions") / "policy.yaml").read_bytes()
 
 
 def read_scores(path: Path) -> None:
@@ -154,7 +154,7 @@ KINDS: dict[str, tuple[Callable[[], bytes], Callable[[Path], object]]] = {
     ".zip": (pack, read_pack),
     ".json": (labelled, lambda path: read_label_studio(path, Incoming(find_workspace()))),
     ".jsonl": (scores, read_scores),
-    ".ndjson": (lambda: b"".join(map(json_line, made_up(2))), lambda path: list(open_corpus(path).rows())),
+    ".ndjson": (lambda: b"".join(map(encode_document, made_up(2))), lambda path: list(open_corpus(path).rows())),
 }
 """Ending → whole files of a kind, and their reader."""
 

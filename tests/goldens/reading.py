@@ -16,7 +16,7 @@ from framing import study_of
 from genaipa.answers.gather import gather_scored
 from genaipa.reports.comparison import compare
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
 NEW_COLUMNS: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class Reading:
 def read_study(*, by: str = "", **options: bool) -> Reading:
     """Read all runs and scores of the workspace in the working folder; `by` is a column of the documents' groups."""
     here = find_workspace()
-    return _read(gather_scored(here, select(here, ()), by=by, **options))
+    return _read(gather_scored(here, select_sources(here, ()), by=by, **options))
 
 
 def read_frame(frame: pd.DataFrame) -> Reading:

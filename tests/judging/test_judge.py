@@ -14,7 +14,7 @@ from genaipa.judging.name import Judge
 from genaipa.judging.verdict import find_flaw
 from genaipa.reports.chapters import make_chapters
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import find_run, run_folders, select
+from genaipa.runs.selection import find_run, run_folders, select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.systems.base import Reply, Usage
 from genaipa.workspace import find_workspace
@@ -81,7 +81,7 @@ def test_what_is_no_verdict_has_a_flaw() -> None:
     """Unreadable, cut, refused and contradictory replies are told from a verdict, each in words of its own."""
     entries = json.loads(verdict())["verdicts"]
     flaws = {
-        "It is fine.": "no JSON",
+        "It is fine.": "not JSON",
         "[" * 100_000: "nested too deeply",
         f"```json\n{verdict()}\n```\nor\n```json\n{verdict(2)}\n```": "2 verdicts, which differ",
         f"{verdict()} {verdict(2)}": "2 verdicts, which differ",
@@ -155,10 +155,10 @@ def test_judges_are_nowhere_among_answers_and_scores(genaipa):
     here = find_workspace()
     own, judges = Pool(here, run_folders(here)), Pool(here, judge_runs())
     assert (len(own.answers), len(judges.answers)) == (2, 0)
-    assert [source.folder.name for source in select(here, ["latest"])] == [load_run("answers").name]
-    assert [source.manifest.spec.task for source in select(here, ["latest"])] == ["procedure"]
+    assert [source.folder.name for source in select_sources(here, ["latest"])] == [load_run("answers").name]
+    assert [source.manifest.spec.task for source in select_sources(here, ["latest"])] == ["procedure"]
     assert find_run(here, "latest").name == load_run("answers").name
-    gathered = gather_scored(here, select(here, []))
+    gathered = gather_scored(here, select_sources(here, []))
     tidy = gathered.table
     assert set(tidy["system"]) == {"scripted/say.yaml"}
     assert set(tidy["scorer"]) == {"machine"}

@@ -82,8 +82,8 @@ def test_the_report_says_first_whose_values_it_shows(judged, genaipa):
     answers = page[page.index('<section id="answers">') :]
     assert answers.count("By the judge kind alone, M_all 10.0: relevance -1") == 4
     assert answers.count("Answer of b.") == 4
-    assert "All values here are those of kind alone: no estimate of what people would say." in answers
-    assert "kind alone, which no average takes" in Path("out/notes.html").read_text(encoding="utf-8")
+    assert "All values here come from kind alone: no estimate of what people would say." in answers
+    assert "kind alone, which no average counts" in Path("out/notes.html").read_text(encoding="utf-8")
 
 
 def test_a_second_judge_and_a_part_are_said(judged, genaipa):

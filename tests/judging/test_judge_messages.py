@@ -84,7 +84,7 @@ def test_long_rules_and_blanks_are_read_at_once() -> None:
     assert task.enclose_answer("-" * 20_000, MARK) == "-" * 20_000
     for begun in ("```json", '```json\n{"verdicts":', "{"):
         reply = begun + "\n" * 20_000
-        with pytest.raises(ValueError, match="no JSON"):
+        with pytest.raises(ValueError, match="not JSON"):
             read_verdict(RUBRIC, reply, annotated=True)
         assert read_json(reply, make_schema(RUBRIC, annotated=True))[0] == reply
 
@@ -169,7 +169,7 @@ def test_a_long_document_is_shown_in_sections(genaipa):
     done = genaipa("judge", "--judge", judge)
     assert done.code == 0, done.err
     (folder,) = judge_runs()
-    first = {c.id: folder.introduction(c.introduction)[0].content for c in folder.conversations()}
+    first = {c.id: folder.read_introduction(c.introduction)[0].content for c in folder.conversations()}
     shown = {record.question: first[record.conversation] for record in folder.records()}
     for question, message in shown.items():
         assert "everybody" in message.rpartition("## 31. Chapter 31")[2], question
@@ -243,5 +243,5 @@ def test_two_texts_of_one_name_are_two_documents(genaipa):
     (folder,) = judge_runs()
     assert len(folder.manifest().documents) == len({one.document for one in read_material(folder).answers}) == 2
     assert Path(folder.path / "documents").is_dir()
-    introductions = [folder.introduction(c.introduction)[0].content for c in folder.conversations()]
+    introductions = [folder.read_introduction(c.introduction)[0].content for c in folder.conversations()]
     assert sorted("Quite another" in one for one in introductions) == [False, True]

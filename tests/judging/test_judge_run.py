@@ -106,7 +106,7 @@ def test_the_document_comes_from_the_cache(genaipa, monkeypatch, provider, make,
     (run,) = json.loads(done.out)["runs"]
     (row,), (guess,) = run["rows"], counted["rows"]
     opening = judge_runs()[0].conversations()
-    (text,) = {judge_runs()[0].introduction(c.introduction)[0].content for c in opening}
+    (text,) = {judge_runs()[0].read_introduction(c.introduction)[0].content for c in opening}
     assert row["usage"]["cached"] >= 0.85 * 24 * len(text) / 4
     assert guess["calls"] == 24
     assert guess["usage"]["input"] == pytest.approx(row["usage"]["input"], rel=0.1)

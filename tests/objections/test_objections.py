@@ -29,7 +29,7 @@ from genaipa.scoring.people import People
 from genaipa.scoring.rubric import shipped_rubric
 from genaipa.scoring.tables import write_scores
 from genaipa.validation import validate
-from genaipa.workspace import find_workspace, shipped
+from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_objections.chapter import ObjectionsChapter
 from genaipa_objections.settling import collect_corrections, settle_objection
 
@@ -220,7 +220,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     assert "1 objection: 1 rejected." in done.out
 
     assert genaipa("scores", "objections", "export", "acme", "-o", "corrections/other.yaml").code == 2
-    into = shipped("corrections") / "acme.yaml"
+    into = shipped_folder("corrections") / "acme.yaml"
     assert (
         "among the corrections that genaipa ships"
         in genaipa("scores", "objections", "export", "acme", "-o", str(into)).err

@@ -55,7 +55,7 @@ def test_objections_are_settled_by_whoever_adjudicates(desk):
     page.test.text_area[0].input("It never does.")
     press(page, "Accept")
     assert [row[2] for row in page.rows("objections")] == ["grace"]
-    assert "is accepted. Into a file of corrections: genaipa scores objections export acme -o" in page.text()
+    assert "is accepted. To write a file of corrections: genaipa scores objections export acme -o" in page.text()
     press(page, "Reject")
     assert "a rejection needs a reason" in page.test.text[-1].value
     page.test.text_input[0].input("It says so.")
@@ -84,7 +84,7 @@ def test_objections_wait_until_ones_own_scores_are_in(desk):
         assert "Sold to nobody." not in Shown(name, desk).text(), name
     page = show_objections(desk, EDSGER)
     assert "Sold to nobody." not in page.text()
-    assert "1 more about annotated answers beside which you can still be asked to score" in page.text()
+    assert "1 more are hidden, since you can still be asked to score answers beside these annotated ones" in page.text()
     assert "genaipa scores objections accept ID --by NAME" in page.text()
     for analyst in ("ada", "edsger"):
         score(desk, analyst, first, "11111")

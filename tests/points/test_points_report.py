@@ -27,7 +27,7 @@ from genaipa.reports.chapters.judges import JudgesChapter
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.page import build_front
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_points.chapter import MOST, PointsChapter, draw_missed
 from genaipa_points.counts import KnownPoints, PointCounts, find_points
@@ -65,7 +65,7 @@ def annotate(points: dict[str, tuple[Point, ...]], license_: str = "CC0-1.0") ->
 def gathered(**options: bool) -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored(here, select(here, ()), **options)
+    return gather_scored(here, select_sources(here, ()), **options)
 
 
 def chapter_of(found: Study) -> Chapter | None:

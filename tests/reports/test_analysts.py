@@ -51,7 +51,7 @@ def test_other_people_give_no_verdict(theirs: tuple[str, ...], told: bool) -> No
     first = found.frame.iloc[0]
     assert (first["p"] < 0.05) is np.True_
     assert (first["meaning"] == "other analysts") is not told
-    assert found.finding[2].startswith("Verdict: none. Other people scored A (") is not told
+    assert found.finding[2].startswith("No verdict. Different people scored A (") is not told
     assert any("is higher" in said for said in found.finding) is told
     assert found.figure is not None
     assert found.figure.plot()
@@ -89,7 +89,7 @@ def test_a_document_that_other_people_scored_has_no_rank() -> None:
             values = best if document == "uber" or number % 4 else worst
             scores.append({**score, **values, "analyst": who if document == "uber" else "ada"})
         made = document_ranks_table(tidy_of(rows, scores))
-        assert ("other people" in made.note) is (who == "bo")
+        assert ("different people" in made.note) is (who == "bo")
         assert made.data.set_index("document").loc["uber", ["from", "to"]].tolist() == [1, to]
 
 

@@ -142,7 +142,7 @@ def test_a_chapter_that_cant_be_made_is_a_sentence(install: Callable[..., None])
         "The chapter torn is left out: it can't be instantiated (ZeroDivisionError: division by zero).",
         "The chapter twin is left out: there is already something called overall.",
     ]
-    assert "What is notable in the chapter torn is not known (KeyError: 'that')." in notable_sentences(study())
+    assert "The notes of the chapter torn can't be made (KeyError: 'that')." in notable_sentences(study())
 
 
 def test_chapters_have_a_file_each_and_their_parts_names_of_their_own() -> None:

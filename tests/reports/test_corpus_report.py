@@ -24,7 +24,7 @@ from genaipa.reports.figures.figure import ALONE
 from genaipa.reports.notable import notable_sentences
 from genaipa.reports.report import Report
 from genaipa.runs.run import load_run
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.scoring.current import CurrentScores
@@ -67,7 +67,7 @@ def run(asked: Path, tmp_path: Path) -> Run:
 
 def gathered_of(run: Run, by: str = "") -> Study:
     """What a report on the run would be made of; `by` is a column of its documents' groups."""
-    return gather_scored(run.workspace, select(run.workspace, [run.name]), by=by)
+    return gather_scored(run.workspace, select_sources(run.workspace, [run.name]), by=by)
 
 
 def sectors(run: Run) -> dict[str, str]:

@@ -69,6 +69,6 @@ def test_few_documents_are_warned_of() -> None:
     made = estimate_crossed_mean(VALUES, questions, np.repeat(list("vwxyz"), 8))
     assert warn_interval(made).startswith("5 documents: below 10, the interval for policies like these is rough.")
     assert warn_interval(made._replace(documents=10, documents_alike=True)) == (
-        "Documents differ less than chance alone makes them differ on average."
+        "The documents differ less than chance alone would make them differ on average."
     )
     assert not warn_interval(made._replace(documents=10, documents_alike=False))

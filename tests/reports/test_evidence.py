@@ -17,7 +17,7 @@ from genaipa.reports import matches
 from genaipa.reports.chapters.overall import leaderboard_table
 from genaipa.reports.crossed import estimate_crossed_mean
 from genaipa.reports.evidence import EvidenceLevel, PlanShare, evidence_level, measure_evidence, plan_share
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.assignment import ScoringPlan
 from genaipa.stats.tests import adjust_holm, find_holm_factors
 from genaipa.ui.desk import open_desk
@@ -87,7 +87,7 @@ def test_a_wave_is_the_plan_and_a_larger_one_another() -> None:
         work(desk.queue, "Anna", answers)
         desk.store.close()
         here = find_workspace()
-        found = gather_scored(here, select(here, ()))
+        found = gather_scored(here, select_sources(here, ()))
         seen.append((*plan_share(found.table), measure_evidence(found.table).p))
         assert plan_share(found.apply_events(found.log.counted).table) == seen[-1][:-1]
     assert seen == [

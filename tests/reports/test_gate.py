@@ -92,8 +92,11 @@ def test_only_a_sure_loss_as_large_fails() -> None:
     said = "new, the new release, lost 5.2 (\u22128.1 to \u22122.3) points of M_all to old: the gate of 3 fails."
     assert str(gate) == said
     passing = (
-        ({"p_holm": 0.2}, "has no sure loss"),
-        ({"difference": -5.2, "low": -8.1, "high": -2.3}, "new, the new release, has no sure loss against old: +5.2"),
+        ({"p_holm": 0.2}, "shows no clear loss"),
+        (
+            {"difference": -5.2, "low": -8.1, "high": -2.3},
+            "the new release, shows no clear loss against old: +5.2",
+        ),
         ({"difference": 1.2, "low": 0.4, "high": 2.0}, "lost 1.2"),
         ({"test": "none"}, "There is no result for new"),
         ({"meaning": OTHER_PEOPLE}, "There is no result for"),
@@ -157,7 +160,7 @@ class Bot:
 
 
 @pytest.mark.parametrize(
-    ("worth", "code", "said"), [(2, 5, "M\\_all 100 \u2192 10"), (0, 0, "No answer has another score.")]
+    ("worth", "code", "said"), [(2, 5, "M\\_all 100 \u2192 10"), (0, 0, "No answer has changed its score.")]
 )
 def test_the_jobs_example_is_red_for_a_loss_and_green_without(genaipa: Cli, worth: int, code: int, said: str) -> None:
     """The guide's steps, on two releases: the last ends with 5 where the new one lost, else with 0; a summary each."""

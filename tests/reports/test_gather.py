@@ -17,7 +17,7 @@ from genaipa.reports.notable import notable_sentences
 from genaipa.runs import inputs
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
 SILENT = """
@@ -33,7 +33,7 @@ def gathered(*names: str, events=(), **options):
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
         store.append(events)
-        return gather(here, select(here, names or ("latest",)), store, **options)
+        return gather(here, select_sources(here, names or ("latest",)), store, **options)
 
 
 def test_each_answer_comes_with_what_is_known_of_it():
@@ -133,7 +133,7 @@ def test_a_system_stands_for_all_of_its_runs():
     frame = gathered("scripted/say.yaml").join_facts()
     assert set(frame["system"]) == {"scripted/say.yaml"}
     assert len(set(frame["run"])) == 2
-    assert len(select(find_workspace(), ())) == 2
+    assert len(select_sources(find_workspace(), ())) == 2
 
 
 def test_one_id_with_different_words_is_noticed():
@@ -206,11 +206,11 @@ def test_a_published_system_stands_for_the_study_itself():
     study, _ = carry_out(spec(systems=("scripted/say.yaml",)))
     again, _ = carry_out(spec(systems=("scripted/say.yaml",), seed=7))
     here = find_workspace()
-    assert len(select(here, ["scripted/say.yaml"])) == 2
+    assert len(select_sources(here, ["scripted/say.yaml"])) == 2
     study.write_file(PUBLISHED_SCORES, write_published([]))
-    assert [source.folder.name for source in select(here, ["scripted/say.yaml"])] == [study.name]
-    assert [source.folder.name for source in select(here, ())] == [study.name]
-    assert [source.folder.name for source in select(here, [again.name])] == [again.name]
+    assert [source.folder.name for source in select_sources(here, ["scripted/say.yaml"])] == [study.name]
+    assert [source.folder.name for source in select_sources(here, ())] == [study.name]
+    assert [source.folder.name for source in select_sources(here, [again.name])] == [again.name]
 
 
 def test_names_that_mean_nothing_are_errors():
@@ -221,16 +221,16 @@ def test_names_that_mean_nothing_are_errors():
         gather(here, [], None)
     make_answers(*REPLIES)
     with pytest.raises(GenaipaError, match="nothing-like-it"):
-        select(here, ["nothing-like-it"])
+        select_sources(here, ["nothing-like-it"])
     with pytest.raises(UsageError, match="genaipa get genaipabench --runs"):
-        select(here, ["published/bard"])
+        select_sources(here, ["published/bard"])
 
 
 def test_without_a_store_everything_is_unscored():
     """A report can be made before anyone scored."""
     make_answers(*REPLIES)
     here = find_workspace()
-    assert not gather(here, select(here, ["latest"]), None).join_facts()["counted"].any()
+    assert not gather(here, select_sources(here, ["latest"]), None).join_facts()["counted"].any()
 
 
 def test_for_scores_alone_no_reply_is_read(monkeypatch):

@@ -15,7 +15,7 @@ from genaipa.errors import UsageError
 from genaipa.reports.comparison import compare
 from genaipa.reports.evidence import plan_share
 from genaipa.reports.judged.alone import count_verdicts, find_judges
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def test_verdicts_count_alone(asked: list[Record]) -> None:
     """One row of each pass, one without values of what was not judged, and no score of people's."""
     keep([*verdicts(asked[:4]), *(human("ada", one.digest, (0,) * 5) for one in asked)])
     here = find_workspace()
-    frame = gather_scored(here, select(here, ())).table
+    frame = gather_scored(here, select_sources(here, ())).table
     made = count_verdicts(frame, find_judges(frame)["lab/referee-9b"])
     assert len(made) == len(asked)
     assert made["counted"].sum() == 4

@@ -17,7 +17,7 @@ from genaipa.reports.chapters import overall
 from genaipa.reports.comparison import compare_sides
 from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
 from genaipa.reports.sides import Side
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.waves import Waves, draw_waves, short_digest
 from genaipa.workspace import find_workspace
@@ -143,7 +143,7 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
     frame.loc[machine, "m_all"] = 110 - frame.loc[machine, "m_all"]
     (found,) = estimate_sides([frame])
     assert set(found.groups["slope"]) == {0.0}
-    assert found.groups["why"].str.contains("say nothing about people's").all()
+    assert found.groups["why"].str.contains("no better than chance").all()
     people = frame.assign(analyst=frame["analyst"].cat.rename_categories({str(JUDGE): "no judge"}))
     pd.testing.assert_frame_equal(overall.leaderboard_table(frame).data, overall.leaderboard_table(people).data)
     pd.testing.assert_frame_equal(averages.average_cells(found.frame), averages.average_cells(people))
@@ -151,9 +151,13 @@ def test_a_judge_that_says_nothing_of_people_leaves_them_alone():
 
 BLANK = {
     "too few": (judged, {"size": 14}, "28 scored answers of waves: below 30"),
-    "few in a group": (judged, {"size": 10, "systems": tuple("abcd")}, "10 scored answers of its wave: below 12"),
-    "unfinished": (judged, {"left": 6}, "answers of its wave lack a score: above 5%"),
-    "residuals all equal": (judged, {"errors": 0}, "no width is not certainty"),
+    "few in a group": (
+        judged,
+        {"size": 10, "systems": tuple("abcd")},
+        "10 scored answers in its random part: below 12",
+    ),
+    "unfinished": (judged, {"left": 6}, "answers in its random part lack a score: above 5%"),
+    "residuals all equal": (judged, {"errors": 0}, "without width is not certainty"),
     "all scored": (judged, {"size": 96}, "People scored all of its answers."),
 }
 
@@ -249,7 +253,7 @@ def test_of_a_real_store(demo, tmp_path):
     """The demo's answers, some scored by a person at random, all by a judge, through files, store and gatherer."""
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     here = find_workspace(tmp_path)
-    answers = Pool(here, [source.folder for source in select(here, ["demo"])]).answers
+    answers = Pool(here, [source.folder for source in select_sources(here, ["demo"])]).answers
     waves = draw_waves(here, answers.values(), (), size=16, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in answers}
@@ -261,7 +265,7 @@ def test_of_a_real_store(demo, tmp_path):
     ]
     with opened(f"sqlite:///{tmp_path / 'scores.db'}") as store:
         store.append(events)
-        gathered = gather(here, select(here, ["demo"]), store)
+        gathered = gather(here, select_sources(here, ["demo"]), store)
     found = estimate_averages(gathered.table)
     assert found.judges == ("made-up",)
     assert set(found.usable_groups["system"]) == {"extractive", "careful", "breezy"}
@@ -280,6 +284,6 @@ def test_a_damaged_file_of_waves_is_said(demo, tmp_path):
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     (tmp_path / "waves.jsonl").write_text("{}\n")
     here = find_workspace(tmp_path)
-    gathered = gather(here, select(here, ["demo"]), None)
+    gathered = gather(here, select_sources(here, ["demo"]), None)
     assert not gathered.waves
     assert any("waves.jsonl" in problem for problem in gathered.problems)

@@ -27,7 +27,7 @@ from genaipa.reports.judged.estimate import estimate_averages, estimate_sides
 from genaipa.reports.matches import difference_rows, match_systems
 from genaipa.reports.sides import Side
 from genaipa.reports.significance import OVERALL
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.scoring.people import User
 from genaipa.scoring.waves import draw_waves, short_digest
@@ -187,7 +187,7 @@ def test_the_lead_sees_the_estimate_at_the_desk_once_the_wave_is_scored(demo, tm
     shutil.copytree(demo[0] / "runs", tmp_path / "runs")
     monkeypatch.chdir(tmp_path)
     here = find_workspace(tmp_path)
-    pool = Pool(here, [source.folder for source in select(here, ["demo"])])
+    pool = Pool(here, [source.folder for source in select_sources(here, ["demo"])])
     waves = draw_waves(here, pool.answers.values(), (), size=24, seed=0)
     random = np.random.default_rng(0)
     keys = {digest: "".join(random.choice(list("123"), 5)) for digest in pool.answers}

@@ -32,7 +32,7 @@ from genaipa.reports.judged.quality import (
     answer_groups,
 )
 from genaipa.reports.judged.verdicts import LEAST, Verdicts
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.scoring.rubric import format_value
 from genaipa.stats.annotators import compare_annotators
@@ -58,7 +58,7 @@ ERRING = f"{GPT} @ba9876"
 def gathered() -> Study:
     """All that a report of the working folder's runs needs."""
     here = find_workspace()
-    return gather_scored(here, select(here, ()))
+    return gather_scored(here, select_sources(here, ()))
 
 
 def chapter_of(found: Study) -> Chapter:
@@ -367,7 +367,7 @@ def test_below_thirty_answers_nothing_is_said(study):
         f"not meaningful: {row['answers']} answers, and it takes 30" for row in blank
     }
     assert enough.absent == [
-        "Drift is not shown: it takes 60 answers that people and a judge scored, and there are 30."
+        "Drift is not shown: it needs 60 answers that people and a judge scored, and there are 30."
     ]
 
 

@@ -18,7 +18,7 @@ from genaipa.answers.gather import gather_scored
 from genaipa.reports.chapters import outcomes, silent
 from genaipa.reports.chapters.groups import group_outcomes_table as groups_answers
 from genaipa.runs.manifest import WITHHELD, Withheld
-from genaipa.runs.selection import Groups, select
+from genaipa.runs.selection import Groups, select_sources
 from genaipa.workspace import find_workspace
 from genaipa_watch.over_time import tabulate_changes
 
@@ -121,7 +121,7 @@ def mute() -> RunFolder:
 def stances(place: str = ".") -> dict[str, str]:
     """What each answer of the latest run of a workspace claims."""
     here = find_workspace(place)
-    frame = gather_scored(here, select(here, ["latest"])).join_facts()
+    frame = gather_scored(here, select_sources(here, ["latest"])).join_facts()
     return dict(zip(frame["question"].astype(str), frame["claims_silence"].astype(str), strict=True))
 
 

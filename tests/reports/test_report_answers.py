@@ -12,7 +12,7 @@ from genaipa.answers.gather import gather
 from genaipa.reports import answers as page_answers
 from genaipa.reports.page import render_pages
 from genaipa.reports.report import Report
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 
 SENTENCE = "We collect nothing else from you."
@@ -38,7 +38,7 @@ def page(license_: str, system: str = "scripted/replies.yaml", *, whole: bool = 
         store.append(
             [score("ada", record.digest, grade) for record, grade in zip(answers(folder), (GOOD, POOR), strict=True)]
         )
-        found = gather(find_workspace(), select(find_workspace(), ()), store)
+        found = gather(find_workspace(), select_sources(find_workspace(), ()), store)
     return render_pages(Report.build(found), {}, whole=whole)["index.html"]
 
 
@@ -56,7 +56,7 @@ def test_what_may_not_be_passed_on_is_not_in_the_page() -> None:
     """Sentences of a restricted document are left out and counted; they are there where they are asked for."""
     text = page("not stated", "quoting:Quoting")
     assert SENTENCE not in text
-    assert "2 answers are not in this page because their text may not be passed on" in text
+    assert "2 answers are not on this page because their text may not be passed on" in text
     assert 'href="#answers-1"' not in text
 
 
@@ -72,6 +72,6 @@ def test_a_page_holds_so_many_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_answers, "MOST", 1)
     monkeypatch.setattr(page_answers, "LONGEST", 4)
     text = page("CC0")
-    assert "Shown are 1 of 2 answers, those to the questions with the lowest scores" in text
+    assert "This page shows 1 of 2 answers, those to the questions with the lowest scores" in text
     assert text.count('<details class="answers"') == 1
     assert "more characters)" in text

@@ -22,7 +22,7 @@ from genaipa.reports.page import render_pages
 from genaipa.reports.render import as_html
 from genaipa.reports.report import Report
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
-from genaipa.runs.selection import run_folders, select
+from genaipa.runs.selection import run_folders, select_sources
 from genaipa.scoring.rubric import Bounds
 from genaipa.workspace import find_workspace
 from tests.conftest import forget_personal_settings
@@ -36,7 +36,9 @@ def gathered(*events, excluded=False):
     here = find_workspace()
     with opened("sqlite:///scores.db") as store:
         store.append(events)
-        return gather(here, select(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded)
+        return gather(
+            here, select_sources(here, [path.name for path in sorted(here.runs.iterdir())]), store, excluded=excluded
+        )
 
 
 def report(*events, excluded=False, bounds=None, **options):

@@ -21,7 +21,7 @@ from genaipa.answers.study import Study
 from genaipa.archive import pack, unpack
 from genaipa.reports.figures.figure import Scope
 from genaipa.reports.notable import notable_sentences
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.workspace import find_workspace
 from genaipa_retrieval import chapter as retrieval
 from genaipa_retrieval.fact import Passages
@@ -43,7 +43,7 @@ QUESTIONS = ("T_f1", "T_f2", "T_u1", "UC_f1")
 def gathered(*names: str, **options: Any) -> Study:
     """What a report about these runs has, without a score."""
     here = find_workspace()
-    return gather(here, select(here, names or ("latest",)), None, **options)
+    return gather(here, select_sources(here, names or ("latest",)), None, **options)
 
 
 def counts_of(frame: pd.DataFrame) -> dict[str, tuple[float, ...]]:
@@ -170,7 +170,7 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     """Passages of a text that may not be passed on stay behind; counts stay the same, of answers without any, too."""
     make_study("not stated")
     here = find_workspace()
-    pack(here, select(here, ("latest",)), tmp_path / "study.zip")
+    pack(here, select_sources(here, ("latest",)), tmp_path / "study.zip")
     with zipfile.ZipFile(tmp_path / "study.zip") as archive:
         packed = "\n".join(archive.read(name).decode(errors="replace") for name in archive.namelist())
     assert COLLECT not in packed
@@ -180,11 +180,11 @@ def test_a_pack_has_the_counts_without_the_passages(tmp_path: Path) -> None:
     unpacked = unpack(tmp_path / "study.zip", tmp_path / "again")
     assert unpacked.different == []
     there = find_workspace(tmp_path / "again")
-    again = gather(there, select(there, ("latest",)), None).join_facts()
+    again = gather(there, select_sources(there, ("latest",)), None).join_facts()
     assert counts_of(again) == COUNTS
     columns = list(Passages.columns)
     pd.testing.assert_frame_equal(again[columns], gathered().join_facts()[columns], check_column_type=False)
-    assert again["passages"].notna().sum() == len(answers(select(there, ("latest",))[0].folder))
+    assert again["passages"].notna().sum() == len(answers(select_sources(there, ("latest",))[0].folder))
 
 
 def test_a_retriever_that_misses_is_measured() -> None:

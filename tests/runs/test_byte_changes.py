@@ -15,7 +15,7 @@ from stores import score
 from benchmarks.made_up import write_policies
 from genaipa.answers.gather import gather_scored
 from genaipa.errors import GenaipaError
-from genaipa.runs.selection import run_folders, select
+from genaipa.runs.selection import run_folders, select_sources
 from genaipa.scoring.store import open_store
 from genaipa.validation import validate
 from genaipa.workspace import find_workspace
@@ -61,7 +61,7 @@ def told(here: Workspace) -> set[tuple[str, ...]]:
 def computed(here: Workspace) -> Any:
     """Everything that commands compute: the tidy table, the records, and the suite's outcomes; or what they refuse."""
     try:
-        sources = select(here, ())
+        sources = select_sources(here, ())
         gathered = gather_scored(here, sources)
         table = sorted(gathered.table.drop(columns=["key"]).astype(str).itertuples(index=False), key=str)
         records = {run.name: sorted(run.records(), key=lambda one: one.key) for run in run_folders(here)}

@@ -9,7 +9,7 @@ import pytest
 from running import KEY, TEXT, answers, carry_out, latest, make_workspace, messages, procedure, spec
 from servers import Behaviour, OpenAIServer, cut, failure
 
-from genaipa.runs.inputs import NO_WORDS, conversation
+from genaipa.runs.inputs import NO_WORDS, load_conversation
 from genaipa.runs.manifest import ANSWERS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
 
 def had(folder: RunFolder, record: Record) -> list[Message]:
     """The conversation of a record."""
-    return conversation(folder, record, folder.seen()[1])
+    return load_conversation(folder, record, folder.tally_records()[1])
 
 
 @pytest.mark.parametrize("more", [{}, {"conversation": "independent"}, {"acknowledge": True}], ids=json.dumps)
@@ -80,11 +80,11 @@ def test_a_failure_ends_with_what_was_asked(server: OpenAIServer) -> None:
 def test_only_this_conversation_is_read(server: OpenAIServer) -> None:
     """Of a long run, the records of other conversations are not touched."""
     folder, _ = carry_out(procedure())
-    _, offsets = folder.seen()
+    _, offsets = folder.tally_records()
     record = answers(folder)[-1]
-    expected = conversation(folder, record, offsets)
+    expected = load_conversation(folder, record, offsets)
     path = folder.path / ANSWERS
     own = json.dumps(record.key.removesuffix(record.question))[:-1].encode()
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(line if own in line else b"x" * (len(line) - 1) + b"\n" for line in lines))
-    assert conversation(folder, record, offsets) == expected
+    assert load_conversation(folder, record, offsets) == expected

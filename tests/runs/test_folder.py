@@ -121,7 +121,7 @@ def test_introductions_come_back_as_they_were(folder: RunFolder) -> None:
         return digest
 
     digest = asyncio.run(keep())
-    assert folder.introduction(digest) == messages
+    assert folder.read_introduction(digest) == messages
 
 
 def test_conversation_is_recorded_once(folder: RunFolder) -> None:
@@ -131,8 +131,8 @@ def test_conversation_is_recorded_once(folder: RunFolder) -> None:
 
     async def begin() -> None:
         writer = RunWriter(folder)
-        await writer.begin(first)
-        await writer.begin(
+        await writer.record_opening(first)
+        await writer.record_opening(
             ConversationRecord(**{f: getattr(first, f) for f in first.__struct_fields__} | {"id": "new"})
         )
         await writer.close()
@@ -169,7 +169,11 @@ def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
         with folder.writing():
             before = texts_below(folder.path)
             await asyncio.sleep(0.11)
-            for writing in (writer.append(record), writer.begin(other), ledger.intend(mark="m", lines=("one",))):
+            for writing in (
+                writer.append(record),
+                writer.record_opening(other),
+                ledger.intend(mark="m", lines=("one",)),
+            ):
                 with pytest.raises(RunBusyError, match="was taken over by another process"):
                     await writing
             with pytest.raises(RunBusyError, match="was taken over by another process"):

@@ -19,8 +19,8 @@ from genaipa.answers.gather import gather
 from genaipa.archive import run_files
 from genaipa.errors import DataError, GenaipaError, RunError
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import conversation
-from genaipa.runs.selection import select
+from genaipa.runs.inputs import load_conversation
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.answers import Pool
 from genaipa.validation import validate
 from genaipa.workspace import Workspace, find_workspace
@@ -70,11 +70,11 @@ def change(path: Path, before: bytes, after: bytes, times: int = 1) -> None:
 def readers(folder: RunFolder) -> Iterator[Callable[[], object]]:
     """Everything that computes something from a run."""
     here = find_workspace()
-    yield folder.seen
-    yield folder.state
+    yield folder.tally_records
+    yield folder.read_state
     yield lambda: list(folder.records())
-    yield lambda: gather(here, select(here, [folder.name]), None)
-    yield lambda: list(run_files(select(here, [folder.name])[0], whole=True))
+    yield lambda: gather(here, select_sources(here, [folder.name]), None)
+    yield lambda: list(run_files(select_sources(here, [folder.name])[0], whole=True))
 
 
 def found(*, data: bool = True) -> list[tuple[str, str]]:
@@ -167,15 +167,15 @@ def test_texts_beside_the_answers_are_checked(folder: RunFolder) -> None:
         assert found() == [(str(path.relative_to(folder.path)), "")]
         assert found(data=False) == []
         with pytest.raises(DataError, match=path.name):
-            list(run_files(select(find_workspace(), [folder.name])[0], whole=True))
+            list(run_files(select_sources(find_workspace(), [folder.name])[0], whole=True))
         path.write_bytes(whole)
     change(changed[1], b"your name", b"your mane")
     with pytest.raises(DataError, match="was changed since the conversation began"):
-        conversation(folder, record, folder.seen()[1])
+        load_conversation(folder, record, folder.tally_records()[1])
     # What the workspace holds no longer comes from the run's own copy.
     Path("policies/acme.md").write_text(f"{TEXT}\nAnd more.")
     change(document, b"your name", b"your mane")
-    gathered = gather(find_workspace(), select(find_workspace(), [folder.name]), None)
+    gathered = gather(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
     assert any("is not the text that the run was asked about" in problem for problem in gathered.problems)
 
 
@@ -189,8 +189,8 @@ def test_a_file_that_lost_its_end_is_noticed(folder: RunFolder, genaipa: Cli) ->
     for length in (len(whole) - 1, ends[3], 0, *size(small=(), soak=(ends[-2], ends[-2] - 5))):
         folder.answers.write_bytes(whole[:length])
         assert not folder.is_complete()
-        assert "gone since the run was left" in folder.lack(folder.manifest())
-        gathered = gather(find_workspace(), select(find_workspace(), [folder.name]), None)
+        assert "gone since the run was left" in folder.describe_loss(folder.manifest())
+        gathered = gather(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
         assert any("gone since the run was left" in problem for problem in gathered.problems)
         assert ("answers.jsonl", "") in found(data=False)
     for command in (("runs",), ("show", "latest")):
@@ -206,8 +206,8 @@ def test_a_shorter_file_that_lost_no_answer_is_told_as_such(folder: RunFolder) -
     """An answers file of another day may be shorter and lack nothing: no answers are said to be gone."""
     manifest = folder.manifest()
     manifest.totals = msgspec.structs.replace(manifest.totals, bytes=folder.answers.stat().st_size + 1)
-    assert "shorter than the run left it" in folder.lack(manifest, manifest.totals.kept)
-    assert "1 of 12 answers are gone" in folder.lack(manifest, manifest.totals.kept - 1)
+    assert "shorter than the run left it" in folder.describe_loss(manifest, manifest.totals.answer_count)
+    assert "1 of 12 answers are gone" in folder.describe_loss(manifest, manifest.totals.answer_count - 1)
 
 
 def test_the_same_command_asks_again_what_was_lost(here: Workspace, genaipa: Cli) -> None:
@@ -238,14 +238,14 @@ def test_a_run_of_an_older_genaipa(folder: RunFolder) -> None:
     lines = folder.answers.read_bytes().splitlines(keepends=True)
     folder.answers.write_bytes(b"".join(lines[:-1]))
     assert not folder.is_complete()
-    gathered = gather(find_workspace(), select(find_workspace(), [folder.name]), None)
+    gathered = gather(find_workspace(), select_sources(find_workspace(), [folder.name]), None)
     assert any("1 of 12 answers are gone" in problem for problem in gathered.problems)
 
 
 def test_a_pack_of_what_may_not_be_passed_on_reads_as_before(folder: RunFolder) -> None:
     """Replies and questions that a pack leaves out are not taken for damage where it is unpacked."""
     packed = Path("elsewhere/runs/r")
-    for name, content in run_files(select(find_workspace(), [folder.name])[0], whole=False):
+    for name, content in run_files(select_sources(find_workspace(), [folder.name])[0], whole=False):
         (packed / name).parent.mkdir(parents=True, exist_ok=True)
         (packed / name).write_bytes(content)
     assert (packed / "withheld.json").is_file()
@@ -267,7 +267,7 @@ def test_a_damaged_manifest_has_a_copy(folder: RunFolder, genaipa: Cli) -> None:
     with folder.writing() as said:
         assert "its copy of" in said[0]
         folder.write_manifest(folder.manifest())
-    assert not folder.manifest_damage()
+    assert not folder.describe_manifest_damage()
 
 
 @pytest.mark.full
@@ -316,6 +316,6 @@ def test_bytes_that_are_no_text(folder: RunFolder) -> None:
                 list(getattr(folder, kind)())
         else:
             with pytest.raises(DataError, match=path.name):
-                folder.introduction(path.stem)
+                folder.read_introduction(path.stem)
         path.write_bytes(whole)
     assert found() == []

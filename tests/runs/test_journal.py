@@ -44,7 +44,7 @@ def append(*lines: Line, together: bool = False) -> None:
         else:
             for line in lines:
                 await log.append(line)
-                assert on_disk().endswith(journal.line(line))
+                assert on_disk().endswith(journal.encode_line(line))
         await log.close()
 
     asyncio.run(all_of_it())
@@ -64,14 +64,14 @@ def test_offsets_lead_to_their_lines() -> None:
     lines = [Line(f"k{n}", "é" * n) for n in range(20)]
     append(*lines)
     offsets = [offset for offset, _ in journal.read(PATH, Key)]
-    assert journal.read_at(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
+    assert journal.read_offsets(PATH, [offsets[7], offsets[3]], Line) == [lines[7], lines[3]]
 
 
 def test_reading_at_a_wrong_place_is_a_sentence() -> None:
     """An offset that is not the beginning of a record names the file and the offset."""
     append(Line("a"))
     with pytest.raises(RunError, match=r"answers\.jsonl: byte 3 begins no record"):
-        journal.read_at(PATH, [3], Line)
+        journal.read_offsets(PATH, [3], Line)
 
 
 def test_missing_journal_is_empty() -> None:
@@ -169,7 +169,7 @@ class Disk:
     async def append(self, log: journal.Journal, line: Line) -> None:
         """Append a line; what is confirmed is safe from then on."""
         offset = await log.append(line)
-        assert offset + len(journal.line(line)) <= self.safe
+        assert offset + len(journal.encode_line(line)) <= self.safe
         self.confirmed.append(line.key)
 
 
@@ -215,9 +215,9 @@ def test_no_half_line_stays_wherever_the_disk_is_full(monkeypatch: pytest.Monkey
         disk.room, disk.sync_fails = 10**9, False
         await log.append(Line("then"))
         await log.close()
-        assert on_disk() == before + journal.line(Line("then"))
+        assert on_disk() == before + journal.encode_line(Line("then"))
 
     append(Line("first"))
-    for room in range(sum(len(journal.line(line)) for line in batch)):
+    for room in range(sum(len(journal.encode_line(line)) for line in batch)):
         asyncio.run(refused(room))
     asyncio.run(refused(10**9, sync_fails=True))

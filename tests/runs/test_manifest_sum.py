@@ -15,9 +15,9 @@ from running import carry_out, make_workspace, spec
 from benchmarks.made_up import made_up
 from genaipa.archive import read_pack
 from genaipa.errors import DataError
-from genaipa.policies.corpus import json_line
+from genaipa.policies.corpus import encode_document
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.integrity import damage
+from genaipa.runs.integrity import find_damage
 from genaipa.runs.permission import Permission
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def folder(tmp_path: Path, genaipa: Cli) -> RunFolder:
     """A run about a corpus whose documents have all facts."""
     (tmp_path / "genaipa.toml").touch()
     facts = {"license": "CC0", "country": "US", "date": "2024-01-31", "title": "Privacy", "source": "a book"}
-    lines = [json.loads(json_line(document)) | facts for document in made_up(3)]
+    lines = [json.loads(encode_document(document)) | facts for document in made_up(3)]
     Path("shops.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     done = genaipa("run", "-s", "extractive", "-e", "quality", "--limit", "1", "--documents", "shops.jsonl")
     assert done.code == 0, done.err
@@ -74,7 +74,7 @@ def changes(content: bytes) -> Iterator[tuple[tuple[Any, ...], bytes]]:
 
 def test_each_field_of_a_manifest_is_under_its_sum(folder: RunFolder) -> None:
     """Every field of a run's manifest and of its copy, changed or lost, is told of that file."""
-    assert not list(damage(folder))
+    assert not list(find_damage(folder))
     unseen, number = [], 0
     for name in ("manifest.json", ".manifest.json"):
         path = folder.path / name
@@ -83,7 +83,7 @@ def test_each_field_of_a_manifest_is_under_its_sum(folder: RunFolder) -> None:
             number += 1
             path.write_bytes(content)
             # A copy may lack its sum: an earlier genaipa that was killed between the two has written it.
-            if not (folder.sum_differs() or (name, place) == (".manifest.json", ("sum",))):
+            if not (folder.describe_sum_mismatch() or (name, place) == (".manifest.json", ("sum",))):
                 unseen.append((path, place))
         path.write_bytes(whole)
     assert unseen == []
@@ -97,10 +97,10 @@ def test_each_fact_of_a_line_is_as_the_run_notes_it(folder: RunFolder) -> None:
     assert {"license", "sector", "country", "date"} <= json.loads(first).keys()
     for place, content in changes(first):
         path.write_bytes(content + b"\n" + b"".join(others))
-        assert any(found.path == path for found in damage(folder)), place
+        assert any(found.path == path for found in find_damage(folder)), place
     for broken in ({"text": 5}, {"also": 5}, {"also": [5]}, {"company": [5]}):
         path.write_bytes(json.dumps(json.loads(first) | broken).encode() + b"\n" + b"".join(others))
-        assert any(found.path == path for found in damage(folder)), broken
+        assert any(found.path == path for found in find_damage(folder)), broken
 
 
 def test_no_word_of_a_manifest_frees_what_is_held_back(genaipa: Cli) -> None:
@@ -122,7 +122,7 @@ def test_no_word_of_a_manifest_frees_what_is_held_back(genaipa: Cli) -> None:
     fields = json.loads(whole.replace(b'"words": "document"', b'"words": "own"'))
     del fields["sum"]
     path.write_text(json.dumps(fields))
-    assert not Permission(folder, folder.manifest()).reply("extractive", "acme")
+    assert not Permission(folder, folder.manifest()).may_share_reply("extractive", "acme")
 
 
 def test_a_pack_of_a_changed_manifest_is_refused(genaipa: Cli) -> None:

@@ -11,7 +11,7 @@ from servers import OpenAIServer
 import genaipa as package
 from genaipa.errors import UsageError
 from genaipa.runs.filters import Filters
-from genaipa.runs.selection import meaning, named, select
+from genaipa.runs.selection import find_meaning, resolve_names, select_sources
 from genaipa.systems.provider import find_system, shorten_names
 from genaipa.workspace import find_workspace
 
@@ -89,11 +89,11 @@ def test_names_mean_systems_before_parts_of_runs(both: str) -> None:
         ("latest:glib-8b", {FAR}, 1, f"{both}:{FAR}"),
         (f"{both}:lab/reader-1", {SYSTEMS[0]}, 1, f"{both}:{SYSTEMS[0]}"),
     ):
-        sources = named(here, [name])
+        sources = resolve_names(here, [name])
         assert ({s for one in sources for s in one.systems}, len(sources)) == (systems, runs), name
-        assert meaning(here, name).name == full, name
+        assert find_meaning(here, name).name == full, name
     for only in (Filters(systems=("glib-8b",)), Filters(without=("reader-1",)), Filters(systems=("openai-api/far",))):
-        assert [one.systems for one in select(here, (), only)] == [(FAR,)], only
+        assert [one.systems for one in select_sources(here, (), only)] == [(FAR,)], only
 
 
 def test_commands_take_the_short_names(genaipa: Cli, both: str) -> None:
@@ -151,9 +151,9 @@ def test_a_model_behind_a_system_is_that_system(demo: tuple[Path, Finished]) -> 
     """`show` prints it beside the system's name, as it was asked for and as it was served."""
     workspace = find_workspace(demo[0])
     for name in ("scripted/careful", "made-up/careful", "careful"):
-        assert {source.systems for source in named(workspace, [name])} == {("careful",)}, name
-    runs = [(source.folder, source.manifest) for source in named(workspace, [])]
-    assert Filters(systems=("scripted/careful",)).checked(runs).systems == ("careful",)
+        assert {source.systems for source in resolve_names(workspace, [name])} == {("careful",)}, name
+    runs = [(source.folder, source.manifest) for source in resolve_names(workspace, [])]
+    assert Filters(systems=("scripted/careful",)).resolve(runs).systems == ("careful",)
 
 
 BOT = """
@@ -185,8 +185,8 @@ def test_a_misspelt_class_is_no_run_and_its_system(
     assert asked.code == 0, asked.err
     for wrong in ("mill:Bto", "mil:Bot", "mill:bot"):
         with pytest.raises(UsageError, match="did you mean 'mill:Bot'"):
-            meaning(find_workspace(), wrong)
-    run = meaning(find_workspace(), "mill:Bot").parts[0].folder.name
-    assert meaning(find_workspace(), f"{run}:mill:Bot").name == f"{run}:mill:Bot"
+            find_meaning(find_workspace(), wrong)
+    run = find_meaning(find_workspace(), "mill:Bot").parts[0].folder.name
+    assert find_meaning(find_workspace(), f"{run}:mill:Bot").name == f"{run}:mill:Bot"
     with pytest.raises(UsageError, match=f"system of the run {run} 'extractive'"):
-        meaning(find_workspace(), "mill-run:extractive")
+        find_meaning(find_workspace(), "mill-run:extractive")

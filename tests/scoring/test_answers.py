@@ -47,7 +47,7 @@ def by_question(pool: Pool) -> dict[str, str]:
 def appended(run, record) -> None:
     """Add a record to a run, as another process would."""
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(journal.line(record))
+        file.write(journal.encode_line(record))
 
 
 def replied(record, reply: str, **changes):
@@ -321,7 +321,7 @@ def test_a_question_is_shown_as_its_set_words_it():
     log = run.path / "answers.jsonl"
     plain = [record.asked for record in answers(run)]
     records = [msgspec.structs.replace(r, asked=f'2. "{r.asked}" (Medium)') for r in run.records()]
-    log.write_bytes(b"".join(journal.line(replied(r, r.reply or "")) for r in records))
+    log.write_bytes(b"".join(journal.encode_line(replied(r, r.reply or "")) for r in records))
     pool = pool_of(run)
     assert [pool.load_case(found).asked for found in pool.arrivals] == plain
     (run.path / "questions" / "policy.yaml").unlink()
@@ -412,7 +412,7 @@ def test_the_parts_are_those_that_the_system_was_given():
         sent = [
             message.content.partition("\n\n")[2].strip()
             for conversation in run.conversations()
-            for message in run.introduction(conversation.introduction)
+            for message in run.read_introduction(conversation.introduction)
             if message.purpose == "part"
         ]
         assert (len(sent) > 1) == given

@@ -71,7 +71,7 @@ def test_what_was_altered_is_found(url: str) -> None:
         "UPDATE score_events SET event = '{' WHERE seq = 2": "event 2 .* can't be read",
         "DELETE FROM score_events WHERE seq = 2": "event 3",
         "DELETE FROM score_events WHERE seq = 4": "1 of 4 events is missing",
-        "UPDATE score_chain SET events = 3, head = (SELECT digest FROM score_events WHERE seq = 3)": "was put in",
+        "UPDATE score_chain SET events = 3, head = (SELECT digest FROM score_events WHERE seq = 3)": "was added",
         "INSERT INTO score_events (id, answer, event) SELECT 'x', answer, event FROM score_events WHERE seq = 1": "x",
     }
     events = [score("ana", f"a{n}") for n in range(1, 5)]
@@ -87,7 +87,7 @@ def test_what_was_altered_is_found(url: str) -> None:
             tampered(store, statement)
             breaks = verify_log(store).breaks
             assert all(any(part in found for found in breaks) for part in where.split(" .* ")), (statement, breaks)
-        with pytest.raises(DataError, match="changed by something else than genaipa"):
+        with pytest.raises(DataError, match="changed by another program than genaipa"):
             Store.open(url)
         Store.open(url, allow_damaged=True).close()
 
@@ -174,7 +174,7 @@ def test_a_log_that_lost_its_last_digest_is_refused(url: str) -> None:
             tampered(store, statement)
             with pytest.raises(GenaipaError, match=f"score_chain has {rows} rows in place of one"):
                 verify_log(store)
-        with pytest.raises(DataError, match="changed by something else than genaipa"):
+        with pytest.raises(DataError, match="changed by another program than genaipa"):
             Store.open(url)
 
 

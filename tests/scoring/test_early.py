@@ -31,7 +31,7 @@ def run() -> RunFolder:
             for number in range(2, size(small=21, soak=41)):
                 reply = f"{record.reply} {number}"
                 digest = answer_digest(run.manifest().documents[record.document].digest, record.asked, reply)
-                file.write(journal.line(repeat_record(record, number, reply, digest)))
+                file.write(journal.encode_line(repeat_record(record, number, reply, digest)))
     return run
 
 

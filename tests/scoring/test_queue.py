@@ -88,7 +88,7 @@ def test_a_long_study_is_worked_in_order(run, store):
         for number in range(1200):
             reply = f"See section {number}."
             digest = answer_digest(document, record.asked, reply)
-            file.write(journal.line(repeat_record(record, number + 2, reply, digest)))
+            file.write(journal.encode_line(repeat_record(record, number + 2, reply, digest)))
     queue = open_queue(run, store)
     assert len(queue.pool.answers) == 12 + 1199  # one is there already
     assert work(queue, "Anna", answers=3) == queue.order("Anna")[:3]

@@ -16,7 +16,7 @@ from genaipa.scoring.columns import CORE, IN_TABLE
 from genaipa.scoring.rubric import Bounds, Values, band, find_rubric_problems, load_rubric, shipped_rubric
 from genaipa.scoring.tables import SHEET_COLUMNS, score_columns
 from genaipa.validation import validate
-from genaipa.workspace import Workspace, shipped
+from genaipa.workspace import Workspace, shipped_folder
 
 PAPER = shipped_rubric()
 METRICS = tuple(PAPER.metrics)
@@ -115,10 +115,10 @@ def test_the_shipped_rubric_is_the_papers() -> None:
 
 def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
     """The one that genaipa.toml names is used; without a name the shipped one, or a workspace's file of that name."""
-    workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped())))
+    workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped_folder())))
     assert load_rubric(workspace) == PAPER
     (tmp_path / "rubrics").mkdir()
-    text = (shipped("rubrics") / "genaipabench.yaml").read_text(encoding="utf-8")
+    text = (shipped_folder("rubrics") / "genaipabench.yaml").read_text(encoding="utf-8")
     own = text.replace("words: [relevant,", "weight: 2\n    words: [relevant,")
     (tmp_path / "rubrics" / "own.yaml").write_text(own, encoding="utf-8")
     assert load_rubric(workspace) == PAPER
@@ -149,10 +149,10 @@ def test_a_workspace_brings_its_own_rubric(tmp_path: Path) -> None:
 def test_what_a_rubric_can_not_be(tmp_path: Path, before: str, after: str, entry: str, problem: str) -> None:
     """What is wrong with a rubric is told with its file and entry."""
     (tmp_path / "rubrics").mkdir()
-    text = (shipped("rubrics") / "genaipabench.yaml").read_text(encoding="utf-8")
+    text = (shipped_folder("rubrics") / "genaipabench.yaml").read_text(encoding="utf-8")
     assert before in text
     (tmp_path / "rubrics" / "genaipabench.yaml").write_text(text.replace(before, after), encoding="utf-8")
-    workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped())))
+    workspace = Workspace(tmp_path, (("workspace", tmp_path), ("shipped", shipped_folder())))
     with pytest.raises(DataError) as caught:
         load_rubric(workspace)
     assert caught.value.entry == entry

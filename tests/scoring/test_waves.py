@@ -370,7 +370,7 @@ def test_a_record_that_is_replaced_leaves_the_draw(genaipa):
     document = Pool(find_workspace(), [run]).answers[old.digest].document_digest
     new = msgspec.structs.replace(old, reply="No.", digest=answer_digest(document, old.asked, "No."))
     with (run.path / "answers.jsonl").open("ab") as file:
-        file.write(journal.line(new))
+        file.write(journal.encode_line(new))
     done = genaipa("sample")
     assert "1 answer of the draws can't be scored any more" in done.out
     after = load_waves(find_workspace())
@@ -453,7 +453,7 @@ def grow(run: RunFolder, number: int, only: str = "") -> None:
             for place in range(number):
                 reply, time = f"See section {place}, {number}.", 2 + place + number * 10
                 digest = answer_digest(documents[record.document], record.asked, reply)
-                file.write(journal.line(repeat_record(record, time, reply, digest)))
+                file.write(journal.encode_line(repeat_record(record, time, reply, digest)))
 
 
 def test_waves_are_the_default_for_what_is_larger(genaipa):
@@ -527,5 +527,5 @@ def test_a_filter_of_the_desk_draws_nothing_of_its_own(genaipa, monkeypatch):
     desk.store.close()
     write("desk.yaml", "plan: {sample: all}\n")
     Path("waves.jsonl").unlink()
-    assert "by the plan in desk.yaml (sample: all)" in " ".join(genaipa("sample").out.split())
+    assert "the plan in desk.yaml (sample: all)" in " ".join(genaipa("sample").out.split())
     assert not Path("waves.jsonl").exists()

@@ -261,7 +261,7 @@ def test_killed_and_resumed(genaipa: Any, tiny: str) -> None:
     }
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert (killed.stderr + done.err).count("seed 0: epoch 60 of 60") == 1
-    assert (len(predictions()), the_run().state()[1].totals().answered) == (3, 60)
+    assert (len(predictions()), the_run().read_state()[1].totals().answered) == (3, 60)
     assert not list(the_run().path.rglob(".checkpoints"))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from genaipa.errors import GenaipaError
-from genaipa.workspace import Workspace, shipped
+from genaipa.workspace import Workspace, shipped_folder
 from genaipa_suites.data import SHIPPED, read_published_rows
 from genaipa_suites.material import Item, Outcome
 from genaipa_suites.plan import SuitePlan, make_spec
@@ -28,7 +28,7 @@ def suite(split: str, wording: int = 1, at: Path | None = None) -> PolicyIE:
     home = at or Path.cwd()
     plan = SuitePlan(split, wording=wording)
     spec = make_spec("policyie", plan)
-    return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped()))))
+    return PolicyIE(spec, Workspace(home, (("workspace", home), ("shipped", shipped_folder()))))
 
 
 def texts() -> dict[str, list[str]]:

@@ -16,7 +16,7 @@ from servers import OpenAIServer, reply
 from test_suite_wire import Asked, golden
 
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.tasks.catalog import make_task
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import SUITES, task_suites
@@ -155,7 +155,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     assert {record.coordinates["suite"] for record in records} == set(names)
     assert folder.manifest().planned == len(records) == 4 * len(names)
     here = find_workspace()
-    found, problems = read_results(here, select(here, []))
+    found, problems = read_results(here, select_sources(here, []))
     assert problems == []
     assert {result.name for result in found} == {*names}
     repeated = next(result for result in found if result.name == "opp115")
@@ -181,7 +181,7 @@ def test_parts_without_data_are_left_out_and_named(genaipa: Cli) -> None:
     own.unlink()
     task = _task(folder)
     assert list(task_suites(task)) == ["opp115"]
-    assert task.planned() == 2
+    assert task.count_planned() == 2
     assert [note for note in task.notes if "without" in note] == []
 
 
@@ -273,7 +273,7 @@ def test_a_run_of_all_tasks_is_averaged_over_the_rows_that_it_has(genaipa: Cli) 
     """Fewer than 14 rows are named so; floors are worked out; the paper's encoders are of other items than a sample."""
     _asked(genaipa, "--split", "sample", "-s", "extractive")
     here = find_workspace()
-    sources = select(here, [])
+    sources = select_sources(here, [])
     every = [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])]
     made = make_chapter(sources, every)
     assert made is not None
@@ -304,7 +304,7 @@ def test_right_replies_through_an_sdk_fill_all_rows(genaipa: Cli, monkeypatch: p
         monkeypatch.setenv("LOOP_API_KEY", "sk-made-up")
         folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "3", "-s", "openai-api/loop/m"))
     here = find_workspace()
-    sources = select(here, [])
+    sources = select_sources(here, [])
     made = make_chapter(sources, [ScoredBoard(board) for board in make_boards(read_results(here, sources)[0])])
     assert made is not None
     rows = next(table.data for table in made.tables if table.name == "privacyglue-sample-3-rows")

@@ -17,7 +17,7 @@ from size import size
 
 from genaipa.errors import DataError
 from genaipa.reports.report import report
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.stats.shares import share_interval
 from genaipa.workspace import find_workspace
 from genaipa_suites.catalog import suites
@@ -398,7 +398,9 @@ def test_two_samples_of_one_size_have_a_table_each(genaipa: Cli) -> None:
 def _on_the_card() -> str:
     """The title of the items that the card has of the one suite that was asked."""
     here = find_workspace()
-    (chosen,) = choose_boards([ScoredBoard(board) for board in make_boards(read_results(here, select(here, []))[0])])
+    (chosen,) = choose_boards(
+        [ScoredBoard(board) for board in make_boards(read_results(here, select_sources(here, []))[0])]
+    )
     return chosen.board.title
 
 
@@ -409,7 +411,7 @@ def test_policyies_baselines_have_parts_and_types_of_errors(genaipa: Cli) -> Non
     done = genaipa("run", "--suite", "policyie", "--split", "sample", *asked, "--json")
     assert done.code == 0, done.err
     here = find_workspace()
-    (scored,) = [ScoredBoard(board) for board in make_boards(read_results(here, select(here, []))[0])]
+    (scored,) = [ScoredBoard(board) for board in make_boards(read_results(here, select_sources(here, []))[0])]
     rows = {row["system"].removeprefix("baseline/"): row for row in main_table(scored).data.to_dict("records")}
     found = [(rows[name]["intent_accuracy"], rows[name]["em_tagger_type_ii"]) for name in names]
     assert found == [pytest.approx(pair) for pair in ((600 / 21, 0), (100, 400 / 15), (2000 / 21, 1400 / 15))]

@@ -12,10 +12,10 @@ import pytest
 from running import answers, carry_out, make_workspace, spec, write
 
 from genaipa.errors import DataError, UnknownNameError
-from genaipa.runs.inputs import conversation
-from genaipa.runs.integrity import damage
+from genaipa.runs.inputs import load_conversation
+from genaipa.runs.integrity import find_damage
 from genaipa.runs.selection import find_run
-from genaipa.tasks.prompts import INCLUDED, TEMPLATES, labels, load_prompts, set_names
+from genaipa.tasks.prompts import INCLUDED, TEMPLATES, list_labels, load_prompts, set_names
 from genaipa.tasks.templates import Templates
 from genaipa.workspace import find_workspace
 
@@ -100,12 +100,12 @@ def test_a_run_notes_its_prompts(genaipa: Callable[..., Finished]) -> None:
     make_workspace()
     plain, guided = spec(systems=("extractive",), prompts=("neutral",)), spec(systems=("extractive",))
     assert msgspec.json.decode(msgspec.json.encode(plain))["plan"]["prompts"] == ["neutral"]
-    assert labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
-    assert labels(carry_out(guided)[0].manifest()) == {"": "guided"}
+    assert list_labels(carry_out(plain)[0].manifest()) == {"": "neutral"}
+    assert list_labels(carry_out(guided)[0].manifest()) == {"": "guided"}
     write("prompts/rules.jinja", "Be brief.")
     done = genaipa("run", "-s", "extractive", "-p", "acme", "--name", "own", "--prompts", "guided")
     assert done.code == 0, done.err
-    label = labels(find_run(find_workspace(), "own").manifest())[""]
+    label = list_labels(find_run(find_workspace(), "own").manifest())[""]
     assert re.fullmatch(r"guided \([0-9a-f]{8}\)", label)
     assert f"prompts: {label}" in genaipa("show", "own").out
 
@@ -122,10 +122,10 @@ def test_two_sets_are_asked_side_by_side(genaipa: Callable[..., Finished]) -> No
     assert {record.coordinates["prompts"] for record in found.values()} == {"neutral", "guided"}
     assert len(found) == folder.manifest().totals.planned == estimated["rows"][0]["calls"]
     record = next(record for record in found.values() if record.coordinates["prompts"] == "guided")
-    introduction = conversation(folder, record, folder.seen()[1])[0].content
+    introduction = load_conversation(folder, record, folder.tally_records()[1])[0].content
     assert "name no section" in introduction
-    assert labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
-    assert not list(damage(folder))
+    assert list_labels(folder.manifest()) == {"neutral": "neutral", "guided": "guided"}
+    assert not list(find_damage(folder))
     kept = folder.answers.read_bytes()
     folder.answers.write_bytes(b"".join(kept.splitlines(keepends=True)[:-3]))
     assert genaipa(*asked).code == 0

@@ -23,11 +23,11 @@ from genaipa.tasks.procedure import (
     Procedure,
     check_wordings,
     list_conversations,
-    order_of,
-    orders,
-    shuffled,
+    list_orders,
+    question_order,
+    shuffle_questions,
 )
-from genaipa.tasks.prompts import Script, opening
+from genaipa.tasks.prompts import Script, opening_messages
 from genaipa.tasks.request import parse_limit
 from genaipa.workspace import find_workspace
 
@@ -77,7 +77,7 @@ def test_shuffle_is_a_permutation_whatever_the_order_of_the_ids(
     seed: int, document: str, repetition: int, ids: tuple[str, ...], other: Any
 ) -> None:
     """The shuffle depends on which questions there are, not on how the file happens to list them."""
-    order = shuffled(seed, document, repetition, ids)
+    order = shuffle_questions(seed, document, repetition, ids)
     digest = hashlib.sha256(f"{seed}|{document}|{repetition}".encode()).digest()
     expected = sorted(ids)
     random.Random(int.from_bytes(digest[:8], "big")).shuffle(expected)
@@ -85,21 +85,21 @@ def test_shuffle_is_a_permutation_whatever_the_order_of_the_ids(
     again = list(ids)
     other.shuffle(again)
     assert sorted(order) == sorted(ids)
-    assert shuffled(seed, document, repetition, again) == order
+    assert shuffle_questions(seed, document, repetition, again) == order
 
 
 def test_shuffle_never_changes() -> None:
     """The order of a seed, document and repetition is the same on every machine and in every release."""
     ids = [f"Q{n}" for n in range(1, 9)]
-    assert shuffled(0, "uber", 1, ids) == ("Q8", "Q7", "Q6", "Q5", "Q1", "Q3", "Q2", "Q4")
-    assert shuffled(7, "gdpr", 2, ids) == ("Q4", "Q3", "Q7", "Q2", "Q6", "Q1", "Q8", "Q5")
+    assert shuffle_questions(0, "uber", 1, ids) == ("Q8", "Q7", "Q6", "Q5", "Q1", "Q3", "Q2", "Q4")
+    assert shuffle_questions(7, "gdpr", 2, ids) == ("Q4", "Q3", "Q7", "Q2", "Q6", "Q1", "Q8", "Q5")
 
 
 def test_each_repetition_seed_and_document_has_its_own_shuffle() -> None:
     """No two of them share an order."""
     ids = [q.id for q in QUESTIONS.questions]
     triples = itertools.product((0, 1, 12), ("uber", "gdpr", "1"), (1, 2, 11))
-    assert len({shuffled(*triple, ids) for triple in triples}) == 27
+    assert len({shuffle_questions(*triple, ids) for triple in triples}) == 27
 
 
 @given(specs(), specs())
@@ -123,7 +123,7 @@ def test_adding_to_a_plan_moves_no_other_order(small: RunSpec, added: RunSpec) -
 def test_same_order_in_every_initialization_and_wording(a_spec: RunSpec) -> None:
     """Q' is shuffled once per repetition of a document, and used throughout; the manifest's orders say the same."""
     sets = dict.fromkeys(a_spec.plan.documents, QUESTIONS)
-    listed = orders(a_spec, sets)
+    listed = list_orders(a_spec, sets)
     for system in a_spec.systems:
         for conversation in list_conversations(a_spec, sets, system):
             assert conversation.order == listed[f"{conversation.document}|{conversation.repetition}"]
@@ -140,7 +140,7 @@ def test_each_wording_is_a_conversation_of_its_own(a_spec: RunSpec) -> None:
         itertools.product(a_spec.plan.initializations, a_spec.plan.wordings)
     )
     tally = Tally()
-    tally.plan(a_spec, orders(a_spec, sets))
+    tally.set_planned(a_spec, list_orders(a_spec, sets))
     for initialization in a_spec.plan.initializations:
         count = sum(len(c.order) for c in found if c.initialization == initialization)
         assert tally.row(a_spec.systems[0], initialization).planned == count
@@ -172,8 +172,8 @@ def test_an_absurd_limit_is_called_too_long(text: str) -> None:
 @pytest.mark.parametrize(("limit", "count"), [((1, 3), 3), ((2, 4), 3), ((30, 99), 3), ((33, 40), 0)])
 def test_limit_is_a_slice_of_the_shuffle(limit: tuple[int, int], count: int) -> None:
     """The limit takes from the shuffled order, so a later run without it asks the same questions at the same places."""
-    whole = order_of(spec(), "acme", 1, QUESTIONS)
-    cut = order_of(spec(limit=limit), "acme", 1, QUESTIONS)
+    whole = question_order(spec(), "acme", 1, QUESTIONS)
+    cut = question_order(spec(limit=limit), "acme", 1, QUESTIONS)
     assert cut == whole[limit[0] - 1 : limit[1]]
     assert len(cut) == count
 
@@ -210,13 +210,13 @@ def script(parts: tuple[str, ...] = PARTS, policy: str = "acme") -> Script:
 
 def said(a_script: Script, initialization: Initialization, summary: str = "") -> list[tuple[str, str]]:
     """Role and first line of each message of an introduction."""
-    found = opening(a_script.introduction(initialization, summary))
+    found = opening_messages(a_script.introduction(initialization, summary))
     return [(m.role, m.content.splitlines()[0]) for m in found]
 
 
 def test_company_name_alone() -> None:
     """Initialization 1 gives the name, none of the document, and nothing to cache."""
-    found = opening(script().introduction("company-name"))
+    found = opening_messages(script().introduction("company-name"))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "the privacy policy of Acme" in found[0].content
     assert not any(part.strip() in m.content for part in PARTS for m in found)
@@ -243,7 +243,7 @@ def test_document_comes_in_announced_parts() -> None:
 
 def test_breakpoint_stands_at_the_documents_end() -> None:
     """The last part, and no other message, ends the prefix that a provider may cache; each part carries its text."""
-    found = opening(script().introduction("document"))
+    found = opening_messages(script().introduction("document"))
     assert [m.breakpoint for m in found] == [False] * 6 + [True, False]
     assert tuple(m.carries for m in found if m.purpose == "part") == PARTS
 
@@ -262,7 +262,7 @@ def test_summary_is_written_in_a_conversation_of_its_own() -> None:
 @pytest.mark.parametrize("initialization", ["summary-by-name", "summary-of-document"])
 def test_conversation_that_starts_from_a_summary(initialization: Initialization) -> None:
     """After the reset there is the summary and nothing of the document; its end is the prefix's end."""
-    found = opening(script().introduction(initialization, "It is short."))
+    found = opening_messages(script().introduction(initialization, "It is short."))
     assert [m.role for m in found] == ["user", "assistant"]
     assert "It is short." in found[0].content
     assert (found[0].carries, found[0].breakpoint) == ("It is short.", True)
@@ -279,7 +279,7 @@ def test_question_is_asked_about_the_company() -> None:
 def test_messages_are_made_once() -> None:
     """Conversations share the messages of a document, so that a long one is held in memory once."""
     a_script = script()
-    first, second = (opening(a_script.introduction("document")) for _ in range(2))
+    first, second = (opening_messages(a_script.introduction("document")) for _ in range(2))
     assert all(a is b for a, b in zip(first, second, strict=True))
     assert a_script.question("Q1", "original") is a_script.question("Q1", "original")
 

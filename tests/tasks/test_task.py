@@ -199,8 +199,8 @@ def test_json_is_asked_for_in_words_where_a_system_promises_none(genaipa):
         - {match: '(?s)Item 1.*JSON Schema', reply: '{"months": 12}'}
         - {match: '(?s)Item 2.*JSON Schema', reply: Twelve.}
         - {match: '(?s)Item 3.*JSON Schema', reply: Never.}
-        - {match: it is no JSON, reply: "Here:\\n```json\\n{\\"months\\": 12}\\n```", times: 1}
-        - {match: it is no JSON, reply: No.}
+        - {match: it is not JSON, reply: "Here:\\n```json\\n{\\"months\\": 12}\\n```", times: 1}
+        - {match: it is not JSON, reply: No.}
         """,
     )
     done = genaipa("run", "-s", "scripted/said.yaml", "--task", "schema_task:Structured", "-j", "1")
@@ -309,9 +309,9 @@ def test_the_time_that_a_run_took_has_what_was_learnt_first_in_it(genaipa: Any) 
         "import time\n"
         "from own_task import Retention\n"
         "class Learning(Retention):\n"
-        "    def planned(self):\n"
+        "    def count_planned(self):\n"
         "        time.sleep(0.3)\n"
-        "        return super().planned()\n"
+        "        return super().count_planned()\n"
     )
     done = genaipa("run", "--system", "scripted", "--task", "learning:Learning", "--json")
     assert done.code == 0, done.err

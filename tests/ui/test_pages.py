@@ -106,7 +106,12 @@ def test_an_answer_outside_the_wave_is_called_so(desk):
     desk.store.close()
     part = open_desk(DeskSettings(Path.cwd(), sample=1, plan=ScoringPlan(per_answer=2)))
     given = [row[5] for row in Shown("overview", part).rows("overview answers")]
-    assert sorted(given) == ["0 of 2", "0, not in the wave", "0, not in the wave", "1, not in the wave"]
+    assert sorted(given) == [
+        "0 of 2",
+        "0, not in the random part",
+        "0, not in the random part",
+        "1, not in the random part",
+    ]
 
 
 def test_what_cannot_be_used_is_said(desk):

@@ -16,7 +16,7 @@ from genaipa.answers.gather import gather
 from genaipa.reports.chapters import metrics, overall
 from genaipa.runs.exclusions import EXCLUSIONS, Exclusion, write_exclusions
 from genaipa.runs.imported import PUBLISHED_SCORES, PublishedScore, write_published
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.scoring.people import User
 from genaipa.ui.desk import Desk
 from genaipa.ui.launch import FOR_RESULTS, explain_closed_results
@@ -106,7 +106,7 @@ def test_a_run_that_nobody_scored(desk):
 def test_the_numbers_are_those_of_the_report(scored):
     """The heat map and the systems show what the report's tables say of the same runs and scores."""
     page = Shown("results", scored, READER)
-    frame = gather(scored.workspace, select(scored.workspace, ()), scored.store).table
+    frame = gather(scored.workspace, select_sources(scored.workspace, ()), scored.store).table
     for line in metrics.metrics_by_question_table(frame).data.to_dict("records"):
         shown = cells(page)[line["question"]]
         assert shown["accuracy"] == f"{line['accuracy']:+.2f}"
@@ -126,7 +126,7 @@ def test_the_numbers_are_those_of_the_report(scored):
 
 def test_new_scores_change_the_same_table(scored):
     """Scores that are put to answers gathered before give the very table that gathering everything anew gives."""
-    sources = select(scored.workspace, ())
+    sources = select_sources(scored.workspace, ())
     before = gather(scored.workspace, sources, scored.store)
     score(scored, "grace", digests(scored)[3], "22222")
     scored.queue.undo("ada")

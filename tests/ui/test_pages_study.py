@@ -99,7 +99,7 @@ def test_all_pages_count_scores() -> None:
     """Sign-in counts what the pad and Study count, and does not say that nobody has scored where somebody has."""
     desk = make_desk()
     assert desk.progress_sentence == "8 scores are wanted, 0 are given."
-    assert describe_time_needed(desk) == "How long an answer takes is not known yet: nobody has scored one."
+    assert describe_time_needed(desk) == "The time for an answer is not known yet: nobody has scored one."
     first, *others = digests(desk)
     for name, answer in (("reference", first), ("ada", others[0])):
         values = typed("11111")

@@ -21,7 +21,7 @@ def ask_sample() -> None:
     records = list(folder.records())
     said = "The answer is <b>in the text</b>."
     broken = msgspec.structs.replace(records[0], reply=said, digest=answer_digest("", records[0].asked, said))
-    folder.answers.write_bytes(b"".join(map(journal.line, [broken, *records[1:]])))
+    folder.answers.write_bytes(b"".join(map(journal.encode_line, [broken, *records[1:]])))
 
 
 def test_it_leads_from_a_system_to_its_items():

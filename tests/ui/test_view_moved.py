@@ -9,7 +9,7 @@ from running import carry_out, make_workspace, spec, write
 from starlette.datastructures import QueryParams
 from stores import GOOD, POOR, opened, score
 
-from genaipa.runs.selection import select
+from genaipa.runs.selection import select_sources
 from genaipa.ui.view.index import Index
 from genaipa.ui.view.server import ViewPages
 from genaipa.workspace import find_workspace
@@ -32,7 +32,7 @@ def pages(questions: int, order: tuple[str, ...] = ()) -> ViewPages:
     with opened("sqlite:///scores.db") as store:
         store.append([score("ada", old.digest, GOOD), score("ada", of_question["Q9"].digest, POOR)])
     here = find_workspace()
-    shown = ViewPages(Index(here, select(here, ()), order))
+    shown = ViewPages(Index(here, select_sources(here, ()), order))
     shown.socket.close()
     return shown
 
@@ -54,7 +54,7 @@ def test_what_moved_comes_first_and_leads_to_the_answers() -> None:
         assert link.fragment in {f"q{row['place']}" for row in there["rows"]}
     page = shown._template.render(facts)
     assert re.findall(r'href="[^"]*#(q\d+)"', page) == [f"q{each['pair'].position}" for each in facts["moved"]]
-    assert "In German and French nobody has measured them" in page
+    assert "Nobody has measured the rules in German and French" in page
     assert "<b>indeed</b>" not in page
     second = shown.page_data(QueryParams("page=2"))
     assert (second["moved"], len(second["rows"])) == ([], 4)

@@ -17,7 +17,7 @@ from genaipa.errors import DataError
 from genaipa.files.strict_yaml import MOST_PROBLEMS, convert, read_partly, read_yaml
 from genaipa.questions.sets import QuestionSet, load_question_set
 from genaipa.validation import validate
-from genaipa.workspace import find_workspace, shipped
+from genaipa.workspace import find_workspace, shipped_folder
 from genaipa_suites.data import SHIPPED
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def places() -> list[tuple[str, str, str]]:
 
 def shipped_yaml(name: str) -> dict[str, Any]:
     """A shipped file, to be spoilt."""
-    loaded: dict[str, Any] = yaml.safe_load((shipped() / name).read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = yaml.safe_load((shipped_folder() / name).read_text(encoding="utf-8"))
     return loaded
 
 

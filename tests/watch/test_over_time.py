@@ -21,7 +21,7 @@ from benchmarks.drift import alarms, series
 from genaipa.answers.gather import gather_scored
 from genaipa.judging.name import Judge
 from genaipa.reports.report import Report
-from genaipa.runs.selection import Occasion, find_run, select
+from genaipa.runs.selection import Occasion, find_run, select_sources
 from genaipa.stats.tests import adjust_holm
 from genaipa.workspace import find_workspace
 from genaipa_watch.over_time import draw_over_time, find_loss, tabulate_changes
@@ -153,7 +153,7 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     worse = genaipa("drift", "scripted/acme.yaml", "--gate", "3", "-o", "drift.csv")
     assert worse.code == 5, worse.err
     assert Path("drift.csv").read_text().count("\n") >= 2
-    assert re.search(r"2026-06-01, .* scored: 2026-07-01", worse.out + worse.err)
+    assert re.search(r"2026-06-01, .* scores: 2026-07-01", worse.out + worse.err)
     keep(human("bo", record.digest, (1,) * 5) for record in answers(runs[-1]))
     later = genaipa("drift", "scripted/acme.yaml", "--gate", "60")
     assert (later.code, "2026-07-01 was scored by other people" in later.out + later.err) == (0, True)
@@ -161,7 +161,7 @@ def test_a_sure_loss_fails_the_gate_and_is_in_the_report(genaipa: Cli) -> None:
     (cites,) = (row for row in rows if row["measure"] == "cites" and row["occasion"] == "2026-07-01")
     assert [cites[name] for name in ("first", "now", "meaning")] == [100, 0, "lower"]
     here = find_workspace()
-    report = Report.build(gather_scored(here, select(here, ["scripted/acme.yaml"])))
+    report = Report.build(gather_scored(here, select_sources(here, ["scripted/acme.yaml"])))
     assert "occasions" in report.tables
 
 

@@ -36,7 +36,7 @@ def list_batches(
     """
     from genaipa.runs.batches import read_batches
     from genaipa.runs.selection import find_runs, run_folders
-    from genaipa.runs.slices import studies_by_slice
+    from genaipa.runs.slices import map_slices_to_studies
 
     workspace = current_workspace()
     named = [folder for name in split_names(run) for folder in find_runs(workspace, name).folders]
@@ -48,7 +48,7 @@ def list_batches(
         except GenaipaError as error:
             problems.append(str(error))
             continue
-        listed += [(folder, batch) for batch in batches if all_ or batch.out]
+        listed += [(folder, batch) for batch in batches if all_ or batch.is_pending]
     for problem in problems:
         complain(problem)
     if json:
@@ -56,8 +56,10 @@ def list_batches(
     elif listed:
         rows = [tuple(_as_dict(*pair).values()) for pair in listed]
         print_table(("run", "system", "batch", "questions", "done", "state", "since"), rows, right=(3, 4))
-        studies = studies_by_slice(run_folders(workspace))
-        for name in dict.fromkeys(studies.get(folder.name, folder).name for folder, batch in listed if batch.out):
+        studies = map_slices_to_studies(run_folders(workspace))
+        for name in dict.fromkeys(
+            studies.get(folder.name, folder).name for folder, batch in listed if batch.is_pending
+        ):
             show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
     else:
         show("No batches are out." if not all_ else "There are no batches.")
@@ -114,11 +116,11 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     import sys
 
     from genaipa.execution.batches.ledger import give_up
-    from genaipa.runs.batches import batches_out
+    from genaipa.runs.batches import find_pending_batches
     from genaipa.runs.selection import find_runs
 
     folders = find_runs(current_workspace(), run).folders
-    out = [batch for folder in folders for batch in batches_out(folder.path)]
+    out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
             raise UsageError("nothing was given up, since nobody can be asked; add --yes.")

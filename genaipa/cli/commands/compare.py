@@ -35,7 +35,7 @@ from genaipa.cli.terminal.options import (
     split_names,
 )
 from genaipa.errors import DataError, UnscoredError, UsageError, command
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 from genaipa.words import number
 
 if TYPE_CHECKING:
@@ -127,18 +127,18 @@ def compare(
     item by item, with intervals. For the gate A is the old release and B the new one: it goes by what B lost for sure.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import sources_of
+    from genaipa.runs.selection import resolve_name
 
     workspace, only = current_workspace(), split_names(experiment)
     # Names first: what reports need takes a second to import.
-    sides = [sources_of(workspace, side) for side in (first, second)]
+    sides = [resolve_name(workspace, side) for side in (first, second)]
     check_packages()
     from genaipa.reports import comparison
     from genaipa.reports.gate import LOST, Gate
 
     workspace.check_output(output)
     form, wanted = _check_files(output, md, formats, force=force)
-    people = all(any(kind_of(source.manifest.spec.kind).people for source in sources) for sources in sides)
+    people = all(any(find_kind(source.manifest.spec.kind).people for source in sources) for sources in sides)
     alone = bool(only or judge or md or gate is not None)
     rule_scored = {} if alone else _compare_by_rule(workspace, first, second, sides, people=people)
     result = None

@@ -11,7 +11,7 @@ from genaipa.cli.terminal.console import caveat, explain, print_table, say, show
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.options import current_workspace
 from genaipa.errors import command
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from genaipa.reports.report import Report
@@ -46,7 +46,7 @@ def demo() -> None:
         _explain_demo(report)
         suggest_next(f"Report: {mark_unbreakable(workspace.home / REPORT / 'index.html')}", always=True)
     caveat(_MADE_UP)
-    suggest_next(f"Next: {command('genaipa', 'score', NAME, *elsewhere(workspace.home))}")
+    suggest_next(f"Next: {command('genaipa', 'score', NAME, *workspace_options(workspace.home))}")
 
 
 def _run(workspace: Workspace) -> RunFolder:

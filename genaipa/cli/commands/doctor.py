@@ -14,8 +14,8 @@ from genaipa.cli.terminal.console import is_explained, print_json, print_table, 
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.errors import GenaipaError, NotReadyError, UsageError, closest
 from genaipa.execution.launch import launchers
-from genaipa.plugins import broken_packages
-from genaipa.words import listed, number
+from genaipa.plugins import find_broken_packages
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,19 +139,21 @@ def _check_genaipa() -> Iterator[Row]:
 
     import genaipa
     from genaipa.tasks.prompts import load_prompts
-    from genaipa.workspace import SUFFIXES, Workspace, shipped
+    from genaipa.workspace import SUFFIXES, Workspace, shipped_folder
 
     yield "Python", "ok", f"{platform.python_version()}, {sys.executable}", ""
     yield "genaipa", "ok", genaipa.__version__, ""
-    alone = Workspace(home=shipped(), layers=(("shipped", shipped()),))
-    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any(shipped(kind).glob("*")))
+    alone = Workspace(home=shipped_folder(), layers=(("shipped", shipped_folder()),))
+    problem = ", ".join(f"no {kind}" for kind in SUFFIXES if not any(shipped_folder(kind).glob("*")))
     try:
         load_prompts(alone)
     except GenaipaError as error:
         problem = problem or str(error)
     remedy = "install genaipa again, from its folder: pip install --force-reinstall ."
-    yield _make_row("shipped data", not problem, str(shipped()), f"{problem} in {shipped()}", remedy, "broken")
-    for package, why in broken_packages().items():
+    yield _make_row(
+        "shipped data", not problem, str(shipped_folder()), f"{problem} in {shipped_folder()}", remedy, "broken"
+    )
+    for package, why in find_broken_packages().items():
         yield package, "missing", why, "install the package again, or uninstall it"
 
 
@@ -311,7 +313,7 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
 
     from genaipa.datasets.base import load_datasets
     from genaipa.systems.published import is_recorded
-    from genaipa.workspace import SUFFIXES, Workspace, cache
+    from genaipa.workspace import SUFFIXES, Workspace, cache_folder
 
     own_folder = dict(workspace.layers).get("workspace")
     none = f"none; runs go to {workspace.runs}" if own_folder is None else ""
@@ -321,8 +323,8 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
         counts = {kind: len(alone.names(kind)) for kind in SUFFIXES}
         held = ", ".join(f"{kind}: {count}" for kind, count in counts.items() if count)
         yield _make_row(f"  {layer}", held, held, "nothing", "", "off")
-    size = sum(path.stat().st_size for path in cache().rglob("*") if path.is_file())
-    yield "cache", "ok", f"{cache()}, {decimal(size)}", ""
+    size = sum(path.stat().st_size for path in cache_folder().rglob("*") if path.is_file())
+    yield "cache", "ok", f"{cache_folder()}, {decimal(size)}", ""
     for dataset in load_datasets():
         remedy = f"genaipa get {dataset.name}"
         if getattr(dataset, "is_joined", False):
@@ -368,7 +370,7 @@ def _check_machine(workspace: Workspace) -> Iterator[Row]:
         yield (
             "runs",
             "missing",
-            f"{lacking}, but by {listed([*dict.fromkeys(writers)])}",
+            f"{lacking}, but by {join_names([*dict.fromkeys(writers)])}",
             "read them with that version, or ask again in new runs",
         )
 

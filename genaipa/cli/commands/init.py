@@ -81,7 +81,7 @@ def _make(folder: Path) -> list[str]:
     import json
 
     from genaipa.scoring.rubric import GUIDELINES, STARTER
-    from genaipa.workspace import MARKER, RUNS, SUFFIXES, no_folder
+    from genaipa.workspace import MARKER, RUNS, SUFFIXES, explain_no_folder
 
     name = folder.resolve().name
     if not name.isprintable():
@@ -97,7 +97,7 @@ def _make(folder: Path) -> list[str]:
     places = [folder, *(folder / kind for kind in (*SUFFIXES, RUNS))]
     try:
         for path in places:
-            if problem := no_folder(path):
+            if problem := explain_no_folder(path):
                 raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
             raise UsageError(f"{folder} is a workspace already; name a new folder.")

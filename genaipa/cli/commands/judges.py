@@ -65,12 +65,12 @@ def judges(
     both scored.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
     workspace = current_workspace()
     workspace.check_output(output)
     # Names first: what reports need takes a second to import.
-    sources = select(workspace, split_names(run), only)
+    sources = select_sources(workspace, split_names(run), only)
     check_packages()
     from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.judges import JudgesChapter

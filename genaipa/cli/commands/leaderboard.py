@@ -127,10 +127,10 @@ def _gather_results(
 ) -> tuple[Study, list[Results]]:
     """Gather the selected runs and systems, limited to the selected documents and experiments, and results by rule."""
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
     # Names first: what reports need takes a second to import.
-    sources = select(workspace, names, only)
+    sources = select_sources(workspace, names, only)
     check_packages()
     from genaipa.answers.gather import gather_scored
     from genaipa.reports.chapters.chapter import find_results

@@ -30,7 +30,7 @@ def pack(
     force: ForceOption = False,
     with_texts: Annotated[
         bool,
-        option("--with-texts", help="Include texts that may not be redistributed, for a recipient who has them."),
+        option("--with-texts", help="Include texts that may not be passed on, for somebody who already has them."),
     ] = False,
 ) -> None:
     """Pack runs, scores and report into an archive.
@@ -62,9 +62,9 @@ def make_pack_name(runs: Sequence[str]) -> str:
 
 def select_for_pack(workspace: Workspace, names: Sequence[str], word: str) -> list[Source]:
     """Select the named runs, or say that it is all of them, and with which command it is one."""
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
-    sources = select(workspace, names)
+    sources = select_sources(workspace, names)
     tell_losses(workspace, [source.folder for source in sources])
     if not names:
         say(f"packing all {number(len(sources), 'run')} of the workspace; for one: genaipa {word} RUN")

@@ -368,15 +368,15 @@ def stats(
         return
     if names:
         raise UsageError("a corpus is measured as a whole; leave out the names, or --documents.")
-    from genaipa.policies.corpus import documents_of, examine
+    from genaipa.policies.corpus import examine_corpus, read_documents
     from genaipa.policies.statistics import measure_distributions
 
     with _show_count("checking") as count:
-        corpus = examine(documents, by=by, seen=count)
+        corpus = examine_corpus(documents, by=by, on_row=count)
     for remark in corpus.remarks:
         say(remark)
     with _show_count("measured", corpus.documents) as count:
-        groups = measure_distributions(_count_documents(documents_of(documents), count), by)
+        groups = measure_distributions(_count_documents(read_documents(documents), count), by)
     if output is not None:
         _write_csv(output, [row for group in groups for row in _distribution_rows(group, by)], force=force)
         show(f"{output}: {number(corpus.documents, 'document')}")

@@ -73,9 +73,9 @@ def _template_variables(name: str) -> tuple[str, ...]:
 
 
 def _print_sets(workspace: Workspace, selected: str) -> None:
-    from genaipa.tasks.prompts import SETS, set_names, variants
+    from genaipa.tasks.prompts import SETS, list_variants, set_names
 
-    sets = SETS | variants()
+    sets = SETS | list_variants()
     print_table(
         ("set", "how it asks"),
         [(name, sets.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(workspace)],
@@ -106,7 +106,7 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
         (name, ", ".join(_template_variables(name)) or role, loaded.files[name][0], digests[name][:12])
         for name in names
         # Of a template that is no message.
-        for role in ["(included by others)" if name in loaded.used else "(not used in this set)"]
+        for role in ["(included by others)" if name in loaded.used_templates else "(not used in this set)"]
     ]
     print_table(heads if is_full else heads[:2], cells if is_full else [cell[:2] for cell in cells])
     for name in names if is_full else ():
@@ -124,7 +124,7 @@ def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], pol
     script = _make_script(workspace, loaded, policy)
     messages = _make_messages(script)
     if len(names) == 1 and names[0] not in messages:
-        reason = "it is included by others" if names[0] in loaded.used else "this set does not use it"
+        reason = "it is included by others" if names[0] in loaded.used_templates else "this set does not use it"
         raise UsageError(f"'{names[0]}' is no message of its own; {reason}: genaipa prompts")
     texts = {name: messages[name] for name in names if name in messages}
     if json:

@@ -34,7 +34,7 @@ from genaipa.cli.terminal.selection import ByOption, RunsArgument, add_filters
 from genaipa.errors import UsageError
 from genaipa.runs.filters import EVERYTHING, Filters
 from genaipa.words import number, printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,13 +91,13 @@ def report(
     An earlier report on the same is replaced. Answers that failed, are missing, unscored or excluded are counted.
     """
     from genaipa.reports import check_packages
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
 
     workspace = current_workspace()
     bounds, wanted = _read_bounds(workspace, green, red), figure_formats(formats, ("svg",))
     _check_frame(frame, force=force)
     # Names first: what reports need takes a second to import.
-    select(workspace, split_names(run), only)
+    select_sources(workspace, split_names(run), only)
     check_packages()
     from genaipa.reports import report as reports
     from genaipa.reports.writing import default_folder, read_selection
@@ -133,7 +133,7 @@ def report(
 def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
     """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
     if not stderr_console().is_terminal:
-        say("working out tables and figures, which takes some seconds")
+        say("computing tables and figures, which takes some seconds")
     with stderr_console().status(first) as status:
         yield lambda now: status.update(printable(now))
 
@@ -157,7 +157,7 @@ def print_summary(report: Report, page: Path) -> None:
     """Print the main tables or counts, what changes their reading, the page's path and what is next."""
     name = next((source.folder.name for source in report.study.sources), "")
     arguments = (f" {name}" if len(report.study.sources) == 1 else "") + "".join(
-        f" {word}" for word in elsewhere(current_workspace().home)
+        f" {word}" for word in workspace_options(current_workspace().home)
     )
     for sentence in report.study.lost:
         say(sentence)

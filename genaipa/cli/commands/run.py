@@ -111,7 +111,7 @@ def run(
     sizes = _format_options(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
     batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags)
-    if prepared.stands_for_all:
+    if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.run_study(context, observer))
     raise typer.Exit(ask_prepared(prepared, limits, observer, json=json, again=flags, launched=launched))
@@ -123,7 +123,7 @@ run.__signature__ = _insert_kind_options(run)  # type: ignore[attr-defined]
 def _select_task(task: str, kind_options: Mapping[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return the kind and the task that the options name, and the other given options of kinds."""
     from genaipa.kinds import DEFAULT, kinds
-    from genaipa.tasks.catalog import kind_named
+    from genaipa.tasks.catalog import find_task_kind
 
     naming = {kind.option: name for name, kind in kinds().items() if kind.option}
     values = {
@@ -137,7 +137,7 @@ def _select_task(task: str, kind_options: Mapping[str, Any]) -> tuple[str, str, 
         if task != DEFAULT:
             raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
         return kind, str(values[option]), plan
-    return kind_named(task), task, plan
+    return find_task_kind(task), task, plan
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

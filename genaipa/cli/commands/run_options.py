@@ -11,7 +11,7 @@ import typer
 from genaipa.cli.terminal import completion
 from genaipa.cli.terminal.options import option, read_config
 from genaipa.execution.launch import launcher_names
-from genaipa.kinds import kind_of, kinds, options
+from genaipa.kinds import find_kind, kinds, options
 from genaipa.runs.procedure import MOST
 from genaipa.runs.records import MOST_SLICES
 
@@ -270,7 +270,7 @@ def _make_kind_options() -> dict[str, KindOption]:
     for name, field in options().items():
         takes, details = list[str] if field.takes is tuple else field.takes, dict(field.details)
         before, completes = details.pop("before", ""), details.pop("completes", "")
-        panel = details.pop("panel", None) or (None if before else kind_of(field.kind).heading)
+        panel = details.pop("panel", None) or (None if before else find_kind(field.kind).heading)
         complete = getattr(completion, completes) if completes else None
         annotation = option(*field.flags, help=field.about, autocompletion=complete, panel=panel, **details)
         # An empty one is no default to be read on the help page.

@@ -34,7 +34,7 @@ from genaipa.runs.selection import find_runs, find_slices
 from genaipa.runs.slices import SlicedStudy, parse_slice
 from genaipa.words import number as count_words
 from genaipa.words import printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -187,7 +187,7 @@ class Driver:
 
     def _next_step(self, tally: Tally, status: str) -> str:
         """Return the sentence that the driver ends with."""
-        home = elsewhere(self.workspace.home)
+        home = workspace_options(self.workspace.home)
         if status == "complete":
             return f"Complete. All figures: {command('genaipa', 'report', self.part.study, *home)}"
         words = ["--on", self.on] if self.on != ONE else []
@@ -275,3 +275,11 @@ def prepare_whole(
         run = prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
     run.stands_for_all = is_whole and run.slice is not None
     return run
+
+
+def needs_driver(run: PreparedRun, on: str | None, *, json: bool) -> bool:
+    """Tell whether a run is a study to drive; its only slice is carried out in this process, unless it is told where.
+
+    As `json` a study of one slice has the form of any other.
+    """
+    return run.stands_for_all and run.slice is not None and (run.slice.number > 1 or on is not None or json)

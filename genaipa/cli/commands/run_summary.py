@@ -10,11 +10,11 @@ from genaipa.cli.terminal.console import caveat, print_json, print_table, say, s
 from genaipa.cli.terminal.fitting import mark_unbreakable
 from genaipa.cli.terminal.progress import format_dollars, format_run_command, format_time, format_tokens
 from genaipa.errors import NOT_RECORDED, GenaipaError
-from genaipa.kinds import DEFAULT, Closing, kind_of
+from genaipa.kinds import DEFAULT, Closing, find_kind
 from genaipa.runs.status import Count
 from genaipa.systems.endpoint import read_variable
 from genaipa.systems.provider import find_provider, shorten_names, unwrap_system
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -201,7 +201,7 @@ _MINUTE = 60.0
 def report_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; return the exit code."""
     assert run.folder is not None, "only a run that exists is complete"
-    _, tally = run.folder.state()
+    _, tally = run.folder.read_state()
     if json:
         print_json({**summarize_run(run.folder, "complete", tally), **_read_closing(run.workspace, run.folder).facts})
     else:
@@ -250,7 +250,7 @@ def _print_scores(workspace: Workspace, folder: RunFolder, tally: Tally) -> None
 
 def _read_closing(workspace: Workspace, folder: RunFolder) -> Closing:
     """Return the lines and facts of the run's kind of task; none if its data can't be read."""
-    kind = kind_of(folder.manifest().spec.kind)
+    kind = find_kind(folder.manifest().spec.kind)
     try:
         return kind.closing(workspace, folder)
     except GenaipaError:
@@ -262,7 +262,8 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
     for name, facts in folder.manifest().systems.items():
         if len(facts.served) > 1:
             yield (
-                f"{shorten_names([name])[name]} was served by {listed(facts.served)} in this run: what its name stands "
+                f"{shorten_names([name])[name]} was served by {join_names(facts.served)} in this "
+                "run: what its name stands "
                 "for has moved, and its answers are of several models."
             )
             continue
@@ -289,28 +290,29 @@ def note_server_settings(tally: Tally) -> Iterator[str]:
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
-            f"{replies} of {listed([names[system] for system in thought])} began with thoughts, which were set apart "
+            f"{replies} of {join_names([names[system] for system in thought])} began with thoughts, "
+            "which were set apart "
             f"here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
         )
 
 
 def next_step(folder: RunFolder, outcome: RunOutcome, again: Sequence[str] = ()) -> str:
     """Return the sentence that a run ends with."""
-    from genaipa.runs.batches import batches_out, out_sentence
+    from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     missing = sum(row.missing for row in outcome.tally.rows.values())
     if outcome.status == "complete":
         report = (
             f"\nAll figures: {format_run_command(folder, 'report')}"
-            if kind_of(folder.manifest().spec.kind).has_results
+            if find_kind(folder.manifest().spec.kind).has_results
             else ""
         )
         return f"Complete. Read the answers: {format_run_command(folder, 'show')}{report}"
     lack = f"{number(missing, 'answer')} {'is' if missing == 1 else 'are'} missing."
-    out = list(batches_out(folder.path))
+    out = list(find_pending_batches(folder.path))
     go_on = format_run_command(folder, "run", *again, "--resume")
     if out:
-        return f"{lack} {out_sentence(out)}; collect with: {go_on}"
+        return f"{lack} {summarize_pending(out)}; collect with: {go_on}"
     if outcome.status == "waiting":
         sheets = mark_unbreakable(folder.path / "sheets")
         return (
@@ -335,8 +337,8 @@ def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
 
 def _never_recorded(folder: RunFolder) -> bool:
     """Tell whether every failure is that a recording lacks the answer."""
-    tally, offsets = folder.seen()
-    failed = folder.records_at([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
+    tally, offsets = folder.tally_records()
+    failed = folder.read_records([offsets[key] for key, status in tally.statuses.items() if status == "failed"])
     return bool(failed) and all(record.error and record.error.kind == NOT_RECORDED for record in failed)
 
 
@@ -352,7 +354,7 @@ def _suggest_cap(outcome: RunOutcome) -> float:
 
 _COUNTS: tuple[tuple[str, Callable[[Count], str]], ...] = (
     # Of a run that was taken in from elsewhere nothing was planned.
-    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.kept}"),
+    ("answered", lambda row: f"{row.status['answered']}/{row.planned or row.answer_count}"),
     ("refused", lambda row: str(row.status["refused"] or "")),
     ("cut off", lambda row: str(row.status["truncated"] or "")),
     ("prompt cut", lambda row: str(row.prompt_cut or "")),

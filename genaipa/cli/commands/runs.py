@@ -41,7 +41,7 @@ def list_runs(
     json: JsonOption = False,
 ) -> None:
     """List runs, imported ones last, oldest first."""
-    from genaipa.workspace import elsewhere
+    from genaipa.workspace import workspace_options
 
     workspace, names = current_workspace(), split_names(run)
     readable, problems = _read_entries(workspace, names, whole=bool(only.documents))
@@ -63,7 +63,7 @@ def list_runs(
         show(f"None of the {len(readable)} runs matches.")
     elif not problems:
         first = command(
-            "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *elsewhere(workspace.home)
+            "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *workspace_options(workspace.home)
         )
         show(f"No runs in {workspace.runs} yet. Begin with: {first}")
     if problems:
@@ -107,18 +107,19 @@ class _Entry:
         from genaipa.systems.provider import shorten_names
 
         manifest, totals = self.manifest, self.totals
-        documents = manifest.spec.plan.label or manifest.documents_in_words
+        documents = manifest.spec.plan.label or manifest.documents_description
         if self.study is not None:
             have = len(self.study.slices)
-            slices = f"{have:,} of {self.study.number:,}" if self.study.missing else f"{have:,}"
-            documents = f"{manifest.corpus.in_words if manifest.corpus else ''}, {slices} slices"
+            slices = f"{have:,} of " if self.study.missing else ""
+            slices += number(self.study.number, "slice")
+            documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices}"
         return (
             self.name,
             manifest.status,
             ", ".join(shorten_names(manifest.spec.systems).values()),
             documents,
             _experiment_name(manifest),
-            f"{totals.kept}/{totals.planned}",
+            f"{totals.answer_count}/{totals.planned}",
             "" if totals.cost is None else f"${totals.cost:.2f}",
             _describe_pending(_pending_work(self.folders, manifest, totals)),
         )
@@ -169,29 +170,29 @@ def _read_run(folder: RunFolder, problems: list[str]) -> _Entry:
 def _read_study(study: SlicedStudy, problems: list[str], *, whole: bool) -> _Entry:
     """Read the line of a study: its worst status, and the sums of what its slices' manifests say."""
     from genaipa.runs.records import RunStatus, Totals
-    from genaipa.runs.status import status_together
+    from genaipa.runs.status import combine_statuses
 
     first = study.folders[0]
     manifest, statuses, totals = first.manifest(), set[RunStatus]({"partial"} if study.missing else ()), Totals()
     for folder in study.folders:
         status, of_slice = _read_status(folder, folder.head(), problems)
         statuses.add(status)
-        totals = totals.plus(of_slice)
+        totals = totals.add(of_slice)
         if whole:
             manifest.documents |= folder.manifest().documents
-    manifest.status = status_together(statuses)
+    manifest.status = combine_statuses(statuses)
     return _Entry(study.name, first, manifest, totals, study)
 
 
 def _read_status(folder: RunFolder, manifest: Manifest | ManifestHead, problems: list[str]) -> tuple[RunStatus, Totals]:
     """Return the status and the counts of a run, from its answers where the manifest is behind."""
-    lack = folder.lack(manifest)
+    lack = folder.describe_loss(manifest)
     if lack:
         problems.append(lack)
     if manifest.status != "running" and not lack:
         return manifest.status, manifest.totals
     # The manifest is behind while a run goes on, and stays so if it is killed.
-    manifest, tally = folder.state()
+    manifest, tally = folder.read_state()
     return manifest.status, tally.totals()
 
 
@@ -203,7 +204,7 @@ def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -
             if name not in experiments:
                 raise NotAmongError("experiments of these runs", name, experiments)
     begun = only.experiments
-    only = replace(only, experiments=()).checked([(entry.folder, entry.manifest) for entry in runs])
+    only = replace(only, experiments=()).resolve([(entry.folder, entry.manifest) for entry in runs])
     from genaipa.systems.provider import find_system
 
     run_names = {entry.name for entry in runs}
@@ -228,7 +229,7 @@ def _select_entries(runs: list[_Entry], names: tuple[str, ...], only: Filters) -
         for entry in runs
         if (not names or is_named(entry))
         and (not begun or _experiment_name(entry.manifest) in begun)
-        and only.systems_of(entry.folder, entry.manifest)
+        and only.select_systems(entry.folder, entry.manifest)
     ]
 
 
@@ -241,14 +242,14 @@ def _experiment_name(manifest: Manifest) -> str:
 
 def _pending_work(folders: Sequence[RunFolder], manifest: Manifest, totals: Totals) -> dict[str, Any]:
     """Return the batches, replies by hand or answers that a run waits for; empty for one that waits for nothing."""
-    from genaipa.runs.batches import batches_out
+    from genaipa.runs.batches import find_pending_batches
 
     if manifest.status == "complete":
         return {}
-    if batches := [batch for folder in folders for batch in batches_out(folder.path)]:
+    if batches := [batch for folder in folders for batch in find_pending_batches(folder.path)]:
         questions, done = sum(batch.count for batch in batches), sum(batch.done for batch in batches)
         return {"batches": len(batches), "questions": questions, "done": done}
-    unanswered = totals.planned - totals.kept - totals.failed
+    unanswered = totals.planned - totals.answer_count - totals.failed
     if manifest.status == "waiting":
         return {"by_hand": unanswered}
     return {"to_come": unanswered} if manifest.status == "running" else {}
@@ -302,4 +303,4 @@ def _describe_answers(folder: RunFolder) -> str:
         totals = folder.manifest().totals
     except GenaipaError as error:
         return str(error)
-    return f"{totals.kept} of {totals.planned} answers"
+    return f"{totals.answer_count} of {totals.planned} answers"

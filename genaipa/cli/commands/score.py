@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from genaipa.cli.terminal.console import say, show
 from genaipa.cli.terminal.options import SELDOM, current_workspace, option, split_names
 from genaipa.cli.terminal.selection import RunsArgument, add_filters
-from genaipa.errors import UnknownNameError, UsageError, clipped, command
-from genaipa.kinds import kind_of
+from genaipa.errors import UnknownNameError, UsageError, clip, command
+from genaipa.kinds import find_kind
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from genaipa.runs.folder import RunFolder
@@ -31,7 +31,7 @@ _Order = Annotated[
     option("--order", help="question: answers to one question in a row; document: about one document; random."),
 ]
 _Seed = Annotated[
-    int | None, option("--seed", help="Seed of that sample, of a wave, and of every analyst's order.", panel=SELDOM)
+    int | None, option("--seed", help="Seed of the random part and of every analyst's order.", panel=SELDOM)
 ]
 _Sample = Annotated[
     str | None,
@@ -126,7 +126,7 @@ def score(
         _print_address(desk, login, host, port)
         if note := describe_override(planned, plan):
             show(note)
-        pages = dict.fromkeys(kind_of(folder.manifest().spec.kind).page for folder in folders)
+        pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
             show(f"{title} are scored without people; their items are on the page {title}.")
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
@@ -144,7 +144,7 @@ def _parse_size(text: str | None) -> int | Literal["all"] | None:
     if text == "all":
         return "all"
     if not (text.isdecimal() and text.isascii() and int(text)):
-        raise UsageError(f"--sample takes a number of answers, or all; not '{clipped(text)}'.")
+        raise UsageError(f"--sample takes a number of answers, or all; not '{clip(text)}'.")
     return int(text)
 
 
@@ -157,7 +157,7 @@ def describe_override(planned: StudyPlan, plan: StudyPlan) -> str:
     if not changed:
         return ""
     settings = ", ".join(f"{name}: {_as_written(new_values[name])}" for name in changed)
-    instead = listed([f"{name} {_as_written(plan_values[name])}" for name in changed])
+    instead = join_names([f"{name} {_as_written(plan_values[name])}" for name in changed])
     return (
         f"For this start alone: {settings}; the plan has {instead}. To keep it, write into desk.yaml: "
         f"plan: {{{settings}}}"
@@ -175,7 +175,7 @@ def _select_runs(workspace: Workspace, settings: DeskSettings) -> list[RunFolder
     """Select the runs that are scored; a UsageError where there is none yet."""
     from genaipa.runs import selection
 
-    folders = selection.folders(workspace, settings.runs, settings.only)
+    folders = selection.select_folders(workspace, settings.runs, settings.only)
     if not folders:
         raise UsageError(f"there is no run in {workspace.runs} yet; make one with genaipa demo, or with genaipa run.")
     return folders
@@ -185,7 +185,7 @@ def _check_answers(desk: Desk, folders: list[RunFolder]) -> None:
     """Raise a UsageError where there is nothing to score: no answer, no reply to take by hand, no suite."""
     from genaipa.systems.catalog import resolve_system
 
-    if any(kind_of(folder.manifest().spec.kind).page for folder in folders):
+    if any(find_kind(folder.manifest().spec.kind).page for folder in folders):
         return  # it has a page of its own
     systems = {name for folder in folders for name in folder.manifest().spec.systems}
     if not desk.pool.answers and not any(resolve_system(name, desk.workspace).manual for name in systems):
@@ -210,7 +210,7 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> None:
     """Print the desk's address, the runs scored there, and where scores are kept."""
     from genaipa.runs.selection import run_folders
-    from genaipa.runs.slices import studies_by_slice
+    from genaipa.runs.slices import map_slices_to_studies
     from genaipa.systems.endpoint import is_loopback
     from genaipa.ui.launch import desk_address, is_this_machine
     from genaipa.ui.settings import find_exposed_secrets
@@ -224,7 +224,7 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"
         )
-    studies = studies_by_slice(run_folders(desk.workspace))
+    studies = map_slices_to_studies(run_folders(desk.workspace))
     in_runs = Counter(
         run
         for answer in desk.pool.answers.values()

@@ -181,7 +181,7 @@ def sheet(
     documents are in it. Where a random part was drawn (genaipa sample), the answers are those in it. 'genaipa scores
     import' takes it back, as .xlsx or saved as .csv.
     """
-    from genaipa.runs.selection import select
+    from genaipa.runs.selection import select_sources
     from genaipa.scoring.people import load_people
     from genaipa.scoring.rubric import load_rubric
     from genaipa.scoring.tables import shuffle_answers, write_sheet
@@ -191,7 +191,7 @@ def sheet(
     if output.suffix.lower() != ".xlsx":
         raise UsageError(f"{output}: a sheet to fill is written as .xlsx; filled, it is read as .xlsx or .csv.")
     check_new(output, force=force)
-    sources = select(workspace, split_names(run))
+    sources = select_sources(workspace, split_names(run))
     pool = _load_pool(
         workspace,
         [source.folder for source in sources],

@@ -14,9 +14,9 @@ from genaipa.cli.terminal.console import say, write_flags
 from genaipa.cli.terminal.options import JsonOption, current_workspace, option
 from genaipa.cli.terminal.selection import add_filters, tell_losses
 from genaipa.errors import GenaipaError, UnknownNameError, UsageError, command
-from genaipa.kinds import task_in_words
+from genaipa.kinds import task_label
 from genaipa.runs.filters import EVERYTHING, Filters
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,9 @@ def show(
         by_folder = groupby(keys, lambda key: places[key].path)
         runs = ((places[run_keys[0]], run_keys) for run_keys in (list(run_keys) for _, run_keys in by_folder))
         return [
-            record for run, run_keys in runs for record in run.records_at([offsets[run.name][key] for key in run_keys])
+            record
+            for run, run_keys in runs
+            for record in run.read_records([offsets[run.name][key] for key in run_keys])
         ]
 
     keys = _match_keys(list(places), answer)
@@ -120,31 +122,31 @@ class _Selection(NamedTuple):
 
     def records(self) -> list[Record]:
         """Return the latest record of each key."""
-        meant = (record for record in self.folder.records() if not self.meant or self.meant.means(record))
+        meant = (record for record in self.folder.records() if not self.meant or self.meant.includes(record))
         return list({record.key: record for record in meant}.values())
 
     def offsets(self) -> dict[str, int]:
         """Return the place of each key's latest record."""
-        _, offsets = self.folder.seen()
+        _, offsets = self.folder.tally_records()
         if self.meant is None:
             return offsets
         from genaipa.runs.records import RecordHead
 
-        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.means(line)}
+        return {line.key: offsets[line.key] for _, line in self.folder.read(RecordHead) if self.meant.includes(line)}
 
 
 def _choose_answers(workspace: Workspace, name: str, only: Filters) -> tuple[str, list[_Selection]]:
     """Return the name and the run to show, or the slices of a study; a UsageError for a system of several runs."""
-    from genaipa.runs.selection import Source, meaning, narrowed
+    from genaipa.runs.selection import Source, apply_filters, find_meaning
 
-    full, parts = meaning(workspace, name)
+    full, parts = find_meaning(workspace, name)
     slices = [part.folder.head().slice for part in parts]
     if len(parts) > 1 and len({part and part.study for part in slices}) + slices.count(None) > 1:
-        runs = listed([part.folder.name for part in parts])
+        runs = join_names([part.folder.name for part in parts])
         raise UsageError(f"{full} was asked in {runs}; add the run: {command('genaipa', 'show', f'RUN:{name}')}")
     if not only and parts[0].systems == parts[0].folder.head().spec.systems:
         return full, [_Selection(part.folder, None) for part in parts]
-    sources = narrowed([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
+    sources = apply_filters([Source(part.folder, part.folder.manifest(), part.systems) for part in parts], only)
     return full, [_Selection(source.folder, source) for source in sources]
 
 
@@ -153,21 +155,21 @@ def _show_all(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
     from genaipa.cli.terminal.progress import format_run_command
 
     folder, several = chosen[0].folder, len(chosen) > 1
-    every = sum(choice.folder.head().totals.kept for choice in chosen)
+    every = sum(choice.folder.head().totals.answer_count for choice in chosen)
     if every >= _MOST and not json and not chosen[0].meant:
         if several:
             _print_study(name, chosen)
         else:
-            _print_head(folder.name, *folder.state())
+            _print_head(folder.name, *folder.read_state())
         again = command("genaipa", "show", name) if several else format_run_command(folder, "show")
         console.show(f"Too many to list; look at some by a part of their keys: {again} KEY")
         return
     records = [record for choice in chosen for record in choice.records()]
     if json and several:
-        manifests = [choice.folder.state()[0] for choice in chosen]
+        manifests = [choice.folder.read_state()[0] for choice in chosen]
         console.print_json({"study": name, "manifests": manifests, "answers": records})
     elif json:
-        console.print_json({"manifest": folder.state()[0], "answers": records})
+        console.print_json({"manifest": folder.read_state()[0], "answers": records})
     elif several:
         _print_study(name, chosen)
         _print_answers(records)
@@ -219,8 +221,8 @@ def _find_question_text(folder: RunFolder, question: str) -> str:
 def _print_run(folder: RunFolder, records: list[Record]) -> None:
     from genaipa.cli.terminal.progress import format_run_command
 
-    manifest, tally = folder.state()
-    if lack := folder.lack(manifest, tally.totals().kept):
+    manifest, tally = folder.read_state()
+    if lack := folder.describe_loss(manifest, tally.totals().answer_count):
         console.say(lack)
     _print_head(folder.name, manifest, tally)
     _print_answers(records)
@@ -247,7 +249,7 @@ def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
     """Print the facts and the counts of a run."""
     from genaipa.cli.commands.run_summary import print_tally
     from genaipa.runs.procedure import find_procedure_plan
-    from genaipa.tasks.prompts import labels
+    from genaipa.tasks.prompts import list_labels
 
     spec = manifest.spec
     begun = f"begun {manifest.created}" if manifest.created else "imported"
@@ -264,11 +266,11 @@ def _print_head(name: str, manifest: Manifest, tally: Tally) -> None:
     if recorded:
         console.show(f"answers of {', '.join(recorded)}: those recorded in its study, to the study's prompts")
     if spec.plan.label:
-        console.show(f"{task_in_words(spec)}, {spec.plan.label}, seed {spec.seed}")
+        console.show(f"{task_label(spec)}, {spec.plan.label}, seed {spec.seed}")
     elif (plan := find_procedure_plan(spec)) and (not recorded or len(recorded) < len(manifest.systems)):
         console.show(f"{plan.conversation} conversations, {', '.join(plan.wordings)}, seed {spec.seed}")
         if plan.prompts:
-            console.show(f"prompts: {', '.join(labels(manifest).values())}")
+            console.show(f"prompts: {', '.join(list_labels(manifest).values())}")
     print_tally(tally)
 
 
@@ -374,7 +376,7 @@ class _Judgements:
 
     def format_annotation(self, folder: RunFolder, record: Record) -> str:
         """Return the annotated answer with its sections and points; empty where there is none."""
-        annotation, _ = self._inputs(folder.path).annotated(record.document, record.question)
+        annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
         if annotation is None:
             return ""
         text = annotation.answer.strip() or ("The document does not say." if annotation.silent == "yes" else "")
@@ -397,7 +399,7 @@ class _Judgements:
 
     def as_facts(self, folder: RunFolder, record: Record) -> dict[str, object]:
         """Return annotation and scores for machines."""
-        annotation, _ = self._inputs(folder.path).annotated(record.document, record.question)
+        annotation, _ = self._inputs(folder.path).annotated_answer(record.document, record.question)
         events = [event for event in self._events.get(record.digest, ()) if event.values is not None]
         return {"annotated": annotation, "scores": events}
 
@@ -413,6 +415,6 @@ def _describe_score(event: Event, rubric: Rubric) -> str:
 
 def _read_messages(folder: RunFolder, record: Record, offsets: dict[str, int]) -> list[dict[str, str]]:
     """Read the conversation up to and with this answer, as role and content."""
-    from genaipa.runs.inputs import conversation
+    from genaipa.runs.inputs import load_conversation
 
-    return [{"role": m.role, "content": m.content} for m in conversation(folder, record, offsets)]
+    return [{"role": m.role, "content": m.content} for m in load_conversation(folder, record, offsets)]

@@ -83,9 +83,9 @@ def _list_prompt_sets(workspace: Workspace, _given: dict[str, Any]) -> list[str]
 def _list_templates(workspace: Workspace, parameters: dict[str, Any]) -> Iterable[str]:
     """Return the templates of the set that is named before, or of the usual one."""
     from genaipa.runs.procedure import NEUTRAL
-    from genaipa.tasks.prompts import found_prompts
+    from genaipa.tasks.prompts import find_prompts
 
-    return found_prompts(workspace, str(parameters.get("prompts") or NEUTRAL)).files
+    return find_prompts(workspace, str(parameters.get("prompts") or NEUTRAL)).files
 
 
 def _list_runs(workspace: Workspace, _given: dict[str, Any]) -> list[str]:

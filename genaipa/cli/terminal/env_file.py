@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from genaipa.cli.terminal.console import say
-from genaipa.errors import GenaipaError, clipped
-from genaipa.words import listed, some
+from genaipa.errors import GenaipaError, clip
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -79,7 +79,7 @@ def print_origins(systems: Iterable[str]) -> None:
             address = f" ({redact(read_variable(server.address) or '')})" if server.address in loaded.names else ""
             origins[f"{provider.name_prefix(system).rstrip('/')}{address}"] = " and ".join(named)
     if loaded is not None and origins:
-        line = listed([f"{named} of {family}" for family, named in origins.items()])
+        line = join_names([f"{named} of {family}" for family, named in origins.items()])
         say(f"{line[0].upper()}{line[1:]} from {os.path.relpath(loaded.path)}.")
 
 
@@ -147,8 +147,8 @@ def _is_safe(address: str, keys: Mapping[str, str]) -> bool:
 
 def _report_ignored(path: Path, names: Iterable[str], addresses: Mapping[str, str]) -> None:
     """Say which variables of a file are not taken, and the remedy."""
-    ignored_addresses = [clipped(name) for name in names if name in addresses]
-    ignored_names = [clipped(name) for name in names if name not in addresses]
+    ignored_addresses = [clip(name) for name in names if name in addresses]
+    ignored_names = [clip(name) for name in names if name not in addresses]
     sentences = []
     if ignored_addresses:
         sentences.append(

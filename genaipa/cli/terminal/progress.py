@@ -13,13 +13,13 @@ import typer
 from genaipa.cli.terminal.console import say, stderr_console, write_flags
 from genaipa.errors import command
 from genaipa.execution.observer import Observer
-from genaipa.kinds import in_words
+from genaipa.kinds import describe_task
 from genaipa.runs.procedure import find_procedure_plan
 from genaipa.runs.status import Count, Tally
 from genaipa.systems.base import Usage
 from genaipa.systems.provider import shorten_names
 from genaipa.words import number, printable
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -92,7 +92,7 @@ class RunProgress(Observer):
         for system in self.systems:
             count = self._count(system)
             self._tasks[system] = self._bars.add_task(
-                printable(names[system]), total=count.planned, completed=count.kept, failed=""
+                printable(names[system]), total=count.planned, completed=count.answer_count, failed=""
             )
             self._update_bar(system)
 
@@ -128,7 +128,7 @@ class RunProgress(Observer):
             self._bars.update(
                 self._tasks[system],
                 total=count.planned,
-                completed=count.kept + done,
+                completed=count.answer_count + done,
                 failed=f"{failed:,} failed" if failed else "",
             )
 
@@ -145,7 +145,7 @@ class RunProgress(Observer):
         rows = [row for (system, _), row in self._tally.rows.items() if system in self.systems]
         usage = sum((row.usage for row in self._tally.rows.values()), Usage())
         counted = {status: sum(row.status[status] for row in rows) for status in ("refused", "truncated", "failed")}
-        facts = [f"{sum(row.kept for row in rows):,} of {sum(row.planned for row in rows):,} done"]
+        facts = [f"{sum(row.answer_count for row in rows):,} of {sum(row.planned for row in rows):,} done"]
         facts += [
             f"{count:,} {word}"
             for word, count in zip(("refused", "cut off", "failed"), counted.values(), strict=True)
@@ -195,7 +195,7 @@ class Lines(RunProgress):
         """Say how much there is to do."""
         super().begun(tally)
         counts = [self._count(system) for system in self.systems]
-        answered = sum(count.kept for count in counts)
+        answered = sum(count.answer_count for count in counts)
         missing = sum(count.missing for count in counts)
         say(f"asking {number(missing, 'question')}" + (f"; answered already: {answered:,}" if answered else ""))
         self._next = self.now() + LINE_EVERY
@@ -400,7 +400,7 @@ class TerminalObserver(Observer):
             sets = ", ".join(dict.fromkeys(plan.questions.values()))
             subject = f"{run.subject}, question set {sets}, {self._describe_conversations(run, plan, systems)}"
         else:
-            subject = f"the {in_words(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
+            subject = f"the {describe_task(run.spec)}" if run.spec.plan.label else f"the task '{run.spec.task}'"
         heading = f"run {run.open().name}: {', '.join(shorten_names(names).values())} on {subject}"
         with show_progress(names, cap, heading) as progress:
             yield progress
@@ -435,12 +435,12 @@ def _confirm_cost(run: PreparedRun, systems: Sequence[Ready], *, yes: bool) -> N
 
 def format_run_command(folder: RunFolder, *words: str) -> str:
     """Format a command about this run, to be printed: these words, then the run's name and where it is."""
-    return command("genaipa", *words, folder.name, *elsewhere(folder.path.parents[1]))
+    return command("genaipa", *words, folder.name, *workspace_options(folder.path.parents[1]))
 
 
 def say_interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None:
     """Say the last words after Ctrl-C; the next command needs `again` these options of the stopped one."""
-    from genaipa.runs.batches import batches_out, out_sentence
+    from genaipa.runs.batches import find_pending_batches, summarize_pending
 
     if folder is None:
         say("interrupted; nothing was asked yet.")
@@ -448,6 +448,6 @@ def say_interrupted(folder: RunFolder | None, again: Sequence[str] = ()) -> None
         totals = folder.manifest().totals
         answered = totals.answered + totals.refused + totals.truncated
         say(f"interrupted; {number(answered, 'answer')} of {totals.planned:,} in, all kept.")
-        if out := list(batches_out(folder.path)):
-            say(f"{out_sentence(out)}. They go on at the provider, and nothing of them is lost.")
+        if out := list(find_pending_batches(folder.path)):
+            say(f"{summarize_pending(out)}. They go on at the provider, and nothing of them is lost.")
         say(f"Go on with: {format_run_command(folder, 'run', *again, '--resume')}")

@@ -70,10 +70,10 @@ _FILTERS = {
 
 def check_names(workspace: Workspace, *names: str) -> None:
     """Raise an UnknownNameError for a name of no run and no system here, before anything that takes seconds."""
-    from genaipa.runs.selection import named
+    from genaipa.runs.selection import resolve_names
 
     if names:
-        named(workspace, names)
+        resolve_names(workspace, names)
 
 
 def tell_losses(workspace: Workspace, runs: Iterable[RunFolder]) -> None:

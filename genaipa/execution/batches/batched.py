@@ -30,7 +30,7 @@ from genaipa.errors import (
 )
 from genaipa.execution.batches.ledger import Orphans, looks
 from genaipa.execution.limits import LONGEST_RETRY_AFTER, LeftOutError, Transport, ask, at_most
-from genaipa.runs.batches import batches_out, out_sentence, was_batched
+from genaipa.runs.batches import find_pending_batches, summarize_pending, was_batched
 from genaipa.systems.base import UNCLEAR, UNDONE
 from genaipa.systems.catalog import resolve_system
 from genaipa.systems.provider import redact
@@ -273,7 +273,7 @@ class Batched:
         """Take up the batches of earlier processes; a RunError if they are out at another account."""
         account = account_of(self.system, self._run)
         mine = [batch for batch in self._ledger.batches.values() if batch.intended.system == self.name]
-        out = [batch for batch in mine if batch.out]
+        out = [batch for batch in mine if batch.is_pending]
         foreign = [batch for batch in out if batch.intended.account != account]
         if foreign:
             raise RunError(
@@ -282,7 +282,7 @@ class Batched:
                 f"genaipa runs batches forget {self._run.partition('/')[0]}"
             )
         for batch in mine:
-            if batch.out:
+            if batch.is_pending:
                 self._earlier.add(batch.mark)
                 self._out.update(batch.intended.lines)
                 self._begin(self._take_up(batch))
@@ -320,10 +320,10 @@ class Batched:
             if state.ended:
                 await self._fetch(batch, state)
                 return
-            self._say(out_sentence(self._count_out()))
+            self._say(summarize_pending(self._count_out()))
 
     def _count_out(self) -> list[Batch]:
-        """The batches that are out, after their counts were reported."""
+        """Return the batches that are out, after their counts were reported."""
         out = [batch for batch in self._ledger.out if batch.intended.system == self.name]
         self._tell(sum(batch.count for batch in out), sum(batch.done for batch in out))
         return out
@@ -458,7 +458,7 @@ class ByBatch(Transport):
 async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str], None]) -> int:
     """Call off the batches of a run that are out, each at its account, and count them."""
     called = 0
-    out = list(batches_out(folder.path))
+    out = list(find_pending_batches(folder.path))
     for name in dict.fromkeys(batch.intended.system for batch in out):
         system: Any = resolve_system(name, workspace).make()
         await system.start()

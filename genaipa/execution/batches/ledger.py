@@ -17,7 +17,7 @@ from genaipa.errors import DataError, NoReplyError, NoRoomError, TransientError
 from genaipa.files.atomic import replacing
 from genaipa.files.text import DAMAGE, why
 from genaipa.runs import journal
-from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, name_of, read_batches
+from genaipa.runs.batches import BATCHES, RESULTS, Batch, BatchEvent, read_batches, read_result_name
 from genaipa.systems.provider import environment_keys, mask_keys
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Ledger:
     @property
     def out(self) -> list[Batch]:
         """The batches whose results are still to come."""
-        return [batch for batch in self.batches.values() if batch.out]
+        return [batch for batch in self.batches.values() if batch.is_pending]
 
     async def intend(self, **facts: Any) -> Batch:
         """Note a batch before its provider is asked to take it."""
@@ -57,7 +57,7 @@ class Ledger:
         """Note what became of a batch; it is on disk when this returns."""
         event = BatchEvent(step=step, mark=batch.mark, at=time.time(), **facts)
         await self._append(event)
-        batch.take(event)
+        batch.apply(event)
 
     async def _append(self, event: BatchEvent) -> None:
         self._folder.check_held()
@@ -74,7 +74,7 @@ class Ledger:
         try:
             await self._keep(batch, lines, path)
         except OSError as error:
-            raise NoRoomError.of(path, error, kept="the results stay at the provider") from None
+            raise NoRoomError.from_os_error(path, error, saved="the results stay at the provider") from None
 
     @staticmethod
     async def _keep(batch: Batch, lines: AsyncGenerator[bytes], path: Path) -> None:
@@ -98,7 +98,7 @@ class Ledger:
         try:
             with path.open("rb") as file:
                 for line in file:
-                    found.setdefault(name_of(line), offset)
+                    found.setdefault(read_result_name(line), offset)
                     offset += len(line)
         except OSError as error:
             raise self._unreadable(path, error) from None
@@ -211,7 +211,7 @@ class Orphans:
         try:
             async with contextlib.aclosing(self._system.results(state)) as lines:
                 async for line in lines:
-                    if name_of(line).startswith(batch.mark[:8]):
+                    if read_result_name(line).startswith(batch.mark[:8]):
                         return True
         except NoReplyError as error:
             self._say(f"{error}; looking again whether a batch was accepted")

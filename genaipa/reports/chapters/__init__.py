@@ -64,7 +64,9 @@ def make_chapters(study: Study, bounds: Bounds) -> MadeChapters:
         except Exception as error:
             if name in OWN:
                 raise
-            problems.append(f"The chapter {name} is left out: it can't be made ({type(error).__name__}: {error}).")
+            problems.append(
+                f"The chapter {name} is left out: it can't be instantiated ({type(error).__name__}: {error})."
+            )
             continue
         if duplicates:
             problems.append(f"The chapter {name} is left out: there is already something called {some(duplicates, 3)}.")
@@ -93,7 +95,7 @@ def chapter_sentences(study: Study, *, urgent: bool) -> list[str]:
         except Exception as error:
             if name in OWN:
                 raise
-            sentences.append(f"What is notable in the chapter {name} is not known ({type(error).__name__}: {error}).")
+            sentences.append(f"The notes of the chapter {name} can't be made ({type(error).__name__}: {error}).")
     return sentences
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _METHOD = """Agreement of analysts is Krippendorff&rsquo;s alpha for ordinal
 values <a href="#krippendorff-2011">[Krippendorff, 2011]</a>, with intervals by resampling the answers, and Gwet&rsquo;s
 AC2 <a href="#gwet-2008">[Gwet, 2008]</a>."""
-_GUIDED = " The guidelines that analysts have now are guidelines.md with the SHA-256 <code>{}</code>."
+_GUIDED = " Analysts now see guidelines.md with the SHA-256 <code>{}</code>."
 _REFERENCES = {
     "krippendorff-2011": "K. Krippendorff: Computing Krippendorff&rsquo;s Alpha-Reliability. "
     "University of Pennsylvania, 2011.",
@@ -44,7 +44,7 @@ _REFERENCES = {
     "British Journal of Mathematical and Statistical Psychology 61, 2008.",
 }
 _HEADINGS = {"low": "from", "high": "to", "ac2": "AC2", "commonest": "commonest value"}
-_ABSENT = "Agreement is not shown: no answer has scores of two analysts who had not seen the other's."
+_ABSENT = "Agreement is not shown: no two analysts scored the same answer independently."
 _LINES = {0.0: "chance", 0.667: "0.667", 0.8: "0.8"}
 """Alpha → label of its line."""
 
@@ -62,13 +62,12 @@ def alpha_table(events: Iterable[Event], rubric: Rubric) -> Table:
     return make_table(
         "agreement",
         "How far analysts agree",
-        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the "
-        "answers that two or more people scored without seeing each other's scores, with its interval "
-        f"({LEVEL:.0%} confidence, for other answers of this kind; blank below {LEAST_UNITS} answers); "
-        "Gwet's AC2 with ordinal weights, which stays high where nearly all values are equal and alpha falls to 0, and "
-        "the share of the commonest value; the "
-        "share of pairs of scores with the same value, and how far the two values of a pair are apart on average "
-        "(0 to 2).",
+        "Krippendorff's alpha for ordinal values (1 is perfect agreement, 0 agreement by chance) over the answers "
+        f"that two or more people scored without seeing each other's scores, with its interval ({LEVEL:.0%} "
+        f"confidence, for other answers of this kind; blank below {LEAST_UNITS} answers); Gwet's AC2 with ordinal "
+        "weights, which stays high where nearly all values are equal and alpha falls to 0, and the share of the "
+        "commonest value; the share of pairs of scores with the same value, and how far apart the two values of a "
+        "pair are on average (0 to 2).",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
         headings={"agreement": "same value", **_HEADINGS},
@@ -90,9 +89,9 @@ def alpha_by_group_table(study: Study) -> Table:
     return make_table(
         "agreement-apart",
         "Agreement by group",
-        "As in the table of all answers, over those to questions on which the document is silent, partly silent or not "
-        "silent, and by the document's language where there are several. Where nearly all values are equal, as they "
-        "may be where a document is silent, read AC2 and not alpha.",
+        "The measures of the table of all answers, for questions on which the document is silent, partly silent or not "
+        "silent, and by the document's language where there are several. Where nearly all values are equal, as is "
+        "common where a document is silent, read AC2 rather than alpha.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
         headings=_HEADINGS,
@@ -124,11 +123,11 @@ def tabulate_suggested(events: Iterable[Event], rubric: Rubric) -> Table:
     return make_table(
         "suggested",
         "With and without a suggestion",
-        "The desk may suggest a value, and holds it back for one answer in five, chosen by the answer's digest. The "
-        "mean values of independent scores beside a suggestion and where it was held back, and their difference with "
-        f"its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over answers, blank "
-        f"where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that are as suggested, or as "
-        "would have been. Scores that don't say what was on screen are not counted.",
+        "The desk may suggest a value; it withholds the suggestion for one answer in five, chosen by the answer's "
+        "digest. The table shows the mean values of independent scores with the suggestion shown and withheld, and "
+        f"their difference with its interval ({LEVEL:.0%} confidence, for other answers of this kind; Welch's t over "
+        f"answers, blank where either side has fewer than {LEAST_ANSWERS}); then the shares of scores that equal the "
+        "suggestion, shown or withheld. Scores that don't record what was on screen are not counted.",
         pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(measures, "float64")),
         columns,
         headings={

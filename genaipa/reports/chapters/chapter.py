@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from genaipa.answers.tidy import ORDERED
 from genaipa.files.html import short_repr
-from genaipa.kinds import kind_of
+from genaipa.kinds import find_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -147,7 +147,7 @@ class Results(Protocol):
 def result_classes(sources: Sequence[Source]) -> list[type[Results]]:
     """Return the classes of the kinds of these runs that have results of their own, each once."""
     kinds = dict.fromkeys(source.manifest.spec.kind for source in sources)
-    return [results for kind in kinds if (results := kind_of(kind).results())]
+    return [results for kind in kinds if (results := find_kind(kind).results())]
 
 
 def find_results(workspace: Workspace, sources: Sequence[Source]) -> list[Results]:

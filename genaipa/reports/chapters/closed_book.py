@@ -37,7 +37,7 @@ def question_gains_table(frame: pd.DataFrame) -> Table:
     data = averages.average_pairs_by_question(averages.pair_experiments(frame, *_WAYS))
     return make_table(
         "memory",
-        "The document shown, and its company's name alone",
+        "With the document shown, and with the company's name alone",
         "M_all (10 to 100) of a question over the n documents about which it was asked both ways (0 where "
         "only the published mean over documents is known); the difference is what showing the document adds (paper, "
         "section 6.3).",
@@ -81,10 +81,9 @@ def differences_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     names = style.unique_labels(groups, 12)
     title = "What showing the document adds, by question"
     note = (
-        "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the "
-        f"document helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives "
-        "only the mean over its documents."
-        f"{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
+        "M_all with the document shown, minus M_all by the company's name alone: to the right of 0 the document "
+        f"helps. {style.SOURCES_IN_WORDS} n is the number of documents, or 'mean' where the source gives only the "
+        f"mean over its documents.{scope.note_missing_systems(data['system'], 'a question that is scored both ways')}"
         f"{style.note_full_names(systems)}{style.note_full_names(names)} {table.note}"
     )
     figure_table = Table("memory", title, note, data.reset_index(drop=True), table.headings, table.formats)
@@ -166,7 +165,7 @@ class ClosedBookChapter(ChapterMaker):
         differences = question_gains_table(frame)
         was_asked = has_experiment(frame, "recall") and has_experiment(frame, "quality")
         why = "no question is scored both ways" if was_asked else (
-            "it takes answers with the document shown and with the company's name alone "
+            "this needs answers with the document shown and with the company's name alone "
             "(genaipa run --experiment quality and --experiment recall)"
         )  # fmt: skip
         return Chapter(
@@ -175,5 +174,5 @@ class ClosedBookChapter(ChapterMaker):
             "A system's answers from the document, against its answers when only the company is named.",
             nonempty_tables(mean_gains_table(frame), differences),
             scope.draw_pages([partial(differences_figure, differences)]),
-            [] if differences else [f"Closed book against document is not shown: {why}."],
+            [] if differences else [f"The closed-book comparison is not shown: {why}."],
         )

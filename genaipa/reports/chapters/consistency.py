@@ -44,11 +44,11 @@ _CONDITIONS = ["experiment", "initialization", "conversation", "wording", "promp
 """Answers that are alike in all of these were given to the very same question, asked in the same way."""
 _ROUNDING = 1e-9
 _HOW = (
-    "In `other words`, an answer to the original is set beside an answer to a paraphrase of it; `asked again`, two "
-    "answers to the same words. Where there are several, every pair counts alike, then every wording, every document "
-    "and every question. With one answer to each wording, what changes in other words holds the answers' own scatter "
-    "as well: that of asking again, which takes repetitions to be known. A score that a study "
-    "published as a mean over wordings or analysts moves less than the answers behind it"
+    "`other words` compares an answer to the original question with an answer to a paraphrase; `asked again` "
+    "compares two answers to the same words. Where there are several, every pair counts equally, then every wording, "
+    "every document and every question. With one answer to each wording, the change in other words includes the "
+    "scatter of asking again, which only repetitions can measure. A score that a study published as a mean over "
+    "wordings or analysts moves less than the answers behind it"
 )
 _LOOKS: dict[str, dict[str, Any]] = {
     CHANGE: {"marker": "o", "color": style.COLOURS[0]},
@@ -133,10 +133,10 @@ def consistency_table(cells: pd.DataFrame) -> Table:
     return make_table(
         "consistency",
         "The same question in other words, and asked again",
-        f"How far one answer to a question about a document is from another, in points of M_all (10 to 100): "
+        f"How far apart two answers to a question about a document are, in points of M_all (10 to 100): "
         f"the `{CHANGE}` counts steps up and steps down alike, which cancel out in the `{DROP}` from the original to "
-        "the paraphrases; `band changes` is how often one of the two is in another band than the other. "
-        f"{_HOW}; `{BEYOND}` takes it off, where the original and its paraphrases were both asked again. In a shared "
+        "the paraphrases; `band changes` is how often the two are in different bands. "
+        f"{_HOW}; `{BEYOND}` subtracts it, where the original and its paraphrases were both asked again. In a shared "
         "conversation, asking again reshuffles the order. `n` is the number of questions (paper, sections 6.2 and "
         f"7). {averages.note_intervals(data)}",
         data,
@@ -155,7 +155,7 @@ def consistency_by_question_table(cells: pd.DataFrame) -> Table:
     return make_table(
         "consistency-by-question",
         "The same question in other words, and asked again, by question",
-        "How far one answer to the question is from another about the same document: the mean change in points of "
+        "How far apart two answers to the question about the same document are: the mean change in points of "
         f"M_all, and how often the band changes, in percent. {_HOW} (paper, sections 6.2 and 7). "
         f"{averages.LIKE_THESE}",
         pd.DataFrame(rows, columns=columns),
@@ -195,8 +195,7 @@ def consistency_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
         "Left: the mean change between two answers (dot) and, for other words, the mean drop (diamond), in points of "
         f"M_all. Right: how often the band changes. {forest.READING} {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], 'an answer in other words or asked again')}"
-        f"{style.note_full_names(systems)} "
-        f"{table.note}"
+        f"{style.note_full_names(systems)} {table.note}"
     )
     figure_table = Table("consistency", title, note, data, table.headings, table.formats)
     drawn_rows = data[["system", *_OVER]].drop_duplicates()
@@ -250,7 +249,7 @@ class ConsistencyChapter(ChapterMaker):
         return Chapter(
             "consistency",
             "Consistency",
-            "How far the answer to a question moves when it is put in other words, or asked again.",
+            "How far the answer moves when a question is put in other words or asked again.",
             nonempty_tables(summary, consistency_by_question_table(repeats)),
             scope.draw_pages([partial(consistency_figure, summary)]),
             absent,

@@ -76,16 +76,16 @@ def effort_table(study: Study) -> Table:
 def _write_note(data: pd.DataFrame) -> str:
     """Describe the columns of `effort_table` that have values: of a baseline that nobody scored, most have none."""
     note = (
-        "The answers of an experiment (failures and refusals included), whether scored or not: the median of the "
-        "seconds from a question to its whole reply, the mean cost of an answer whose price is known and the cost of "
-        "all these, in US dollars: without that of summaries and of acknowledgements of the parts of a document."
+        "All answers of an experiment, scored or not, failures and refusals included: the median of the seconds from "
+        "a question to its whole reply, the mean cost of an answer whose price is known and the total of these, in "
+        "US dollars. Summaries and acknowledgements of a document's parts are not included."
     )
     if data["m_all"].notna().any():
         note += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
         note += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return note + (
-        " The intervals of the median, in CSV and JSON, are seconds that were measured, blank below "
+        " The intervals of the median (in CSV and JSON) end at measured seconds, and are blank below "
         f"{LEAST_DRAWS} questions or, for policies like these, documents."
     )
 
@@ -112,9 +112,9 @@ def effort_figure(table: Table, effort: Effort, scope: Scope = ALONE) -> Figure 
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 34)
     note = (
-        "Average of M_all over questions against what an answer takes. The thick line is its interval for these "
-        "documents, the thin one with ends that for policies like these (none if it can't be had). "
-        f"n is the number of answers. {style.describe_bands(scope.bounds)}"
+        "Average of M_all over questions against the time or cost of an answer. The thick line is its interval for "
+        "these documents, the thin one with ends that for policies like these (absent where it is unknown). n is the "
+        f"number of answers. {style.describe_bands(scope.bounds)}"
         f"{scope.note_missing_systems(data['system'], _LACK[effort])}{style.note_full_names(systems)} {table.note}"
     )
     name, title = _NAMES[effort], _TITLES[effort]

@@ -49,7 +49,7 @@ _N_AT, _ROOM = 104.0, 17.0
 """Position of n on the axis of M_all, and its width."""
 _COMPARED = 30
 """Most documents whose pairs are compared; of more, no rank would be known."""
-_OTHERS = "Between documents that other people scored no difference is known. "
+_OTHERS = "Documents that different people scored are not compared. "
 _SCORED = ("silent", "m_all", "answers", "scores")
 
 
@@ -60,8 +60,8 @@ def question_scores_table(frame: pd.DataFrame) -> Table:
         "scores-by-question",
         "M_all of every question about every document",
         "M_all (10 to 100), averaged over the answers to a question about a document, and over the scores of "
-        "each; `answers` and `scores` say how many there are (a published score counts as one of each). Questions that "
-        "nobody scored are not here (paper, section 5).",
+        "each; `answers` and `scores` say how many there are (a published score counts as one of each). Questions "
+        "that nobody scored are left out (paper, section 5).",
         cells,
         ("system", "experiment", "document", "question", "category", "source", *_SCORED),
         headings={"silent": "document silent"},
@@ -114,13 +114,12 @@ def document_ranks_table(frame: pd.DataFrame) -> Table:
         data = data.merge(places, on="document", how="left")
     return make_table(
         "documents-ranked",
-        "Documents, the best answered first",
-        "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, "
-        "section 7). A document's rank lies between the two places shown: those differences decide it that hold, for "
-        "other questions, among all pairs of documents (Holm). "
-        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}"
-        f"{_OTHERS if has_others else ''}{_note_unequal_scores(scored)}{THESE}"
-        f"{averages.note_few_questions(data['n'])}",
+        "Documents, best answered first",
+        "M_all (10 to 100) over all systems, experiments and questions; n is the number of questions (paper, section "
+        "7). A document's rank lies between the two places shown; only differences that hold for other questions, "
+        "among all pairs of documents (Holm), decide it. "
+        f"{measure_evidence(averages.select_policy_rows(frame)).prefix}{_OTHERS if has_others else ''}"
+        f"{_note_unequal_scores(scored)}{THESE}{averages.note_few_questions(data['n'])}",
         data,
         columns,
         headings={"from": "rank from", "to": "to"},
@@ -158,10 +157,7 @@ def _note_unequal_scores(scored: pd.DataFrame) -> str:
     }
     if len(score_sets) < 2:  # noqa: PLR2004 - one and the same for all
         return ""
-    return (
-        "Not every document has scores of the same systems, experiments and questions, so that a place may be due to "
-        "these. "
-    )
+    return "Not every document has scores of the same systems, experiments and questions, which may affect its rank. "
 
 
 def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope = ALONE) -> Figure | None:
@@ -178,8 +174,7 @@ def box_plots(points: Table, five_numbers: Table, experiment: str, scope: Scope 
     documents = style.unique_labels(style.distinct_values(boxes["document"]), 16)
     reading = (
         "Overall quality (M_all) of each question, by document. Box: quartiles and median; whiskers: minimum and "
-        f"maximum; each point is a question, n is how many. "
-        f"{style.describe_bands(scope.bounds)}"
+        f"maximum; each point is a question, and n is their number. {style.describe_bands(scope.bounds)}"
     )
     # By itself a figure knows the systems of its tables.
     among = scope if scope.systems else Scope(tuple(map(str, style.distinct_values(five_numbers.data["system"]))))
@@ -342,5 +337,5 @@ class DocumentsChapter(ChapterMaker):
             "How the questions' scores spread for each document: a box holds the middle half of them.",
             nonempty_tables(document_ranks_table(frame), scores),
             figures,
-            [] if figures else ["There is no box plot: no score that counts belongs to one question about one policy."],
+            [] if figures else ["There is no box plot: no counted score belongs to a question about a policy."],
         )

@@ -63,7 +63,7 @@ def compare_averages(frame: pd.DataFrame) -> Table:
         sides.append(pd.DataFrame(rows, columns=[*by, name, f"{name}_n"]))
     return make_table(
         "with-excluded",
-        "Averages without what is excluded, and with it",
+        "Averages with and without exclusions",
         "M_all (10 to 100): means over n questions of their means over documents; over all experiments, each "
         "question's mean over them comes first. `genaipa report --include-excluded` counts everything in all tables.",
         sides[0].merge(sides[1], on=by, how="outer", sort=True),

@@ -24,7 +24,7 @@ _KNOWN = ("answered", "truncated", "refused", "failed", "missing")
 def group_outcomes_table(study: Study, groups: Groups) -> Table:
     """Outcomes of the questions about each group's documents, and how often a reply says that one is silent."""
     once = study.once("silence")
-    once = once.assign(group=once["document"].astype(str).map(groups.of))
+    once = once.assign(group=once["document"].astype(str).map(groups.group_by_document))
     statuses = [*_KNOWN, *(["mute"] if (once["claims_silence"] == "none").any() else [])]
     columns = ["group", "system", "experiment", "documents", "planned", *statuses, "says_silent", *BOTH[:-1]]
     data = averages.summarize_groups(once[once["group"].notna()], ["group", "system", "experiment"], _count_outcomes)
@@ -32,11 +32,10 @@ def group_outcomes_table(study: Study, groups: Groups) -> Table:
     return make_table(
         "groups-answers",
         f"What came back, by {groups.by}",
-        f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in "
-        "the outcomes of the questions. Of the answers that say something, the share that says that the document is "
-        "silent, found by rules in the reply and not by scores: each question weighs the same, however many documents "
-        "it is about. "
-        f"{averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
+        f"For each group of documents (column `{groups.by}`), the questions planned and their last status, as in the "
+        "outcomes of the questions. Of the answers that say something, the share that says that the document is "
+        "silent, found by rules in the reply and not by scores: each question weighs the same, however many "
+        f"documents it is about. {averages.note_intervals(data.rename(columns={'questions': 'n'}))}",
         data,
         columns,
         headings={"group": groups.by, "mute": "said nothing", "says_silent": "says silent"},
@@ -63,8 +62,8 @@ def _count_outcomes(rows: pd.DataFrame) -> dict[str, object]:
 def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
     """Rank the systems by their M_all within each group, the best first."""
     boards, unlike_groups = [], []
-    for group in sorted(set(groups.of.values())):
-        within = frame[frame["document"].astype(str).map(groups.of) == group]
+    for group in sorted(set(groups.group_by_document.values())):
+        within = frame[frame["document"].astype(str).map(groups.group_by_document) == group]
         cells = averages.weigh_cells(within, "m_all")
         if len(cells):
             data = averages.summarize_groups(
@@ -80,8 +79,8 @@ def group_quality_table(frame: pd.DataFrame, groups: Groups) -> Table:
         "groups-quality",
         f"Leaderboard by {groups.by}",
         f"Systems by M_all (10 to 100) within each group of documents (column `{groups.by}`), averaged as in "
-        "the leaderboard: n is the number of questions, `documents` of how many documents there is a score. Groups may "
-        f"differ in what was scored of them. {_note_unlike_groups(unlike_groups)}{averages.note_intervals(data)}",
+        f"the leaderboard: n is the number of questions, `documents` the number of documents with a score. Groups "
+        f"may differ in what was scored. {_note_unlike_groups(unlike_groups)}{averages.note_intervals(data)}",
         data,
         columns,
         headings={"group": groups.by},
@@ -93,8 +92,8 @@ def _note_unlike_groups(groups: list[str]) -> str:
     if not groups:
         return ""
     return (
-        f"Within {', '.join(groups)} systems were scored on different questions or documents, so that a place there "
-        "may be due to these. "
+        f"Within {', '.join(groups)} systems were scored on different questions or documents, which may affect their "
+        f"ranks. "
     )
 
 
@@ -109,6 +108,7 @@ class GroupsChapter(ChapterMaker):
         return Chapter(
             "groups",
             f"By {groups.by}",
-            f"The documents fall into {number(len(set(groups.of.values())), 'group')}, each looked at by itself.",
+            f"The documents fall into "
+            f"{number(len(set(groups.group_by_document.values())), 'group')}, each reported separately.",
             nonempty_tables(group_quality_table(study.table, groups), group_outcomes_table(study, groups)),
         )

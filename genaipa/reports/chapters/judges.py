@@ -95,7 +95,7 @@ class JudgesChapter(ChapterMaker):
             "judges",
             "How good the judges are",
             "A judge is a model that scores answers. How far its verdicts agree with people's scores, and how far "
-            f"people agree with each other; nothing is said below {LEAST} answers scored by both.",
+            f"people agree with each other; the tables are blank below {LEAST} answers scored by both.",
             nonempty_tables(findings, *tables, *rated_alone.tables),
             [
                 *alone_figures(verdicts, study.table, scope),
@@ -121,7 +121,7 @@ def _note_absent(verdicts: Verdicts) -> list[str]:
     answers = max(int(both_scored.sum()) for both_scored in verdicts.both_scored.values())
     if LEAST <= answers < 2 * LEAST:
         return [
-            f"Drift is not shown: it takes {2 * LEAST} answers that people and a judge scored, and there are {answers}."
+            f"Drift is not shown: it needs {2 * LEAST} answers that people and a judge scored, and there are {answers}."
         ]
     return []
 
@@ -146,16 +146,16 @@ def agreement_figure(agreement: Table) -> Figure | None:
     names = style.unique_labels(judges, 38)
     title = "How far judges agree with people"
     note = (
-        "Krippendorff's alpha of each judge with people, with its interval; the dark bar is that of people with each "
-        "other, the line to reach, and the tint around it its interval. A measure without a bar has none: too few "
-        f"answers were scored by two people.{style.note_full_names(names)} {agreement.note}"
+        f"Krippendorff's alpha of each judge with people, with its interval; the dark bar is people's agreement with "
+        f"each other, which a judge should reach, and the tint around it is its interval. A measure has no bar where "
+        f"two people scored too few answers.{style.note_full_names(names)} {agreement.note}"
     )
     figure_table = Table(
         "judges-alpha", title, note, data.reset_index(drop=True), agreement.headings, agreement.formats, agreement.aside
     )
     caption = (
-        "Krippendorff's alpha of each judge with people, with its interval. Dark: that of people with each other, the "
-        "line to reach."
+        "Krippendorff's alpha of each judge with people, with its interval. Dark: people's agreement with each "
+        "other, which a judge should reach."
     )
     return Figure("judges-alpha", title, note, figure_table, lambda: _draw_agreement(data, names), caption=caption)
 
@@ -226,10 +226,9 @@ def _leniency_page(
     name, of = ("judges-systems", "") if pages == 1 else (f"judges-systems-{number}", f" ({number} of {pages})")
     title = f"Leniency of the judges, by system{of}"
     note = (
-        "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star at "
-        f"the name, mark a system of the judge's own family. {forest.READING}"
-        f"{style.note_full_names({**labels, **systems})} "
-        f"{leniency.note}"
+        "M_all of a judge minus people's: right of the line it is more lenient than people. A square, and the star "
+        f"at the name, mark a system of the judge's own family. {forest.READING}"
+        f"{style.note_full_names({**labels, **systems})} {leniency.note}"
     )
     figure_table = Table(name, title, note, rows, leniency.headings, leniency.formats, leniency.aside)
     return Figure(name, title, note, figure_table, lambda: _draw_leniency(figure_table.data, labels, systems))
@@ -273,9 +272,9 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
     title = "Judges against people, answer by answer"
     omitted = f" The first {_MOST} of {len(pairs)} judges." if len(pairs) > _MOST else ""
     note = (
-        "M_all of each answer: people's mean across, the judge's mean over its passes up; on the line they are "
-        "equal, above it the judge is more lenient. Points are moved a little, at random, so that equal ones are seen; "
-        f"the numbers behind the figure are not.{omitted}"
+        "M_all of each answer: people's mean on the horizontal axis, the judge's mean over its passes on the "
+        "vertical; on the line they are equal, above it the judge is more lenient. Points are jittered so that equal "
+        f"ones stay visible; the numbers behind the figure are exact.{omitted}"
     )
     data = pd.concat(
         [
@@ -286,7 +285,10 @@ def scatter_figure(pairs: Mapping[str, Sequence[Floats]], correlations: Mapping[
     )
     table = Table("judges-scatter", title, note, data, {"verdict": "judge's M_all", "people": "people's M_all"},
                   dict.fromkeys(("people", "verdict"), ".1f"))  # fmt: skip
-    caption = "M_all of each answer: people's mean across, the judge's up; above the line the judge is more lenient."
+    caption = (
+        "M_all of each answer: people's mean on the horizontal axis, the judge's on the vertical; above the line the "
+        "judge is more lenient."
+    )
     return Figure("judges-scatter", title, note, table, lambda: _draw_scatter(data, correlations), caption=caption)
 
 
@@ -367,8 +369,8 @@ def _judge_map_figure(name: str, judge: str, data: pd.DataFrame, scope: Scope) -
     title = f"{style.one_line(judge)}: {SAID}"
     whose = f"By the judge {style.one_line(judge)} alone: {NO_ESTIMATE}"
     about = (
-        f"{whose}. M_all (10 to 100), averaged over documents and passes; beside each system, which stand by name, the "
-        "mean over its questions. Nobody knows how far the judge is off before people "
+        f"{whose}. M_all (10 to 100), averaged over documents and passes. Systems are in order of name, each with "
+        f"the mean over its questions. How far the judge is off is unknown until people "
         f"score.{style.note_full_names(short)}"
     )
     table = Table(

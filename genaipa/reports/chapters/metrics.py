@@ -36,7 +36,7 @@ def metrics_by_question_table(frame: pd.DataFrame) -> Table:
         "metrics-by-question",
         "The metrics by question",
         "Each metric (-1 to 1) and M_all (10 to 100) of a question: means over documents of the means over its answers "
-        "and their scores. n is over how many documents, of the metrics (the fewest where they differ) and of M_all; "
+        "and their scores. n is the number of documents, for the metrics (the fewest where they differ) and for M_all; "
         "0 where a study published only the mean over all of its documents: such a mean includes documents "
         "whose M_all is excluded. A metric that was never scored is blank (paper, figures 2b, 3b, 4b and 6b). "
         f"{LIKE_THESE} It is in CSV and JSON.",
@@ -99,8 +99,8 @@ def metrics_by_category_table(frame: pd.DataFrame) -> Table:
         "metrics-by-category",
         "The metrics by category of question",
         "Each metric (-1 to 1) and M_all (10 to 100, with its intervals): means over the questions of a category of "
-        "their means over documents. n is over how many questions, of the metrics (the fewest where they differ) and "
-        "of M_all: a question can have the one without the other (paper, section 6). "
+        "their means over documents. n is the number of questions, for the metrics (the fewest where they differ) "
+        "and for M_all: a question can have one without the other (paper, section 6). "
         f"{INTERVALS}{averages.note_few_questions(pd.concat([data['questions'], data['m_all_questions']]))}"
         f"{averages.note_few_documents(data)}",
         data,
@@ -147,9 +147,9 @@ def easiest_and_hardest_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
         "M_all (10 to 100), averaged over the n documents, and then over systems "
         "and the original question and its paraphrases; where a study published only a mean over documents, it "
         "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
-        "the question by their annotated answers (paper, section 7, table 2). Of equals the first in the order of the "
-        f"questions are shown. {lacking}{LIKE_THESE} That is so of a question that was named beforehand: of these, "
-        "chosen for their averages, the true ones lie nearer to the middle, and more outside of their intervals."
+        f"the question by their annotated answers (paper, section 7, table 2). Ties keep the order of the questions. "
+        f"{lacking}{LIKE_THESE} That holds for a question named beforehand. These were chosen for their averages, so "
+        f"their true averages lie nearer to the middle, and more of them outside their intervals."
         f"{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrections(frame)}",
         data,
         columns,
@@ -180,7 +180,7 @@ def _select_complete_questions(scored: pd.DataFrame) -> tuple[pd.DataFrame, str]
     if len(complete) == len(has):
         return scored, ""
     if complete.empty:
-        return scored, "No question has scores of every system in every experiment: a place may be due to that. "
+        return scored, "No question has scores of every system in every experiment, which may affect the order. "
     lacking = len(has) - len(complete)
     sentence = f"Left out: {lacking} of {len(has)} questions, which lack scores of a system in an experiment. "
     return scored[scored["question"].isin(complete)], sentence
@@ -240,8 +240,8 @@ def category_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure 
         texts={name: scope.categories[name] for name in order if scope.categories.get(name, name) != name},
     )
     about = (
-        "Averages of the metrics by category of questions. n is the number of questions that have these metrics, "
-        f"the fewest where they differ.{scope.note_category_names(order)}"
+        "Averages of the metrics by category of questions. n is the number of questions that have these metrics, the "
+        f"fewest where they differ.{scope.note_category_names(order)}"
         f"{scope.note_missing_systems(data['system'], _METRICS)}{style.note_full_names(grid.labels)}"
     )
     return heatmap.heat_map_figure(
@@ -265,10 +265,10 @@ def overall_map(table: Table, experiment: str, scope: Scope = ALONE) -> Figure |
     labels, systems = style.unique_labels(groups, 12), make_labels(style.distinct_values(data["system"]), 26)
     title = f"{style.experiment_heading(experiment)}: overall score by question and system"
     about = (
-        f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n is over how many "
-        "documents, or 'mean' where the source gives only the mean over its documents."
-        f"{scope.note_missing_systems(data['system'], 'a score in this experiment')}{style.note_full_names(labels)}"
-        f"{style.note_full_names(systems)}"
+        f"M_all (10 to 100) of each question, by system. {style.SOURCES_IN_WORDS} n is the number of documents, or "
+        "'mean' where the source gives only the mean over its "
+        f"documents.{scope.note_missing_systems(data['system'], 'a score in this experiment')}"
+        f"{style.note_full_names(labels)}{style.note_full_names(systems)}"
     )
     columns = ["system", "experiment", "question", "category", "source", "m_all", "documents"]
     map_data = data.assign(documents=data.get("m_all_documents", data["documents"]))
@@ -330,10 +330,10 @@ class MetricsChapter(ChapterMaker):
         return Chapter(
             "metrics",
             "By metric and question",
-            f"What is strong and what is weak, averaged over documents. Bands: {scope.bounds.description}.",
+            f"Strengths and weaknesses, averaged over documents. Bands: {scope.bounds.description}.",
             nonempty_tables(easiest_and_hardest_table(frame), questions, categories),
             figures,
-            [] if figures else ["There is no heat map: no score that counts is known metric by metric."],
+            [] if figures else ["There is no heat map: no counted score has values of single metrics."],
         )
 
 

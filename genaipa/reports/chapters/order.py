@@ -89,10 +89,10 @@ def positions_table(frame: pd.DataFrame) -> Table:
         "The place in the order",
         "M_all (10 to 100) of the questions that were asked in the first, the middle and the last third of a "
         "conversation, and by how much it changes from the first question to the last (`slope`; below 0: later "
-        "questions are answered worse). Each answer is compared with the others to the same question, so that hard "
-        "questions that happened to come late don't count; questions that were asked once only say nothing. Where "
-        "each question is asked on its own (`independent`), its place can't matter: what is seen there is chance. `n` "
-        f"is the number of questions. {averages.note_intervals(data)}",
+        "questions are answered worse). Each answer is compared with the others to the same question, so hard "
+        "questions that happened to come late don't distort the result; questions that were asked only once don't "
+        "count. Where each question is asked on its own (`independent`), its place can't matter: any difference "
+        f"there is chance. `n` is the number of questions. {averages.note_intervals(data)}",
         data,
         columns,
         headings={"slope": SLOPE},
@@ -191,7 +191,7 @@ class OrderChapter(ChapterMaker):
                 (
                     positions,
                     "Effects of the place in a conversation are",
-                    "no question is scored at two places of an order (it takes several documents, or repetitions)",
+                    "no question is scored at two places of an order (this needs several documents or repetitions)",
                 ),
             )
             if not table

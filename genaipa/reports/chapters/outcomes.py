@@ -46,11 +46,12 @@ def outcomes_table(study: Study) -> Table:
         "answers",
         "Outcomes of the questions",
         "Every question that was planned, once, with its last status: a failure, a refusal or a question not asked yet "
-        "is counted here and has no score; only what an analyst scored is in any average. `excluded` "
-        "is what is known to be no answer to its question; it is left out of averages unless they were asked to "
-        "include it. `scored` are the answers whose scores count, `unscored` the others that have a text. `published` "
-        "are scores that a study gives by question, without saying which answer they belong to: the answers to these "
-        "questions are neither. Where such a score is excluded, its answers are under `score left out`."
+        "is counted here and has no score; only what an analyst scored is in any average. `excluded` are replies "
+        "that are known not to answer their question; averages leave them out unless asked to include them. `scored` "
+        "are the answers whose scores count, `unscored` the others that have a text. `published` "
+        "are scores that a study gives by question, without saying which answer they belong to; answers to these "
+        "questions count as neither scored nor unscored. Where such a score is excluded, its answers are under "
+        "`score left out`."
         + (" `said nothing` are the answers that are empty or refuse, by status or in words." if mute.any() else "")
         + (" `prompt cut` are answers to a part of the prompt, by the server's own count." if cut.any() else ""),
         data,

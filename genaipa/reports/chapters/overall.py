@@ -84,14 +84,14 @@ def leaderboard_table(frame: pd.DataFrame) -> Table:
     leaderboard = make_table(
         "leaderboard",
         "Leaderboard",
-        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored in, "
-        "each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
-        "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; whether "
-        "two differ is what `genaipa compare` says (paper, sections 6 and 7), by averages over what both have alone, "
-        "which may be others than these. Those of an experiment are in CSV and JSON. "
-        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}{note_blank_cells(thin_counts)}"
-        f"{averages.note_unlike_questions(averaged_frame, question_means)}{part.describe_parts(policies)}"
-        f"{estimate.describe()}",
+        f"{needed.prefix}Systems by M_all (10 to 100): each question's mean over the experiments that it is scored "
+        "in, each a mean over documents, averaged over questions. An experiment's own column averages its questions. "
+        "`answers` is how many answers, or published scores, this rests on. The intervals are for one system; "
+        "whether two differ is what `genaipa compare` tests (paper, sections 6 and 7), over only what both have, so "
+        "its averages may differ from these. Those of an experiment are in CSV and JSON. "
+        f"{averages.both_intervals(needed.confidence)}{averages.note_few_documents(data)}"
+        f"{note_blank_cells(thin_counts)}{averages.note_unlike_questions(averaged_frame, question_means)}"
+        f"{part.describe_parts(policies)}{estimate.describe()}",
         data,
         columns,
         formats=dict.fromkeys((*_EXPERIMENTS, *other_experiments), ".1f"),
@@ -120,8 +120,8 @@ def note_unlike_systems(frame: pd.DataFrame) -> str:
     if not averages.are_unlike(averaged_frame, averages.policy_questions(averaged_frame).dropna(subset="m_all")):
         return ""
     return (
-        "Systems were scored on different questions and documents: compare them by their differences, which rest on "
-        "what both have, and not by their averages."
+        "Systems were scored on different questions and documents: compare them by their differences over what both "
+        "have, not by their averages."
     )
 
 
@@ -160,7 +160,8 @@ def who_scored_table(frame: pd.DataFrame) -> Table:
         "Averages and who scored them",
         "M_all (10 to 100). All other intervals are for the analysts who scored; \u201cfor analysts like "
         "these\u201d is for other policies and other analysts. The last two are the lowest and the highest average "
-        "of the same answers with one analyst left out: for what only they scored, less what they give beyond others.",
+        "of the same answers with one analyst left out; where only that analyst scored, what they give beyond others "
+        "is subtracted.",
         averages.summarize_analysts(frame).reindex(columns=columns),
         columns,
         headings={
@@ -188,12 +189,11 @@ def sources_table(frame: pd.DataFrame) -> Table:
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
         "faq-against-user",
-        "Questions from FAQs and questions of users",
+        "Questions from FAQs and from users",
         "M_all (10 to 100): each question's mean over the experiments that it is scored in, each a mean over "
         "documents, averaged over questions; n is the number of questions (paper, section 7). Experiments: "
         f"{_name_experiments(question_means)}. {averages.note_intervals(data)}"
-        f"{averages.note_unlike_questions(frame, question_means)}"
-        f"{estimate.describe()}",
+        f"{averages.note_unlike_questions(frame, question_means)}{estimate.describe()}",
         data,
         columns,
     )
@@ -259,7 +259,7 @@ class OverallChapter(ChapterMaker):
         return Chapter(
             "overall",
             "Overall quality",
-            "M_all joins the metrics of an answer into one number from 10 (worst) to 100 (best).",
+            "M_all combines the metrics of an answer into one number from 10 (worst) to 100 (best).",
             nonempty_tables(
                 *(ranked, *matches.difference_tables(frame), who_scored_table(frame), tabulate_lacking(frame)),
                 *(people_and_judge_table(frame, study.log.counted), forecast_table(frame)),
@@ -299,10 +299,10 @@ def overview_numbers(board: Table, cells: pd.DataFrame, confidence: float = LEVE
     omitted = len(board.data) - len(systems)
     return make_table(
         OVERVIEW,
-        "Systems, and where they are strong",
+        "Systems and their strengths",
         "M_all (10 to 100) of each system over all questions, and over each category of questions, with intervals of "
-        f"{100 * confidence:g} %."
-        f"{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
+        f"{100 * confidence:g} "
+        f"%.{f' The best {_MOST} systems; {omitted:,} more are in the leaderboard.' if omitted > 0 else ''}",
         numbers,
         columns,
     )

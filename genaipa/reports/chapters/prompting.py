@@ -38,7 +38,7 @@ def note_unlike_prompts(frame: pd.DataFrame) -> str:
     named = "; ".join(f"{system} {', '.join(labels)}" for (system,), labels in prompts_by_system.items())
     sentence = f"Not all were asked with the same prompts, so differences may come from them: {named}."
     if any(PUBLISHED in labels for labels in prompts_by_system.values()):
-        sentence += f" ({PUBLISHED}: the prompts of the study, which are not known.)"
+        sentence += f" ({PUBLISHED}: the unknown prompts of the study.)"
     if any(len(labels) > 1 for labels in prompts_by_system.values()):
         sentence += " Averages of a system with several sets mix them."
     return sentence
@@ -131,7 +131,7 @@ def prompt_changes_table(frame: pd.DataFrame) -> Table:
         "Other prompts, the same questions",
         "M_all (10 to 100) of the same questions about the same documents asked with one set of prompts "
         "(before) and with the other (after), averaged over n questions, each a mean over documents (and experiments), "
-        "and the change (above 0: the other prompts do better), whose intervals these are. "
+        "and the change (above 0: the other prompts do better). The intervals are for the change. "
         f"{averages.note_intervals(data)}",
         data,
         columns,
@@ -152,7 +152,7 @@ def band_changes_table(frame: pd.DataFrame, bounds: Bounds) -> Table:
     data = pd.DataFrame(rows, columns=columns)
     return make_table(
         "prompting-bands",
-        "Answers that other prompts bring into another band",
+        "Answers that other prompts move to another band",
         "Share of the questions about a document whose average M_all is in another band with the other prompts, in "
         f"either direction, each question weighing the same. Bands: {bounds.description}. "
         f"{averages.note_intervals(data)}",
@@ -173,7 +173,7 @@ class PromptingChapter(ChapterMaker):
         frame = study.table
         tables = nonempty_tables(prompt_changes_table(frame), band_changes_table(frame, scope.bounds))
         set_counts = frame[frame["prompts"] != PUBLISHED].groupby("system", observed=True)["prompts"].nunique()
-        why = ["What other prompts change is not shown: no question is scored with two sets of them."]
+        why = ["The effect of other prompts is not shown: no question is scored with two sets of prompts."]
         return Chapter(
             "prompting",
             "Prompts",

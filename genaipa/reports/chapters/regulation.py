@@ -68,13 +68,13 @@ class RegulationChapter(ChapterMaker):
         """Make the chapter."""
         frame = study.table
         scores = regulation_table(frame)
-        why = "no answer about one is scored" if has_experiment(frame, "regulation") else (
-            "none was asked about (genaipa run --experiment regulation)"
+        why = "no answer about a regulation is scored" if has_experiment(frame, "regulation") else (
+            "no regulation was asked about (genaipa run --experiment regulation)"
         )  # fmt: skip
         return Chapter(
             "regulation",
             "Regulations",
-            "Questions about data-protection laws, put by the name of the law alone.",
+            "Questions about data-protection laws, which give only the name of the law.",
             nonempty_tables(scores),
             scope.draw_pages([partial(regulation_map, scores)]),
             [] if scores else [f"Regulations are not shown: {why}."],

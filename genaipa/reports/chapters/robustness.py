@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from genaipa.answers.study import Study
 
 _HOW = (
-    "The mean over the answers to the paraphrases is beside the original question about the same document; where "
-    "a study published only means over its documents, these are compared, by question"
+    "The mean over the answers to the paraphrases is compared with the original question about the same document; "
+    "where a study published only means over its documents, these are compared by question"
 )
 _ENDS: dict[str, dict[str, Any]] = {
     "original": {"marker": "o", "color": style.COLOURS[0], "markersize": 3.6},
@@ -101,12 +101,11 @@ def drops_figure(table: Table, scope: Scope = ALONE) -> Figure | None:
     names |= style.unique_labels(categories, 14)
     title = "Original questions and their paraphrases"
     note = (
-        "Average of M_all over the original questions and over their paraphrases, by source and by "
-        "category. Behind each line: the drop, in brackets its interval, and n, the number of questions. "
+        "Average of M_all over the original questions and over their paraphrases, by source and by category. Beside "
+        "each line: the drop, its interval in brackets, and n, the number of questions. "
         f"{style.describe_bands(scope.bounds)}{scope.note_category_names(categories)}"
         f"{scope.note_missing_systems(data['system'], 'a pair of an original and a paraphrased question')}"
-        f"{style.note_full_names(systems)} "
-        f"{table.note}"
+        f"{style.note_full_names(systems)} {table.note}"
     )
     figure_table = Table("robustness", title, note, data.reset_index(drop=True), table.headings, table.formats)
     rows = max(int((style.HEIGHT - _FOOT) / _panel_height(names)), 1)

@@ -54,17 +54,15 @@ def silent_rates_table(study: Study) -> Table:
     return make_table(
         "silent-questions",
         "False assertions and false silence",
-        "By the annotated answers, documents are silent on some questions and answer others. Of the answers to the "
-        "former, how many assert something instead of saying so; of those to the latter, how many claim silence all "
-        "the same (found by rules in the reply; an excluded answer is left out). One that says instead "
-        "that it does not know the document is neither wrong nor left out; one that says nothing (empty, refused, or a "
-        "refusal in words) is left out, and counted as having said nothing. Clear cases only: the "
-        "last column counts the answers to questions that a document answers only in part, which are left out (paper, "
-        "sections 6.1 and 7). "
-        "Each question weighs the same, however many documents and answers it has. "
+        "By the annotated answers, documents are silent on some questions and answer others. The table shows how "
+        "many answers to the former assert something instead of saying so, and how many answers to the latter claim "
+        "silence (found by rules in the reply; an excluded answer is left out). An answer that says instead that it "
+        "does not know the document counts and is not wrong; an answer that says nothing (empty, refused, or a "
+        "refusal in words) is left out, and counted under `said nothing`. Clear cases only: the last column counts "
+        "the answers to questions that a document answers only in part, which are left out (paper, sections 6.1 and "
+        "7). Each question weighs the same, however many documents and answers it has. "
         f"{describe_recognition('silence', document_languages(once, study.languages))}"
-        f"{_ABROAD.format(foreign) if foreign else ''}"
-        f"{INTERVALS}{averages.note_corrections(study.table)}",
+        f"{_ABROAD.format(foreign) if foreign else ''}{INTERVALS}{averages.note_corrections(study.table)}",
         data[data["answers"] + data["mute"] > 0],
         columns if data["mute"].any() else [name for name in columns if name != "mute"],
         headings={"mute": "said nothing", "partly": "left out (partly silent)", "documents": "documents"},
@@ -109,9 +107,9 @@ def silent_differences_table(study: Study) -> Table:
     return make_table(
         "silent-differences",
         "False assertions and false silence: differences between systems",
-        "Rates over the questions about documents on which both said something, the first system's less the second's. "
-        f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which knows the ends of the "
-        "scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
+        "Rates over the questions about documents on which both said something, the first system's minus the second's. "
+        f"Below {FEW} questions that tell the two apart the interval is Newcombe's (1998), which respects the ends "
+        f"of the scale. p is adjusted by Holm's method for all of these rows; each interval is that of its row alone.",
         data[data["questions"] > 0],
         columns,
         headings={"p_holm": "p (Holm)", "policies_p_holm": "policies p (Holm)", "documents": "documents"},
@@ -185,8 +183,8 @@ def silent_rates_figure(rates: Table, scope: Scope = ALONE) -> Figure | None:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     caption = (
-        "How often a system asserts something though the document is silent, and claims silence though it answers: the "
-        "fewer, the better. Beside it n, the number of answers."
+        "How often a system asserts something though the document is silent, and claims silence though it answers: "
+        "lower is better. n is the number of answers."
     )
     note = f"{caption} {forest.READING}{style.note_full_names(systems)} {rates.note}"
     numbers = Table(NAME, rates.title, note, data.reset_index(drop=True), rates.headings, rates.formats)

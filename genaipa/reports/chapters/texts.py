@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 _GRADES = (
     "The reading level is the Flesch-Kincaid grade, with syllables counted "
-    "from the spelling, of English texts alone. Compare it only with grades counted alike: those printed in the "
-    "paper are lower by 1.8 to 2.7, it doesn't say how they were counted, and no way of counting that was tried "
-    "gives them (sentences that end at colons and semicolons, too, explain 1.2 to 2.0). "
+    "from the spelling, of English texts alone. Compare it only with grades counted in the same way: the paper's are "
+    "lower by 1.8 to 2.7; it doesn't say how it counted, and no method that we tried reproduces them (ending "
+    "sentences at colons and semicolons, too, explains 1.2 to 2.0). "
 )
 
 
@@ -64,9 +64,9 @@ def texts_table(measured: Mapping[str, Statistics], frame: pd.DataFrame) -> Tabl
     return make_table(
         "documents",
         "The documents",
-        f"{_describe_measures(_list_formulas(measured))}The last columns are the questions asked, and how many of them "
-        "the document is "
-        f"wholly silent on by its annotated answers (paper, section 6, table 1).{averages.note_corrections(frame)}",
+        f"{_describe_measures(_list_formulas(measured))}The last columns are the questions asked, and how many of "
+        "them the document is wholly silent on by its annotated answers (paper, section 6, table "
+        f"1).{averages.note_corrections(frame)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"silent": "silent on"},

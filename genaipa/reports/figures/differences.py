@@ -389,8 +389,8 @@ def groups_figure(table: Table, sides: ComparedSides) -> Figure | None:
     title = f"{sides.judge_prefix}{first} and {second} by kind of question"
     note = (
         f"Differences, {sides.names[0]} minus {sides.names[1]}, for groups of questions; n is the number of questions. "
-        "Hollow marks may be chance, or are of too few questions to test. An arrowhead is where an interval goes on "
-        f"beyond the panel. {table.note}"
+        f"Hollow marks may be chance or rest on too few questions to test. An arrowhead marks an interval that "
+        f"continues beyond the panel. {table.note}"
     )
     figure_table = replace(table, name="differences-groups", title=title, note=note, data=data)
 

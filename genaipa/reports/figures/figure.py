@@ -274,7 +274,7 @@ class Scope:
         """Name the report's systems that a figure lacks because something is `missing`; empty without one."""
         listed_systems = {*map(str, present), *(() if self.shown is None else set(self.systems) - self.shown)}
         absent = [style.one_line(system) for system in self.systems if system not in listed_systems]
-        return f" Without {missing}, and so not here: {', '.join(absent)}." if absent else ""
+        return f" Left out for lack of {missing}: {', '.join(absent)}." if absent else ""
 
     def note_missing_questions(self, present: Iterable[Any], asked_questions: Iterable[Any], missing: str) -> str:
         """Name the questions asked in an experiment that a figure lacks; empty without one."""
@@ -282,7 +282,7 @@ class Scope:
         absent = [style.one_line(question) for question in every if question not in present_set]
         if not absent:
             return ""
-        return f" Not here, since no system has {missing} for them, of {len(every)} questions: {some(absent, _NAMED)}."
+        return f" Left out of {len(every)} questions, since no system has {missing} for them: {some(absent, _NAMED)}."
 
     def note_category_names(self, present: Iterable[Any]) -> str:
         """Return a sentence that gives the names of categories; empty where they have none."""

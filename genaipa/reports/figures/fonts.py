@@ -6,7 +6,7 @@ import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING
 
-from genaipa.words import listed, some
+from genaipa.words import join_names, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,14 +43,14 @@ def has_glyph(sign: str) -> bool:
 
 
 def glyph_warning(texts: Iterable[str]) -> str:
-    """Return a sentence on the letters of these texts that no font here has; empty where all can be drawn."""
+    """Return a sentence on the letters of these texts that no installed font has; empty where all can be drawn."""
     signs = sorted({sign for text in texts for sign in text if not sign.isspace() and not has_glyph(sign)})
     scripts = dict.fromkeys(_script_name(sign) for sign in signs if unicodedata.category(sign)[0] in "LM")
     if not scripts:
         return ""
     return (
-        f"Figures show boxes in place of {some(signs, _SHOWN)}: no font here has {listed(list(scripts))} letters. "
-        "Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report again."
+        f"Figures show boxes in place of {some(signs, _SHOWN)}: no installed font has {join_names(list(scripts))} "
+        "letters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report again."
     )
 
 

@@ -264,7 +264,7 @@ def one_line(text: object) -> str:
 
 
 def drawable_name(text: object) -> str:
-    """Return a name as it can be drawn: in one line, with a box for each sign that no font here has."""
+    """Return a name as it can be drawn: in one line, with a box for each sign that no installed font has."""
     return "".join(sign if has_glyph(sign) else "\u25a1" for sign in one_line(text))
 
 
@@ -349,9 +349,8 @@ def describe_bands(bounds: Bounds) -> str:
     """Return the bands of an axis of M_all, for a note."""
     axis = bounds.overall
     return (
-        f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} "
-        "(in every metric's average: "
-        f"{bounds.green:g} and {bounds.red:g})."
+        f"Bands: Green from {axis.green:g} up, Yellow from {axis.red:g} up, Red below {axis.red:g} (in every metric's "
+        f"average: {bounds.green:g} and {bounds.red:g})."
     )
 
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from genaipa.answers.tidy import list_metrics
-from genaipa.errors import UsageError, clipped, command
+from genaipa.errors import UsageError, clip, command
 from genaipa.judging.name import NAME, Judge, are_akin
 from genaipa.reports.averages import average_answers
 from genaipa.reports.figures.style import brief_labels, one_line
 from genaipa.reports.judged.verdicts import judge_names
 from genaipa.runs.selection import run_folders
 from genaipa.systems.provider import find_system, shorten_names
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -71,9 +71,9 @@ def find_judge(name: str, judges: Judges, workspace: Workspace) -> str:
     if len(meant) == 1:
         return meant[0]
     if meant:
-        raise UsageError(f"'{clipped(name)}' names {len(meant)} judges; name one of them: {_list_judges(meant)}.")
+        raise UsageError(f"'{clip(name)}' names {len(meant)} judges; name one of them: {_list_judges(meant)}.")
     verdicts = f"there are verdicts of {_list_judges(judges)}" if judges else "no judge has given any"
-    raise UsageError(f"the judge '{clipped(name)}' has no verdicts on these answers; {verdicts}.")
+    raise UsageError(f"the judge '{clip(name)}' has no verdicts on these answers; {verdicts}.")
 
 
 def _find_served_models(name: str, workspace: Workspace) -> set[str]:
@@ -87,7 +87,7 @@ def _find_served_models(name: str, workspace: Workspace) -> set[str]:
 
 
 def _list_judges(judges: Collection[str]) -> str:
-    return listed([f"'{one_line(judge)}'" for judge in judges])
+    return join_names([f"'{one_line(judge)}'" for judge in judges])
 
 
 def advise_judge(judges: Judges, scored: Sequence[Collection[str]], sides: Sequence[str]) -> str:
@@ -113,7 +113,7 @@ def note_own_family(judge: str, *frames: pd.DataFrame) -> str:
         if any(are_akin(model, name) for model in models for name in (str(system), *rows["model"].unique()) if name)
     ]
     return (
-        f"The judge {one_line(judge)} is of the family of {listed(family_systems)}, and may favour its own."
+        f"The judge {one_line(judge)} is of the family of {join_names(family_systems)}, and may favour its own."
         if family_systems
         else ""
     )

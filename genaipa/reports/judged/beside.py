@@ -63,8 +63,8 @@ def measure_names(frame: pd.DataFrame) -> dict[str, str]:
 def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) -> Table:
     """Return a row for each system, experiment and measure that a judge scored; none in a study without a judge.
 
-    `n_eff` is how many scores of people alone would be as sure, and `hours` what the ones more would take at the
-    median of the seconds that the desk measured (of the `events`).
+    `n_eff` is how many scores from people alone would give intervals as narrow, and `hours` what the further ones
+    would take at the median of the seconds that the desk measured (of the `events`).
     """
     estimate = estimate_averages(frame)
     rows = _estimate_rows(frame, estimate, events) if estimate.judges else []
@@ -73,14 +73,12 @@ def people_and_judge_table(frame: pd.DataFrame, events: Iterable[Event] = ()) ->
         "people-and-judge",
         "People alone, people and judge",
         "M_all (10 to 100) and the metrics (-1 to 1). Where people scored a random part of the answers and the judge "
-        "all of them, the estimate adds to the judge's average what people would add to it "
-        "(docs/method/estimates.md). Its "
-        "third interval is for these very answers: what people would have given, had they scored all. `worth` is how "
-        "many scores of people alone would be as sure, for policies like these and for these documents, and `hours "
-        "saved` what those "
-        "not given would take at the desk's median. The judge alone is not an estimate. There is none below "
-        f"{LEAST} scored answers, or {LEAST_IN_GROUP} of a system in an experiment.{judges} "
-        f"{INTERVALS}",
+        "all of them, the estimate corrects the judge's average by how people differ from the judge "
+        "(docs/method/estimates.md). Its third interval is for these very answers: what people would have given, had "
+        "they scored all. `worth` is how many scores from people alone would give intervals as narrow, for policies "
+        "like these and for these documents, and `hours saved` the time that the scores saved would take at the "
+        f"desk's median. The judge alone is not an estimate. There is no estimate below {LEAST} scored answers, or "
+        f"{LEAST_IN_GROUP} of a system in an experiment.{judges} {INTERVALS}",
         pd.DataFrame(rows, columns=list(_COLUMNS)),
         _COLUMNS,
         headings=_HEADINGS,
@@ -210,10 +208,10 @@ def forecast_table(frame: pd.DataFrame) -> Table:
     return make_table(
         "forecast",
         "How many more scores would be enough",
-        "For the interval of M_all (10 to 100) for these documents, from people and judge: half of it now, how many "
-        "more answers of the system in the experiment people would have to score until it is so small, with the range "
-        "that holds in 80 of 100 such studies, and half of it if people scored every answer. Below that it takes more "
-        "questions or documents.",
+        "For the interval of M_all (10 to 100) for these documents, from people and judge: its half-width now, how "
+        "many more answers of the system in the experiment people would have to score to narrow it to each "
+        "half-width, with the range that holds in 80 of 100 such studies, and its half-width if people scored every "
+        "answer. A narrower interval needs more questions or documents.",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"half": "now ±", "floor": "all scored ±", **names},

@@ -245,12 +245,12 @@ def _explain_no_estimate(answers: _Answers, group: Flags) -> str:
         "People scored all of its answers.": not (group & unscored).any(),
         "So few answers are not drawn from: people score all of them, with: genaipa score": not wave_size
         and size <= SIZE,
-        "Nothing was drawn from its answers; draw with: genaipa sample": not wave_size,
+        "No random part of its answers was drawn; draw one with: genaipa sample": not wave_size,
         f"People scored by {len(answers.rubrics)} rubrics, which can't be averaged.": len(answers.rubrics) > 1,
         f"{all_scored} scored answers of waves: below {LEAST}, no estimate.": all_scored < LEAST,
-        f"{scored} scored answers of its wave: below {LEAST_IN_GROUP}, no estimate.": scored < LEAST_IN_GROUP,
+        f"{scored} scored answers in its random part: below {LEAST_IN_GROUP}, no estimate.": scored < LEAST_IN_GROUP,
         f"{late} of its {size} answers came after the draw; draw again with: genaipa sample": late > UNFINISHED * size,
-        f"{missing} of the {wave_size} answers of its wave lack a score: above {UNFINISHED:.0%}, no estimate.": (
+        f"{missing} of the {wave_size} answers in its random part lack a score: above {UNFINISHED:.0%}, no estimate.": (
             missing > UNFINISHED * wave_size
         ),
         "No judge scored its answers by the people's rubric.": answers.judge.loc[group, "m_all"].isna().all(),
@@ -341,9 +341,10 @@ def _published_means(frame: pd.DataFrame, measures: Sequence[str]) -> dict[tuple
 
 _USELESS = {
     Reason.NONE: "",
-    Reason.NO_SLOPE: "The judge's scores say nothing about people's that can't be chance: theirs stand alone.",
+    Reason.NO_SLOPE: "The judge's scores predict people's no better than chance does: people's scores stand alone.",
     Reason.EQUAL_DIFFERENCES: (
-        "People and judge differ equally on all answers that both scored: no width is not certainty."
+        "People and judge differ by the same amount on every answer that both scored: an interval without width is "
+        "not certainty."
     ),
 }
 """Why a group has no estimate of a measure though it could have."""

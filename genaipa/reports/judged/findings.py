@@ -22,7 +22,7 @@ from genaipa.reports.judged.quality import (
 )
 from genaipa.reports.judged.verdicts import LEAST
 from genaipa.reports.table import Table, make_table
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,10 +49,10 @@ def judge_findings(verdicts: Verdicts, agreement: Table, against: Table, lenienc
     return make_table(
         "judges",
         "What the judges are worth",
-        "A judge is a model, as its provider says that it was served, with the prompt whose digest begins as shown; "
-        "another model or prompt is another judge. Its verdicts are in no average and in no agreement of people. This "
-        "is about the answers that people scored, too; it holds for the others where these are a random part (a wave)."
-        f"{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
+        "A judge is a model, named as its provider served it, with the prompt whose digest begins as shown; another "
+        "model or prompt is another judge. Its verdicts count in no average and in no agreement of people. The "
+        "findings rest on the answers that people scored, too; they hold for the others where these are a random "
+        f"part.{_note_changed_models(verdicts)}{_note_other_rubrics(verdicts)}",
         pd.DataFrame(rows, columns=columns),
         columns,
         headings={"judged": "answers judged", "answers": "scored by people too"},
@@ -95,8 +95,7 @@ def _describe_judge(
     if shared_answers < LEAST:
         yield (
             f"Not meaningful: people scored {shared_answers or 'none'} of the answers that it judged, and it takes "
-            f"{LEAST}."
-            " What it is worth is not known."
+            f"{LEAST}. What it is worth is not known."
         )
         return
     judge_rows = agreement[agreement["judge"] == judge]
@@ -132,7 +131,7 @@ def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
         alphas = [f"{row['measure']} ({row['alpha']:.2f})" for row in with_people if not isnan(row["alpha"])]
         if alphas:
             yield (
-                f"Its alpha with people: {listed(alphas)}. How far people agree with each other is not known: "
+                f"Its alpha with people: {join_names(alphas)}. How far people agree with each other is not known: "
                 f"{answers:.0f} answers were scored by two of them, and it takes {LEAST}."
             )
         return
@@ -141,10 +140,10 @@ def say_agreement(with_people: list[Row], compared: list[Row]) -> Iterator[str]:
         groups.setdefault(row["verdict"], []).append(f"{row['measure']}{_write_alphas(row)}")
     for level, words in _HOW.items():
         if level in groups:
-            yield f"On {listed(groups[level])} the judge agrees with people {words}."
+            yield f"On {join_names(groups[level])} the judge agrees with people {words}."
     if NOT_KNOWN in groups:
         yield (
-            f"On {listed(groups[NOT_KNOWN])} it is not known whether it agrees with people as much as they do with "
+            f"On {join_names(groups[NOT_KNOWN])} it is not known whether it agrees with people as much as they do with "
             "each other."
         )
 
@@ -168,8 +167,8 @@ def _describe_leniency(rows: pd.DataFrame) -> Iterator[str]:
         family_row, others_row = (family.loc[group].to_dict() for group in (OWN, OTHER))
         yield (
             f"For systems of its own family that is {family_row['mean']:+z.2f}"
-            f"{_write_range(family_row, 'low', 'high')}, for others "
-            f"{others_row['mean']:+z.2f}{_write_range(others_row, 'low', 'high')}."
+            f"{_write_range(family_row, 'low', 'high')}, for others {others_row['mean']:+z.2f}"
+            f"{_write_range(others_row, 'low', 'high')}."
         )
 
 

@@ -138,9 +138,9 @@ def compare_judges(verdicts: Verdicts) -> Table:
         "Krippendorff's alpha of the judge with people, and that of the same people with each other, on the same "
         "answers: those that the judge and two people or more scored. The difference has its interval (a jackknife "
         f"over these answers, {LEVEL:.0%} confidence). The judge agrees as much as people do only if all of the "
-        f"interval is within the margin, {MARGIN:g} either way; less or more if it has no 0, and is not within the "
-        "margin; else it is not known. To find no difference shows no equality: few answers show neither. "
-        f"Not meaningful, and blank, below {LEAST} such answers.",
+        f"interval is within the margin, {MARGIN:g} either way; less or more if the interval excludes 0 and is not "
+        "within the margin; else the result is not known. Finding no difference does not show equality: few answers "
+        f"show neither. Not meaningful, and blank, below {LEAST} such answers.",
         data,
         [column for column in columns if column not in aside],
         headings={"alpha": "with people", "people": "people", "low": "interval", "reason": "why blank"},
@@ -185,7 +185,9 @@ def answer_groups(study: Study) -> dict[str, dict[str, str]]:
     }
     requested = study.groups
     if requested:
-        group_values[requested.by] = [requested.of.get(document, "") for document in answer_rows["document"]]
+        group_values[requested.by] = [
+            requested.group_by_document.get(document, "") for document in answer_rows["document"]
+        ]
     groups = {by: dict(zip(answer_rows["answer"], group, strict=True)) for by, group in group_values.items()}
     wanted = requested.by if requested else ""
     return {by: group for by, group in groups.items() if by == wanted or len({*group.values()} - {""}) > 1}
@@ -210,9 +212,9 @@ def agreement_by_group_table(verdicts: Verdicts, groups: Mapping[str, Mapping[st
     return make_table(
         "judges-agreement-apart",
         "Agreement with people, by group",
-        "A judge with people, as in the table of all answers, over those to questions on which the document is silent, "
-        "partly silent or not silent, by the document's language where there are several, and by a column that is "
-        f"asked for. {BLANK}",
+        "A judge with people, measured as in the table of all answers, for questions on which the document is silent, "
+        f"partly silent or not silent, by the document's language where there are several, and by a column that you "
+        f"name. {BLANK}",
         data,
         [column for column in columns if column not in aside],
         headings=_HEADINGS,
@@ -255,7 +257,7 @@ def confusion_table(verdicts: Verdicts) -> Table:
     whole = all((data[column] % 1 == 0).all() for column in columns[3:])
     return make_table(
         "judges-confusion",
-        "What a judge gives where people give a value",
+        "A judge's values against people's",
         "Numbers of answers that both scored. An answer that several people scored, or that was judged in "
         "several passes, is divided among their values.",
         data,
@@ -285,8 +287,8 @@ def drift_table(verdicts: Verdicts) -> Table:
         "Agreement in the order in which people scored",
         "Krippendorff's alpha and Gwet's AC2 of a judge with people, and the shares of the commonest and of equal "
         "values, in halves or thirds of the answers that both scored, by the time at which people first scored "
-        "them. A judge's verdict does not depend on that time, so that a change from part to part is people's "
-        f"drift, or other answers. There are as many parts as have {LEAST} answers each, three at most.",
+        f"them. A judge's verdict does not depend on that time, so a change between parts is people's drift or comes "
+        f"from different answers. Each part has at least {LEAST} answers, and there are at most three parts.",
         data,
         [column for column in columns if column not in aside],
         headings=_HEADINGS,
@@ -332,8 +334,8 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
         "many answers, averaged over people. Winning rate: of how many people it is shown, by a t test with an "
         f"advantage of {EPSILON:g} for the judge (trained people), at a false discovery rate of {_Q:g} over them "
         f"(Benjamini and Yekutieli). A judge passes from {PASSES:g} on. It takes two people who scored {LEAST} answers "
-        "or more that another person and the judge scored as well; the authors advise three, since of two it only "
-        "shows whom the judge is nearer to. Of people, the scores that they gave before they saw any other's.",
+        "or more that another person and the judge scored as well; the authors advise three, since two only show "
+        "whom the judge is nearer to. Of people, the scores that they gave before they saw any other's.",
         pd.DataFrame(rows, columns=columns).astype({"winning": "float64", "advantage": "float64"}),
         columns,
         headings={"winning": "winning rate", "reason": "note"},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from genaipa.languages.catalog import ENGLISH, LANGUAGES
 from genaipa.scoring.evidence.examine import find_annotated_targets
 from genaipa.scoring.evidence.section_finder import find_outline
-from genaipa.words import listed
+from genaipa.words import join_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,7 +64,7 @@ def find_misplacement(annotated: AnnotatedAnswer, document: Document, part_set: 
     if not best or shared[best] < _PHRASES or shared[best] <= _FITS * cited_count:
         return ""
     return (
-        f"It cites {listed(annotated.sections)}, which shares {cited_count} of its phrases of {_PHRASE} words; "
+        f"It cites {join_names(annotated.sections)}, which shares {cited_count} of its phrases of {_PHRASE} words; "
         f"{best} shares {shared[best]}."
     )
 

@@ -51,7 +51,7 @@ class Case {
   annotated(annotated) {
     const text = make("div", { class: "text", dir: "auto", tabindex: "0", role: "group", "aria-label": "Annotated answer" });
     if (!annotated) {
-      text.append("There is none for this question.");
+      text.append("This question has no annotated answer.");
       return this.entry("", "Annotated answer", [], text);
     }
     const said = [annotated.doubt, annotated.text, annotated.rule, annotated.note].filter(Boolean).join("\n\n");

@@ -272,7 +272,7 @@ class Values {
   here() {
     const { name, lines } = this.data.metrics[this.current] ?? {};
     const given = lines?.find(({ key }) => key === this.typed[this.current]);
-    return name ? `Now ${name}${given ? `: ${given.value}` : ""}` : "All have a value";
+    return name ? `Now ${name}${given ? `: ${given.value}` : ""}` : "All metrics have a value";
   }
 
   // Other text is selected on the page.

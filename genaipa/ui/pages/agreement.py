@@ -186,7 +186,7 @@ def _show_leanings(agreement: Agreement, rubric: Rubric) -> None:
     columns = ["analyst", *number_columns("answers", "over all"), *_metric_columns(rubric), *number_columns("drift")]
     show_long_table("agreement leanings", "Leniency by analyst", columns, agreement.leanings, _leaning_row)
     st.caption(
-        "An analyst's value less the mean of the others' on the same answers: above 0 is more lenient. "
+        "An analyst's value minus the mean of the others' on the same answers: above 0 is more lenient. "
         "Drift is how much that grew from the earlier half of these answers to the later."
         + (f" Grey: fewer than {FEW} answers." if any(leaning.answers < FEW for leaning in agreement.leanings) else "")
     )
@@ -236,8 +236,8 @@ def _show_answers(desk: Desk, user: User) -> None:
         lambda: sorted(desk.queue.disputes(name, scores=user.scores), key=lambda d: -sum(d.differences.values())),
     )
     if not disputes:
-        hidden = ", or none whose scores you may see: answers that you can still be asked to score are left out"
-        show_notice("agreement same", f"There is none{hidden if user.scores else ''}.")
+        hidden = " among those that you may see: answers that you can still be asked to score are left out"
+        show_notice("agreement same", f"No scores differ{hidden if user.scores else ''}.")
         return
     columns = ["question", "answer begins", "document", "analysts", *_metric_columns(desk.rubric), "settled"]
 

@@ -86,7 +86,7 @@ def page(desk: Desk, _user: User) -> None:
 
 def _list_waiting_runs(desk: Desk) -> tuple[dict[str, RunFolder], list[str]]:
     """List the unfinished runs with a web chat, the newest first, and the problems of others."""
-    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
+    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     waiting, unusable = {}, []
     for folder in reversed(folders):
         try:
@@ -115,7 +115,7 @@ def _read_manual_run(workspace: Workspace, folder: RunFolder) -> ManualRun:
 def _list_chats(manual: ManualRun) -> list[Chat]:
     chats = []
     for sheet in manual.sheets():
-        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.kept(key)}
+        missing = {key: call for key, call in sheet.calls.items() if not manual.tally.is_settled(key)}
         if missing:
             chats.append(Chat(sheet, missing))
     return chats

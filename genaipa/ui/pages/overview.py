@@ -13,7 +13,7 @@ import streamlit as st
 from genaipa.errors import DataError, GenaipaError
 from genaipa.runs import selection
 from genaipa.runs.folder import RunFolder
-from genaipa.runs.inputs import conversation
+from genaipa.runs.inputs import load_conversation
 from genaipa.scoring.assignment import is_requested
 from genaipa.ui.answer_view import annotation_texts, load_case, show_scores
 from genaipa.ui.desk import describe_total_time, format_cost, format_hours, list_workloads
@@ -132,7 +132,7 @@ def _show_counts(desk: Desk, user: User) -> None:
 
 
 def _show_runs(desk: Desk) -> dict[str, RunFolder]:
-    folders = selection.folders(desk.workspace, desk.settings.runs, desk.settings.only)
+    folders = selection.select_folders(desk.workspace, desk.settings.runs, desk.settings.only)
     if folders:
         show_heading("Runs")
         heads = ["run", "state", "systems", "documents", *number_columns("answered", "planned", "failed")]
@@ -147,11 +147,11 @@ def _run_row(folder: RunFolder) -> ListRow:
     except GenaipaError as error:
         return ListRow((folder.name, ListCell(desk_message(error), tone="bad"), "", "", "", "", ""))
     totals = tally.totals()
-    state = folder.status(manifest, missing=totals.kept < totals.planned)
-    share = totals.kept / totals.planned if totals.planned else 1.0
+    state = folder.status(manifest, missing=totals.answer_count < totals.planned)
+    share = totals.answer_count / totals.planned if totals.planned else 1.0
     failed = ListCell(f"{totals.failed:,}", tone="bad" if totals.failed else "quiet")
-    about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_in_words)
-    return ListRow((*about, ListCell(f"{totals.kept:,}", share=share), f"{totals.planned:,}", failed))
+    about = (folder.name, state, ", ".join(manifest.spec.systems), manifest.documents_description)
+    return ListRow((*about, ListCell(f"{totals.answer_count:,}", share=share), f"{totals.planned:,}", failed))
 
 
 def _read_tally(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
@@ -161,7 +161,7 @@ def _read_tally(folder: RunFolder) -> tuple[Tally, dict[str, int]]:
 
 @lru_cache(maxsize=64)
 def _read_tally_cached(path: Path, _stamp: Stamp | None) -> tuple[Tally, dict[str, int]]:
-    return RunFolder(path).seen()
+    return RunFolder(path).tally_records()
 
 
 def _show_analysts(desk: Desk, runs: dict[str, RunFolder]) -> None:
@@ -280,7 +280,7 @@ def _answer_row(desk: Desk, visible: Visibility, answer: PooledAnswer) -> ListRo
     scores = (
         f"{score_count} of {desk.queue.count_wanted_scores(answer.digest)}"
         if is_wanted
-        else f"{score_count}, not in the wave"
+        else f"{score_count}, not in the random part"
     )
     about = (
         answer.question,
@@ -329,7 +329,7 @@ def _show_conversation(
         where = next(iter(places.values()))
     folder = runs[where.run]
     record = _read_record(folder, where)
-    messages = conversation(folder, record, _read_tally(folder)[1])
+    messages = load_conversation(folder, record, _read_tally(folder)[1])
     show_table("overview facts", "About this answer", ["", ""], _list_facts(where, record))
     before, digests = _list_earlier_messages(visible, messages[:-2])
     desk.queue.record_exposures(visible.user.name, [answer.digest, *digests], system=True)
@@ -340,7 +340,7 @@ def _show_conversation(
 
 
 def _read_record(folder: RunFolder, where: Occurrence) -> Record:
-    record = folder.records_at([where.offset])[0]
+    record = folder.read_records([where.offset])[0]
     if record.key != where.key:
         raise DataError(folder.answers, f"no longer holds '{where.key}' where it was; open the desk again.")
     return record
@@ -367,7 +367,7 @@ def _list_earlier_messages(visible: Visibility, messages: Sequence[Message]) -> 
     shown_messages, digests = list[Text](), list[str]()
     for message in messages:
         if message.role == "user":
-            shown_messages.append(Text(message.content, "Said to it", message.purpose, "system", fold=FOLD))
+            shown_messages.append(Text(message.content, "Message to the system", message.purpose, "system", fold=FOLD))
         elif not visible.can_see_system(message.key):
             shown_messages.append(Text("Hidden: you can still be asked to score this answer.", "Reply", tone="note"))
         else:

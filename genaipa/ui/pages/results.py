@@ -14,7 +14,7 @@ import streamlit as st
 from genaipa.answers.tidy import plain_texts
 from genaipa.reports.figures import style
 from genaipa.reports.significance import write_confidence
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.scoring.rubric import M_ALL_RANGE, format_value
 from genaipa.stats.intervals import LEAST_DOCUMENTS
 from genaipa.ui import charts, heatmap
@@ -99,7 +99,7 @@ def _load_snapshot(desk: Desk, cache: ResultsCache) -> ResultsSnapshot | None:
     if snapshot is not None and not arrived and snapshot.is_stale(desk):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption("Scores or answers have come in since these numbers were computed.", width="content")
-            st.button("Take them in", key="results anew", on_click=cache.refresh, args=(desk,))
+            st.button("Update the numbers", key="results anew", on_click=cache.refresh, args=(desk,))
     return snapshot
 
 
@@ -136,8 +136,8 @@ def _note_hidden_answers(desk: Desk, user: User, results: ResultsView) -> None:
     )
     with st.expander("I only want to read the results"):
         st.text(
-            "Once you have seen how others scored these answers, you are not asked to score them any more. "
-            "That can't be taken back."
+            "Once you have seen how others scored these answers, you are no longer asked to score them. You can't "
+            "undo this."
         )
         st.button(
             "Show me all of them",
@@ -207,7 +207,7 @@ def _show_estimates(results: ResultsView) -> None:
     sentences = [*forecasts]
     if results.outside_wave_count:
         sentences.append(
-            f"Verdicts on {results.outside_wave_count:,} answers outside every wave count in these averages alone."
+            f"Verdicts on {results.outside_wave_count:,} answers outside the random parts count only in these averages."
         )
     notes = [make_note("", " ".join(sentences))] if sentences else []
     show_texts("results people and judge notes", [*notes, make_note("", estimates.note)])
@@ -367,7 +367,7 @@ def _find_other_answers(desk: Desk, user: User, answer: PooledAnswer, cell: heat
         if not is_same_question or candidate.digest == answer.digest or candidate.digest in ahead:
             continue
         for at in candidate.occurrences:
-            experiment = experiment_of(candidate.kind, at.initialization, at.wording)
+            experiment = classify_experiment(candidate.kind, at.initialization, at.wording)
             if at.system != cell.system and experiment == cell.experiment:
                 digests[f"{at.system}: {at.wording}, {at.repetition}"] = candidate.digest
     return dict(sorted(digests.items()))

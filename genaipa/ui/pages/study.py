@@ -19,7 +19,7 @@ from genaipa.ui.launch import explain_closed_results
 from genaipa.ui.pages import adjudication
 from genaipa.ui.pages.agreement import FEW, measure_agreement
 from genaipa.ui.widgets import PAGES_KEY, Text, show_notice, show_page_header, show_problems, show_texts
-from genaipa.words import listed, number
+from genaipa.words import join_names, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,7 +129,7 @@ def _forecast_end(desk: Desk, scores_left: int) -> str:
     done = (current_time + timedelta(days=scores_left / (len(lately) / days))).date()
     due = desk.people.plan.last_day
     late = "" if due is None or done <= due else f", {number((done - due).days, 'day')} late"
-    return f"; at the pace of the last {_LATELY.days} days all is scored by {_format_day(done)}{late}"
+    return f"; at the pace of the last {_LATELY.days} days everything will be scored by {_format_day(done)}{late}"
 
 
 def _report_disagreement(desk: Desk) -> StudyFinding:
@@ -138,7 +138,7 @@ def _report_disagreement(desk: Desk) -> StudyFinding:
     apart = desk.people.reference
     agreement = measure_agreement(desk, excluded_analysts=apart)[0]
     if not agreement.answers:
-        reference_note = f" beside {listed(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
+        reference_note = f" beside {join_names(apart)}" if set(apart).intersection(desk.current.analysts()) else ""
         return StudyFinding(question, f"No answer has been scored by two analysts{reference_note} yet.")
     pair = next((pair for pair in agreement.pairs if pair.answers >= FEW), agreement.pairs[0])
     caveat = f" (fewer than {FEW}: this may change)" if pair.answers < FEW else ""

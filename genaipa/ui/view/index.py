@@ -15,9 +15,9 @@ import msgspec
 from genaipa.errors import GenaipaError, UsageError
 from genaipa.files.text import DAMAGE
 from genaipa.kinds import DEFAULT
-from genaipa.runs.experiments import experiment_of
+from genaipa.runs.experiments import classify_experiment
 from genaipa.runs.inputs import Inputs
-from genaipa.runs.procedure import coordinates_of
+from genaipa.runs.procedure import read_coordinates
 from genaipa.runs.selection import study_problems
 from genaipa.scoring.current import select_effective_events
 from genaipa.scoring.events import VALUED
@@ -147,7 +147,7 @@ class Index:
         decode = msgspec.json.Decoder(_Head).decode
         for number, source in enumerate(self.sources):
             narrowed = bool(source.only) or set(source.systems) != set(source.manifest.spec.systems)
-            for line_number, line in source.folder.lines():
+            for line_number, line in source.folder.read_lines():
                 try:
                     head = decode(line)
                 except DAMAGE:
@@ -155,9 +155,10 @@ class Index:
                     continue
                 if head.kind != "answer" or head.task != DEFAULT:
                     continue
-                at = coordinates_of(head)
+                at = read_coordinates(head)
                 if narrowed and not (
-                    head.system in source.systems and source.takes(at.document, at.initialization, at.wording)
+                    head.system in source.systems
+                    and source.includes_answers(at.document, at.initialization, at.wording)
                 ):
                     continue
                 key = (at.document, at.question, at.initialization, at.wording, at.repetition, at.prompts)
@@ -279,7 +280,7 @@ class Index:
         for (document, question, initialization, wording), places in rows.items():
             of_rows["document", document].update(places)
             of_rows["question", question].update(places)
-            of_rows["experiment", experiment_of(kinds[document], initialization, wording)].update(places)
+            of_rows["experiment", classify_experiment(kinds[document], initialization, wording)].update(places)
         for (name, status, colour), places in alike.items():
             for fact in ("", status, colour or "unscored"):
                 of_cells[name, fact].update(places)
@@ -333,7 +334,7 @@ class Index:
     def read_record(self, cell: ViewCell) -> Record | None:
         """Read the record of an answer; None if it is not there any more."""
         with contextlib.suppress(OSError, GenaipaError, IndexError, *DAMAGE):
-            return self.sources[cell.run].folder.records_at([cell.place])[0]
+            return self.sources[cell.run].folder.read_records([cell.place])[0]
         return None
 
 

@@ -26,7 +26,7 @@ from genaipa.reports.moved import MEASURED
 from genaipa.ui.view.index import BY_SCORE, NO_SCORES, OUTCOMES, ViewChoice
 from genaipa.ui.view.movement import MOST
 from genaipa.words import some
-from genaipa.workspace import elsewhere
+from genaipa.workspace import workspace_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -158,7 +158,7 @@ class ViewPages:
             "outcomes": OUTCOMES,
             "by_score": BY_SCORE,
             "measured": MEASURED,
-            "score": command("genaipa", "score", *index.runs, *elsewhere(index.workspace.home)),
+            "score": command("genaipa", "score", *index.runs, *workspace_options(index.workspace.home)),
         }
 
     def _compare_columns(self, row_numbers: list[int], systems: tuple[str, ...]) -> Movement | None:
@@ -195,7 +195,7 @@ class ViewPages:
         if first is not None:
             inputs = self.index.inputs[first[1].run]
             question_text = inputs.wording(first[0])
-            annotated, _ = inputs.annotated(first[0].document, first[0].question)
+            annotated, _ = inputs.annotated_answer(first[0].document, first[0].question)
             silent = "The document does not say." if annotated and not annotated.answer.strip() else ""
         return {
             "question": key[1],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import yaml
 
-from genaipa.datasets.base import Imported, Progress, Pulled, pulled_workspace
+from genaipa.datasets.base import Imported, Progress, Pulled, find_pulled_workspace
 from genaipa.datasets.snapshot import Snapshot, write
 from genaipa.datasets.study import Answer, StudyRun, write_recordings, write_study
 from genaipa.files.text import digest
@@ -16,7 +16,7 @@ from genaipa.policies.document import About, load_document
 from genaipa.questions.annotations import AnnotatedAnswer, Annotations
 from genaipa.questions.sets import Question, QuestionSet, load_question_set
 from genaipa.runs.imported import PublishedScore
-from genaipa.workspace import pulled
+from genaipa.workspace import pulled_folder
 
 if TYPE_CHECKING:
     from genaipa.workspace import Workspace
@@ -51,7 +51,7 @@ class Teaset:
 
     def available(self) -> bool:
         """Whether it was pulled."""
-        return (pulled() / "questions" / "teaset.yaml").is_file()
+        return (pulled_folder() / "questions" / "teaset.yaml").is_file()
 
     def pull(self, *, origin: str | None, offline: bool, progress: Progress | None = None) -> Pulled:
         """Fetch the two files, and write document, annotated answers, questions and recording."""
@@ -66,10 +66,10 @@ class Teaset:
                 "teaset", "Tea", "policy", "the company", "me", "CC0", {"Tea": "Tea"}, questions
             ),
         }
-        write(pulled() / "policies" / "samovar.txt", text.encode())
+        write(pulled_folder() / "policies" / "samovar.txt", text.encode())
         for path, record in records.items():
-            write(pulled() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
-        here = pulled_workspace()
+            write(pulled_folder() / path, yaml.safe_dump(msgspec.to_builtins(record)).encode())
+        here = find_pulled_workspace()
         document = load_document("samovar", here)
         write_recordings(self._answers(), load_question_set("teaset", here), {"samovar": document}, "a tea party")
         return done
@@ -81,7 +81,7 @@ class Teaset:
             system="published/kettle",
             experiment="quality",
             questions="teaset",
-            documents={"samovar": load_document("samovar", pulled_workspace())},
+            documents={"samovar": load_document("samovar", find_pulled_workspace())},
             answers=self._answers(),
             scores=[
                 PublishedScore(
