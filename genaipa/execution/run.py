@@ -240,7 +240,7 @@ def _takes_batches(ready: Ready) -> bool:
 
 
 def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
-    """Price the systems at the rate of batches, and say what batches mean for this run; a UsageError if none takes them."""
+    """Price the systems at the rate of batches, and say what that means; a UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
         names = ", ".join(ready.resolved.requested_name for ready in systems)
         raise UsageError(f"{names}: takes no batches (openai/…, anthropic/… and google/… do); ask by single calls.")
