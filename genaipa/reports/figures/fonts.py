@@ -50,7 +50,8 @@ def glyph_warning(texts: Iterable[str]) -> str:
         return ""
     return (
         f"Figures show boxes in place of {some(signs, _SHOWN)}: no installed font has {join_names(list(scripts))} "
-        "letters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report again."
+        "letters. Install one, such as Noto Sans CJK (Debian: fonts-noto-cjk, fonts-noto-core), and make the report "
+        "again."
     )
 
 
