@@ -48,7 +48,7 @@ def find_form(name: str, *, back: bool = False) -> Form:
 def write_form(form: Form, outgoing: Outgoing, folder: Path) -> ExportSummary:
     """Write runs in a form into a new or empty folder, whole or not at all; a UsageError for any other."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
+        raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft_folder = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))

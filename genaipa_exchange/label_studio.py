@@ -153,10 +153,8 @@ def _read_annotation(
         elif result.from_name in meanings:
             label_values, (chosen, *_) = meanings[result.from_name], (*result.value.choices, "")
             if chosen not in label_values:
-                wrong = (
-                    f"'{clip(chosen)}' is not one of the labels of {result.from_name}{nearest(chosen, label_values)}"
-                )
-                raise DataError(path, wrong, entry)
+                hint = nearest(chosen, label_values)
+                raise DataError(path, f"'{clip(chosen)}' is not one of the labels of {result.from_name}{hint}", entry)
             values[result.from_name] = label_values[chosen]
         elif result.value.choices:
             near = nearest(result.from_name, meanings)

@@ -77,7 +77,7 @@ class RayLauncher(Launcher):
                 launch.watch()
                 for reference in ended:
                     index = running.pop(reference)
-                    if not launch.note_end(index, _read_end(ray, launch, index, reference)):
+                    if not launch.record_end(index, _read_end(ray, launch, index, reference)):
                         todo.clear()
                         _cancel_tasks(ray, running)
         except BaseException:
@@ -149,7 +149,7 @@ def _read_end(ray: ModuleType, launch: Launch, index: int, reference: Any) -> in
         launch.say(f"{launch.name(index)} is given up after {RETRIES} retries: {_last_line(error)}.")
         return -1
     for line in errors.splitlines():
-        launch.pass_on(line)
+        launch.relay_line(line)
     return int(code)
 
 

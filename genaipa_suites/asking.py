@@ -99,7 +99,7 @@ def load_templates(suite: Suite) -> dict[str, Template]:
             templates[stem_owner[len(name) :].strip("-")] = Template(path, read_text(path))
     if "" not in templates:
         raise UsageError(
-            f"there is no wording {suite.plan.wording} of {name}: prompts/{FOLDER}/{name}{ending}.jinja is missing."
+            f"{name} has no wording {suite.plan.wording}: prompts/{FOLDER}/{name}{ending}.jinja is missing."
         )
     probe = f"probe-{suite.plan.probe}"
     if probe in PROBES:
@@ -131,12 +131,10 @@ def draw_items(suite: Suite) -> DrawnItems:
     if len(shots) < plan.shots:
         if plan.split == SAMPLE:
             raise UsageError(
-                f"the sample of {suite.title} has no items beside those asked, to be shown as examples; leave out the "
-                "shots, or ask a published split."
+                f"the sample of {suite.title} has no items left to show as examples; leave out the shots, or ask a "
+                "published split."
             )
-        raise UsageError(
-            f"only {len(shots)} items of {suite.title} are left to be shown as examples; ask for fewer shots."
-        )
+        raise UsageError(f"only {len(shots)} items of {suite.title} are left to show as examples; use fewer shots.")
     documents = {**_select_documents(suite.training, shots), **probed.documents}
     return DrawnItems(Material(probed.items, documents, tuple(shots), changed_files), left_out)
 
@@ -189,7 +187,7 @@ def notes(suite: Suite) -> tuple[str, ...]:
     sentences = [f"{source.title}: {source.terms}" for source in read_sources if plan.split in suite.splits]
     sentences += [f"{title}: {suite.dependence_note}"] if suite.dependence_note else []
     if plan.split == SAMPLE:
-        sentences = [f"{title}: the sample is made up, and measures nothing (items: {len(loaded.items)})"]
+        sentences = [f"{title}: the sample is made up and measures nothing (items: {len(loaded.items)})"]
     elif files.own_files:
         sentences.append(
             f"{title}: items are from {', '.join(map(str, files.own_files.values()))}, not from the pulled data"
@@ -200,7 +198,7 @@ def notes(suite: Suite) -> tuple[str, ...]:
     if learning:
         verb = "is" if len(learning) == 1 else "are"
         on = f"on the split {suite.training_split}"
-        sentences.append(f"{title}: {', '.join(learning)} {verb} trained first, {on}, which may take a minute")
+        sentences.append(f"{title}: {', '.join(learning)} {verb} trained first {on}, which may take a minute")
     return (*sentences, *encoders.notes(suite), *_unreadable_note(suite))
 
 
@@ -211,7 +209,7 @@ def _unreadable_note(suite: Suite) -> list[str]:
         return []
     kinds = {baseline.kind: PREFIX + baseline.name for baseline in reversed(suite.baselines)}
     instead = kinds.get("rule") or kinds.get("floor") or "another"
-    reason = "which is no JSON, so that every reply will be unparsable and is scored 0"
+    reason = "which is not JSON, so every reply will be unparsable and scored 0"
     return [f"{suite.title}: {', '.join(quoting)} can only quote, {reason}; ask {instead} in place of it"]
 
 

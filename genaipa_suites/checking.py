@@ -107,8 +107,8 @@ def _possible_splits(path: Path) -> set[str]:
 
 def _replacement_warning(suite: Suite, path: str) -> FileProblem:
     problem = (
-        f"takes the place of the published {path} and is another file: runs on it are of your own items, and have no "
-        "published rows beside them. To ask both, give it another name."
+        f"replaces the published {path} with a different file: runs on it use your own items and have no published "
+        "rows to compare with. To use both, rename it."
     )
     return FileProblem(str(suite.files.own_files[path]), "", problem, "warning")
 

@@ -182,12 +182,18 @@ class DataFiles:
         source = next((candidate for candidate in self.sources if path in candidate.blobs), None)
         if source is None:
             folder = self.workspace.home / FOLDER / self.suite
-            return f"there is no '{PurePosixPath(path).name}' in {folder}; name a split that is here, or put it there."
+            return (
+                f"there is no '{PurePosixPath(path).name}' in {folder}; name a split that exists, or put "
+                f"the file there."
+            )
         pull = f"genaipa get {source.name}"
         # What is said of one file alone is no remedy for another.
         elsewhere = any(name in source.remedy for name in source.blobs) and path not in source.remedy
         remedy = "" if elsewhere else source.remedy
-        return f"'{path}' of {source.title} is not here; run '{pull}', or '{pull} --from FOLDER'. {remedy}".strip()
+        return (
+            f"'{path}' of {source.title} has not been fetched; run '{pull}', or '{pull} --from FOLDER'. "
+            f"{remedy}".strip()
+        )
 
 
 FILE = "published.yaml"

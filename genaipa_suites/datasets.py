@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from genaipa_suites.data import SuiteSource
     from genaipa_suites.suite import Suite
 
-_LATER = "Pull again from a place that has them."
+_LATER = "Pull again from a source that has them."
 _FEW = 4
 """Files that a sentence names; more are counted by their folders."""
 
@@ -59,15 +59,15 @@ class SuiteData:
         pulled = make_snapshot(self.source).fetch(origin=origin, offline=offline, progress=progress)
         unpinned = [path for path in self.pulled_files if not self.source.blobs[path]]
         if unpinned:
-            note = f"{_list_files(unpinned)}: without a published hash; the content is checked when it is read"
+            note = f"{_list_files(unpinned)}: no published hash; the content is checked on reading"
             return replace(pulled, notes=(*pulled.notes, note))
         return pulled
 
     def import_study(self, workspace: Workspace) -> Imported:  # noqa: ARG002 - of the protocol
         """Raise a UsageError that says what to do instead: a suite's published figures are in its report."""
         raise UsageError(
-            f"{self.title} has no runs to import: its published figures are in the report of a run, beside the "
-            f"systems asked. See: {command('genaipa', 'get', self.name)}"
+            f"{self.title} has no runs to import: a run's report shows its published figures beside the systems "
+            f"asked. See: {command('genaipa', 'get', self.name)}"
         )
 
     def next_step(self, workspace: Workspace) -> str:
@@ -144,7 +144,7 @@ def make_snapshot(source: SuiteSource) -> Snapshot:
         optional = ("",)
         scattered = True
         shipped = _ask_command(name, suite, "sample")
-        further_remedy = f"; data of your own, laid out alike, goes into {FOLDER}/{name}/ of a workspace"
+        further_remedy = f"; your own data, in the same layout, goes into {FOLDER}/{name}/ of a workspace"
 
         def describe_absence(self, absent: list[str]) -> str:
             present = [path for path in self.blobs if path not in absent]

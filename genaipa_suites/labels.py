@@ -190,8 +190,8 @@ class LabelSuite(Suite):
 
     @classmethod
     def _make_measures(cls, noun: str) -> tuple[Measure, ...]:
-        macro = f"Mean of the labels' F1, each over all {noun}, of the labels that one of them has."
-        balanced = f"Mean over the labels of the share of their {noun} that are given them."
+        macro = f"Mean F1 of the labels that occur, each over all {noun}."
+        balanced = f"Mean over the labels of their recall: the share of their {noun} that receive them."
         return (
             Measure("micro_f1", "micro F1", f"F1 over all labels of all {noun} together.", cls.counts, micro_f1),
             Measure("macro_f1", "macro F1", macro, cls.counts, macro_f1),

@@ -149,7 +149,7 @@ def _show_items(board: Board, result: Result) -> None:
     )  # fmt: skip
     selected = by_key.get(st.session_state.get(_CHOSEN, ""))
     if selected is None:
-        st.caption("Choose an item to read it whole.")
+        st.caption("Choose an item to read all of it.")
     else:
         _show_item(board, selected, measure)
 

@@ -50,8 +50,8 @@ class SuitePlan(Plan, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
     probe: Annotated[
         str,
         option(
-            "Of a suite: no-context, company-swap or continuation, to see what is known by heart; of counterfactual "
-            "push-back, to see what is given up."
+            "Of a suite: no-context, company-swap or continuation, to detect memorized items; of counterfactual: "
+            "push-back, to detect abandoned answers."
         ),
     ] = ""
 

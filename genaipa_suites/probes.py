@@ -38,7 +38,9 @@ def apply_probe(probe: str, material: Material) -> Material:
         raise UnknownNameError("probe", probe, PROBES)
     if probe == NO_CONTEXT:
         if not all("question" in item.shown and "text" in item.shown for item in material.items):
-            raise UsageError("the probe no-context is for questions about a text: without one, nothing is left to ask.")
+            raise UsageError(
+                "the probe no-context is for questions about a text; without the text there is nothing left to ask."
+            )
         return material
     changed = _make_continuations(material) if probe == CONTINUATION else _swap_companies(material)
     if not changed.items:
@@ -102,8 +104,8 @@ def _split_words(text: str) -> list[str]:
 CONTINUED = Measure(
     "continued_run",
     "continued verbatim",
-    "words of the true continuation that a reply has in one run, without a gap and in order, over all its words; case "
-    "and punctuation do not count (a few words in a row can be had by chance)",
+    "longest run of words of the true continuation in the reply, as a share of all its words; case and punctuation do "
+    "not count (a few words in a row may match by chance)",
     _longest_run,
 )
 """The one measure of a run with `continuation`: the suite's own are of other replies."""

@@ -109,7 +109,7 @@ def spans_from_tags(tags: Sequence[str]) -> list[Span]:
     for position, tag in enumerate([*tags, "O"]):
         form, _, name = tag.partition("-")
         if (form, name) != ("O", "") and (form not in ("B", "I") or not name):
-            raise ValueError(f"'{tag}' is no BIO tag")
+            raise ValueError(f"'{tag}' is not a BIO tag")
         if label and (form != "I" or name != label):
             spans.append(Span(start, position, label))
             label = ""

@@ -126,12 +126,12 @@ class Suite(Task):
                     f"baseline of {spec.task}", name, [PREFIX + baseline_name for baseline_name in names]
                 )
             if name.startswith("manual/") and self.plan.shots:
-                raise UsageError(f"{name} is a web chat, which can't be given examples; leave out the shots.")
+                raise UsageError(f"{name} is a web chat, which can't take examples; leave out --shots.")
             if name.startswith(PREFIX) and self.plan.probe:
-                raise UsageError(f"{name} answers by rule; leave it out, or ask it without a probe.")
+                raise UsageError(f"{name} answers by rule and can't be probed; leave out the system or the probe.")
         if self.plan.probe == probes.CONTINUATION:
             if self.plan.shots:
-                raise UsageError("the probe continuation has no examples; leave out the shots.")
+                raise UsageError("the probe continuation takes no examples; leave out --shots.")
             # The suite's own are of other replies.
             self.measures, self.parts, self.error_kinds, self.baselines = (probes.CONTINUED,), {}, (), ()
 

@@ -234,16 +234,16 @@ def run_files(
     """
     if find_kind(source.manifest.spec.kind).on_answers and not whole:
         raise UsageError(
-            f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those, whose verdicts "
-            "go along, or everything with its texts."
+            f"{source.folder.name} repeats the answers and annotated answers of other runs; pack those runs instead "
+            "(their verdicts are packed with them), or pack everything with its texts: --with-texts."
         )
     if not whole and not Permission(source.folder, source.manifest).items:
         spec = source.manifest.spec
         task_name = describe_task(spec) or spec.task
         raise UsageError(
-            f"{source.folder.name} is made of items of the {task_name}, and its "
-            "replies quote them, which may not be passed on; pack the other runs by their names, or, for somebody "
-            "who has them anyway, everything with its texts: --with-texts."
+            f"{source.folder.name} asks items of the {task_name}, which its "
+            "replies quote and which may not be redistributed; pack the other runs by name or, for a "
+            "recipient who has the data, everything: --with-texts."
         )
     for flaw in find_damage(source.folder):
         raise DataError(flaw.path, flaw.problem, flaw.where)
@@ -427,7 +427,7 @@ def unpack(file: Path, folder: Path) -> Unpacked:
     """
     pack = read_pack(file)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} exists and is not an empty folder; name a new one.")
+        raise UsageError(f"{folder} already exists and is not empty; name a new folder.")
     try:
         write_files(file, pack, folder)
         workspace = find_workspace(folder)

@@ -91,13 +91,13 @@ def read_pack(file: Path) -> Pack:
     with limit_reading(LIMITS, file) as allowance, allowance.archive(file) as archive:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if PACK not in names:
-            raise DataError(file, f"holds no {PACK}, so it is no pack of genaipa.")
+            raise DataError(file, f"is not a genaipa pack: it has no {PACK}.")
         try:
             pack = msgspec.json.decode(_read_small(file, archive, PACK), type=Pack)
         except DAMAGE as error:
-            raise DataError(file, f"is not a pack, or damaged ({why(error)}).") from None
+            raise DataError(file, f"is not a pack, or is damaged ({why(error)}).") from None
         if pack.format != FORMAT:
-            raise OtherFormatError(file, pack.format, FORMAT, "ask for a pack by this one")
+            raise OtherFormatError(file, pack.format, FORMAT, "ask for a pack written by this version")
         _check_names(file, pack, names)
         for name in pack.files:
             with archive.open(name) as content:
@@ -106,7 +106,7 @@ def read_pack(file: Path) -> Pack:
                     seen_bytes.update(chunk)
             allowance.check_time()
             if seen_bytes.hexdigest() != pack.files[name]:
-                raise DataError(file, "is not as it was packed; ask for the pack again.", name)
+                raise DataError(file, "was changed after it was packed; ask for the pack again.", name)
             _check_content(file, archive, name)
     return pack
 
@@ -128,14 +128,16 @@ def _check_names(file: Path, pack: Pack, names: list[str]) -> None:
     """Raise a DataError unless the files are the listed ones, with names of their own that a pack may hold."""
     listed, held = {PACK, *pack.files}, set(names)
     if len(held) < len(names):
-        raise DataError(file, "holds two files of one name; it was not made by genaipa.")
+        raise DataError(file, "holds two files with the same name; genaipa did not write it.")
     folders = {name.rsplit("/", depth)[0] for name in listed for depth in range(1, name.count("/") + 1)}
     for name in sorted({*held, *pack.files} - {PACK}):
         parts = name.split("/")
         if not may_hold(name) or name in folders or (parts[0] == RUNS and parts[1] not in pack.runs):
-            raise DataError(file, "is no file that a pack holds; it was not made by genaipa.", name)
+            raise DataError(file, "does not belong in a pack; genaipa did not write it.", name)
         if name not in listed or name not in held:
-            raise DataError(file, "is in the pack and not in its list, or the other way round; ask for it again.", name)
+            raise DataError(
+                file, "is in the pack or in its list of files, but not in both; ask for the pack again.", name
+            )
 
 
 def _read_small(file: Path, archive: zipfile.ZipFile, name: str) -> bytes:
@@ -151,7 +153,7 @@ def _check_content(file: Path, archive: zipfile.ZipFile, name: str) -> None:
     if parts[0] == RUNS and parts[-1] == MANIFEST and has_wrong_sum(_read_small(file, archive, name)):
         raise DataError(file, "was changed before it was packed; ask for the pack again.", name)
     if ending in ("html", "svg") and not is_inert(_read_small(file, archive, name).decode(errors="replace")):
-        raise DataError(file, "would run code or fetch something when opened; it was not made by genaipa.", name)
+        raise DataError(file, "would run code or fetch something when opened; genaipa did not write it.", name)
 
 
 _TAG = re.compile(r"""<[a-z](?:[^<>"']|"[^"]*"|'[^']*')*>""", re.IGNORECASE)

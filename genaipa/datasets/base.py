@@ -33,7 +33,7 @@ ENTRY_POINTS = "genaipa.datasets"
 
 @dataclass(frozen=True, repr=False)
 class Pulled:
-    """Outcome of a pull: how many files were fetched, were here, and can't be had; sentences on defects of the data."""
+    """Outcome of a pull: how many files were fetched, kept and unavailable; sentences on defects of the data."""
 
     folder: Path
     fetched: int
@@ -42,7 +42,7 @@ class Pulled:
     absent: int = 0
 
     def __repr__(self) -> str:
-        absent = f", {self.absent:,} can't be had" if self.absent else ""
+        absent = f", {self.absent:,} unavailable" if self.absent else ""
         return short_repr(
             "Pulled", str(self.folder), f"{self.fetched:,} files fetched, {self.kept:,} here before{absent}"
         )
@@ -88,7 +88,7 @@ class Dataset(Protocol):
         """Fetch missing files, check them, and write them as genaipa's own below `workspace.pulled()`.
 
         `origin` is a folder or a URL (default: the published place).
-        A GenaipaError if a file can't be had or isn't the published one; fetched files are kept.
+        A GenaipaError if a file is unavailable or isn't the published one; fetched files are kept.
         """
         ...
 
@@ -127,7 +127,7 @@ def pull(name: str, *, origin: str | os.PathLike[str] | None = None, offline: bo
     """Fetch a data set once, each file checked against its published hash.
 
     `origin` is a checkout or a mirror's address, in place of the published repository. A GenaipaError if there is no
-    data set of that name, or a file can't be had or isn't the published one.
+    data set of that name, or a file is unavailable or isn't the published one.
 
     >>> try:
     ...     genaipa.pull("genaipabnech")
@@ -157,7 +157,7 @@ def find_offering(document: str) -> Dataset | None:
 def load_named_document(workspace: Workspace, name: str) -> Document:
     """Load the document of that name; a UsageError says how to get a published document that isn't here."""
     if name not in document_names(workspace) and (dataset := find_offering(name)):
-        raise UsageError(f"'{name}' is published, but not here yet; fetch it with: genaipa get {dataset.name}")
+        raise UsageError(f"'{name}' has not been fetched yet; fetch it with: genaipa get {dataset.name}")
     return load_document(name, workspace)
 
 

@@ -65,7 +65,7 @@ def open_origin(origin: str, files: Snapshot) -> Origin:
         return _Server(origin, files)
     folder = Path(origin).expanduser()
     if not folder.is_dir():
-        raise UsageError(f"{origin} is neither a folder nor an http(s) URL to pull {files.title} from.")
+        raise UsageError(f"{origin} is neither a folder nor an http(s) URL; {files.title} can't be pulled from it.")
     return _Folder(folder, files)
 
 
@@ -90,7 +90,9 @@ class _Folder(Origin):
             if inner := next(
                 (subfolder for subfolder in sorted(self._folder.glob("*/")) if (subfolder / path).is_file()), None
             ):
-                raise UsageError(f"{self._folder} has {self._files.title} in a folder: name that: {inner}") from None
+                raise UsageError(
+                    f"{self._folder} has {self._files.title} in a subfolder; name that one: {inner}"
+                ) from None
             raise DataError(self._folder / path, f"can't be read ({error.strerror}); {self.remedy}") from None
 
     def _find_content(self, path: str) -> bytes:
@@ -116,7 +118,9 @@ class _Folder(Origin):
         if other_contents:
             return other_contents[0]
         names = ", ".join(dict.fromkeys(PurePosixPath(path_published).name for path_published in self._files.blobs))
-        raise UsageError(f"{self._folder} has no file of {self._files.title} ({clip(names, 200)}); {self.remedy}")
+        raise UsageError(
+            f"{self._folder} has none of the files of {self._files.title} ({clip(names, 200)}); {self.remedy}"
+        )
 
     def _unique_ends(self, path: str) -> list[PurePosixPath]:
         """Return a path and its shorter ends, without ends that other files of the repository share."""
@@ -149,13 +153,13 @@ class _Server(Origin):
         # Without the user and password that a private mirror's URL may carry: this is what messages show.
         self._host = split_url(url).hostname
         if not self._host:
-            raise UsageError(f"the URL '{url}' to pull {files.title} from names no server.")
+            raise UsageError(f"the URL '{url}' names no server; {files.title} can't be pulled from it.")
         self._base = url.rstrip("/")
         self._stopped = threading.Event()
         self._downloads = Downloads()
-        self.remedy = f"{self._host} serves something else: give another origin, or try again later."
+        self.remedy = f"{self._host} serves a different file; name another source, or try again later."
         self._other_source = (
-            f"take it from a checkout ({files.command} --from FOLDER), or try what ships: {files.shipped}"
+            f"use a checkout ({files.command} --from FOLDER), or try what ships with genaipa: {files.shipped}"
         )
 
     def read(self, path: str) -> bytes:
@@ -168,8 +172,8 @@ class _Server(Origin):
                 break
             pause *= 2
         raise GenaipaError(
-            f"{self._files.title} can't be fetched: {self._host} did not give '{path}' ({problem}). "
-            f"Fetched files are kept: run {self._files.command} again to go on from there, {self._other_source}"
+            f"{self._files.title} can't be fetched: {self._host} did not serve '{path}' ({problem}). "
+            f"Fetched files are kept; to continue, run {self._files.command} again, {self._other_source}"
         )
 
     def _try_download(self, path: str) -> tuple[bytes | None, str]:
@@ -277,9 +281,7 @@ class Snapshot:
         if offline and is_url(origin_used):
             if needed := missing or (not wanted and not any(map(self.holds, study)) and study):
                 examples = some((f"'{name}'" for name in needed), 1)
-                raise UsageError(
-                    f"files of {self.title} are not here ({examples}); with a network, run: {self.command}"
-                )
+                raise UsageError(f"files of {self.title} are missing ({examples}); with a network, run: {self.command}")
         elif missing or lacking:
             fetched = self._fetch(missing, lacking, open_origin(origin_used, self), reasons, progress)
         absent = [path for path in lacking if not (self.folder / path).is_file()]
@@ -293,9 +295,7 @@ class Snapshot:
         folders = Counter(path.rpartition("/")[0] for path in absent)
         named = ", ".join(f"{folder} ({count})" for folder, count in sorted(folders.items()))
         missing = f"{len(absent)} of the {len(self.optional_files)} files with the study's own answers and scores"
-        return (
-            f"{missing} are not here, because the source lacks them: {named}. Pull again from a source that has them."
-        )
+        return f"{missing} are missing because the source lacks them: {named}. Pull again from a source that has them."
 
     def _fetch(
         self,
@@ -375,5 +375,5 @@ def write(path: Path, content: bytes) -> None:
             file.write(content)
     except OSError as error:
         raise UsageError(
-            f"{path} can't be written ({error.strerror}); GENAIPA_CACHE names the folder that pulled data is kept in."
+            f"{path} can't be written ({error.strerror}); GENAIPA_CACHE names the folder for pulled data."
         ) from None

@@ -171,7 +171,7 @@ class StudyRun:
                 reply=text,
                 started="",
                 seconds=0.0,
-                error=FailureInfo(NOT_RECORDED, f"the study has no answer here ({where}).") if text is None else None,
+                error=FailureInfo(NOT_RECORDED, f"the study has no such answer ({where}).") if text is None else None,
                 digest=""
                 if text is None
                 else answer_digest(self.documents[answer.document].digest, answer.asked, text),

@@ -178,7 +178,7 @@ class Engine:
                 task.add_done_callback(lambda _task: asked.questions.release())
 
     async def _reply(self, asked: _Asked, call: Call) -> str:
-        """The reply of a call, from the records if it is in, else asked and kept; or a _ConversationEndsError."""
+        """Return the reply of a call from the records, or ask for it and keep it; or a _ConversationEndsError."""
         name = asked.ready.resolved.requested_name
         key = calls.key(self.task, name, call)
         if self.tally.is_settled(key):
@@ -240,7 +240,7 @@ class Engine:
         return messages
 
     async def _worked_out(self, system: str, call: Call) -> str:
-        """A message's text that the task works out in a thread, one at a time: other systems are asked meanwhile."""
+        """Work a message's text out in a thread, one at a time: other systems are asked meanwhile."""
         loop = asyncio.get_running_loop()
 
         def say(how_far: str) -> None:

@@ -45,7 +45,7 @@ class Launch:
 
     command: Sequence[str]
     """Words of `genaipa run` that all slices share."""
-    again: Sequence[str]
+    resume_words: Sequence[str]
     """Words in their place for a slice that has answers."""
     number: int
     """Slices that the study has."""
@@ -73,17 +73,17 @@ class Launch:
         share = max(1, self.connections // at_once) if self.shares_servers else self.connections
         # -P: a file in the working folder is not imported in place of a library of the same name.
         python = [sys.executable, "-P", "-m", "genaipa", "run"]
-        words = self.again if self.measure(index) else self.command
+        words = self.resume_words if self.measure(index) else self.command
         return [*python, *words, "--slice", f"{index}/{self.number}", "--max-connections", str(share)]
 
-    def pass_on(self, line: str) -> None:
+    def relay_line(self, line: str) -> None:
         """Pass on what a slice's process says, once for all slices, and without keys: it may say anything."""
         sentence = mask_keys(line.strip(), environment_keys())
         if sentence and sentence not in self.sentences:
             self.sentences.add(sentence)
             self.say(sentence)
 
-    def note_end(self, index: int, code: int) -> bool:
+    def record_end(self, index: int, code: int) -> bool:
         """Keep the exit code of a slice; whether others are still to be carried out.
 
         None are after a usage error, which is the same for all, or where the first ones fail before any answer.

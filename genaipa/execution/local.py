@@ -60,7 +60,7 @@ class _Processes:
         """Run a slice to its end, and note it; have all stop if no other is to be begun."""
         code = self._run(index)
         with self._lock:
-            goes_on = self._launch.note_end(index, code)
+            goes_on = self._launch.record_end(index, code)
         if not goes_on:
             self.stop()
 
@@ -77,7 +77,7 @@ class _Processes:
                 assert process.stderr is not None, "it is a pipe"
                 for line in process.stderr:
                     if not self._stopped:
-                        self._launch.pass_on(line)
+                        self._launch.relay_line(line)
                 code = process.wait()
             with self._lock:
                 self._running.discard(process)

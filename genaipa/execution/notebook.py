@@ -100,7 +100,7 @@ class RunOptions(SamplingOptions, total=False):
 
 
 def requested(systems: Systems, documents: Documents, arguments: RunOptions) -> tuple[RunRequest, RunLimits]:
-    """The request and limits from a function's arguments: names, objects that have one, or classes of systems."""
+    """Make the request and limits from arguments: names, objects that have one, or classes of systems."""
     given: dict[str, Any] = {**arguments}
     given["systems"] = _systems(systems)
     given["documents"] = _names("documents", documents)
@@ -265,7 +265,7 @@ def _with_options(function: Callable[..., Any]) -> None:
 
 
 def _default(option: str) -> Any:
-    """An option's default: the request's, the limits' or a plan's; None for workers, which are there if named."""
+    """Return an option's default: the request's, the limits' or a plan's."""
     for holder in (RunRequest(("",)), RunLimits()):
         if hasattr(holder, option):
             return getattr(holder, option)

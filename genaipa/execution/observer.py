@@ -29,7 +29,7 @@ class Observer:
 
     @contextlib.contextmanager
     def pulling(self, title: str) -> Iterator[Callable[[int, int], None] | None]:  # noqa: ARG002 - for whoever overrides it
-        """The data set of that title is fetched meanwhile; the callable given takes (files done, files to fetch)."""
+        """Show that a data set is being fetched; the callable that it yields takes (files done, files to fetch)."""
         yield None
 
     def ready(self, run: PreparedRun, systems: Sequence[Ready], cap: float | None) -> None:

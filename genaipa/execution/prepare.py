@@ -172,7 +172,7 @@ class PreparedRun:
         return self.folder is not None and self.folder.is_complete()
 
     def cap(self, given: float | None) -> float | None:
-        """The spending cap in effect, in US dollars: the one given now (infinity lifts it), else the run's own."""
+        """Return the spending cap in US dollars: the one given now (infinity lifts it), else the run's own."""
         if given is None and self.slice is not None:
             return self.slice.cap
         if given is None:

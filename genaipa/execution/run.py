@@ -195,7 +195,7 @@ def _note_systems(manifest: Manifest, systems: list[Ready]) -> None:
 
 
 def _words(ready: Ready, known: SystemFacts | None) -> Words:
-    """The author of a system's replies by its adapter's description; a shipped one without it speaks for itself."""
+    """Return the author of a system's replies as its adapter says; a shipped adapter may leave it out."""
     if ready.system is None:
         return "own" if ready.resolved.manual else known.words if known else ""
     record = ready.resolved.record
@@ -240,7 +240,7 @@ def _takes_batches(ready: Ready) -> bool:
 
 
 def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer) -> list[Ready]:
-    """The systems at the price of batches; says what batches mean for this run. A UsageError if none takes them."""
+    """Price the systems at the rate of batches, and say what that means; a UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
         names = ", ".join(ready.resolved.requested_name for ready in systems)
         raise UsageError(f"{names}: takes no batches (openai/…, anthropic/… and google/… do); ask by single calls.")

@@ -38,9 +38,10 @@ def resume_slice(
         try:
             run = prepare(workspace, request, observer)
         except UsageError:
-            # Sets of questions that were named are in the plan alike.
-            named = tuple(dict.fromkeys(procedure_plan(sibling.spec).questions.values()))
-            run = prepare(workspace, replace(request, plan=request.plan | {"questions": named}), observer)
+            # Sets of questions that were named are in the plan alike; a slice has those of its documents' languages.
+            specs = [folder.manifest().spec for folder in study.folders]
+            named = sorted({name for spec in specs for name in procedure_plan(spec).questions.values()})
+            run = prepare(workspace, replace(request, plan=request.plan | {"questions": tuple(named)}), observer)
     assert run.slice is not None, "it is a slice"
     run.slice = replace(run.slice, cap=study.cap)
     return run

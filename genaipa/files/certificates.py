@@ -37,7 +37,7 @@ def _load_ssl_context(file: str | None, _folder: str | None) -> ssl.SSLContext:
     except OSError as error:
         if not file:
             raise
-        wrong = "is not there" if not Path(file).exists() else f"has no certificate that can be read ({error.strerror})"
+        wrong = "does not exist" if not Path(file).exists() else f"has no readable certificate ({error.strerror})"
         raise UsageError(f"{VARIABLE} names {file}, which {wrong}; name a PEM file, or unset {VARIABLE}.") from None
 
 
@@ -52,8 +52,8 @@ def certificate_refused(error: object, server: str) -> str:
     reason = match[1].strip(" .")
     sentence = f"the certificate of {server} is not trusted ({reason})"
     if not _UNKNOWN.search(reason):
-        return f"{sentence}; its owner has to mend it, or the address is another's"
+        return f"{sentence}; its owner must fix the certificate, or the address is wrong"
     file = os.environ.get(VARIABLE)
-    names = f"; it names {file} now" if file else ""
-    remedy = f"if its authority is your own company's, let {VARIABLE} name a PEM file with that authority"
+    names = f"; it is now set to {file}" if file else ""
+    remedy = f"if your own company issued it, set {VARIABLE} to a PEM file with that authority"
     return f"{sentence}; {remedy}{names}"

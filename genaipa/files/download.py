@@ -77,7 +77,7 @@ class Downloads:
             async with asyncio.timeout(seconds):
                 return await self._follow_redirects(url, seconds, max_bytes, follows=follows)
         except TimeoutError:
-            raise httpx2.ReadTimeout(f"no whole answer within {seconds:g} s") from None
+            raise httpx2.ReadTimeout(f"no complete response within {seconds:g} s") from None
 
     async def _follow_redirects(self, url: str, seconds: float, max_bytes: int, *, follows: bool) -> Download:
         request = self._client.build_request("GET", url, timeout=seconds)
@@ -85,7 +85,7 @@ class Downloads:
         for step in range(_MOST_REDIRECTS + 1):
             if step and not inside and await _is_inside(request.url.host):
                 raise httpx2.UnsupportedProtocol(
-                    f"it redirects to {request.url.host}, which is this machine or of its network; if that is meant, "
+                    f"it redirects to {request.url.host}, which is on this machine or its network; if you mean that, "
                     "give that address"
                 )
             request.extensions = {**request.extensions, LARGEST: max_bytes}

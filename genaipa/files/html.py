@@ -62,5 +62,5 @@ def figure_frame(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.D
     try:
         import pandas as pd
     except ModuleNotFoundError:
-        raise MissingPackageError("a frame needs the package 'pandas': pip install 'genaipa[reports]'") from None
+        raise MissingPackageError("a data frame needs the package 'pandas': pip install 'genaipa[reports]'") from None
     return pd.DataFrame(list(rows), columns=list(columns))

@@ -41,10 +41,10 @@ class Limits(NamedTuple):
 
 _AS_TEXT = "save its text as a .txt file"
 _AS_TABLE = "save it as .xlsx or .csv, in several files if it is long"
-TEXT = Limits("text", "take out what is not needed", 64_000_000)
-YAML = Limits("YAML", "write several files of it", 32_000_000, elements=500_000, unit="values", depth=50)
-JSON = Limits("JSON", "export fewer at a time", 64_000_000, elements=5_000_000, unit="values")
-SCORES = Limits("a log of scores", "write several files of it", 2**30, elements=1_000_000, unit="lines")
+TEXT = Limits("text", "remove what you don't need", 64_000_000)
+YAML = Limits("YAML", "split it into several files", 32_000_000, elements=500_000, unit="values", depth=50)
+JSON = Limits("JSON", "export fewer entries at a time", 64_000_000, elements=5_000_000, unit="values")
+SCORES = Limits("a log of scores", "split it into several files", 2**30, elements=1_000_000, unit="lines")
 CSV = Limits("CSV", _AS_TABLE, 50_000_000, elements=3_000_000, unit="cells")
 WORKBOOK = Limits(
     "a spreadsheet",
@@ -60,8 +60,8 @@ PAGE = Limits("HTML", _AS_TEXT, 20_000_000, elements=50_000, attributes=300_000)
 WORD = Limits("a Word document", _AS_TEXT, 20_000_000, unpacks=20_000_000, elements=400_000, depth=1_000)
 PDF = Limits("a PDF", _AS_TEXT, 20_000_000, unpacks=20_000_000, page=4_000_000)
 DOCUMENT = Limits("a document", _AS_TEXT, 20_000_000)
-POLICY = Limits("a policy", "take out what nobody asks about", 8_000_000)
-HISTORY = Limits("a history", "choose fewer versions by a clone with less of it", 0, unpacks=256_000_000)
+POLICY = Limits("a policy", "remove the parts that nobody asks about", 8_000_000)
+HISTORY = Limits("a history", "clone fewer versions", 0, unpacks=256_000_000)
 PACK = Limits(
     "a pack", "ask for it again, in parts if it is large", 4 * 2**30, unpacks=4 * 2**30, members=500_000, seconds=600.0
 )
@@ -164,10 +164,10 @@ def _unreadable_error(source: Path | str, limits: Limits, error: Exception) -> D
     if isinstance(error, RecursionError):
         why = "it is nested too deep"
     elif isinstance(error, MemoryError):
-        why = "it takes too much memory"
+        why = "reading it takes too much memory"
     else:
         why = clip(" ".join(str(error).split()), 100) or type(error).__name__
-    return DataError(source, f"is not {limits.kind} that can be read ({why}); {limits.remedy}.")
+    return DataError(source, f"can't be read as {limits.kind} ({why}); {limits.remedy}.")
 
 
 def _size_in_words(size: int) -> str:

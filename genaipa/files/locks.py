@@ -36,7 +36,7 @@ def take(lock: FileLock, path: Path, name: str) -> None:
     try:
         _acquire_lock(lock, path, blocking=False)
     except Timeout:
-        raise RunBusyError(f"another process is working on {name}; wait for it to end or stop it first.") from None
+        raise RunBusyError(f"another process is using {name}; wait for it to end, or stop it first.") from None
 
 
 @contextlib.contextmanager
@@ -76,6 +76,6 @@ def _acquire_lock(lock: FileLock, path: Path, *, blocking: bool) -> None:
         if isinstance(error, OSError) and error.errno not in _NO_LOCKS:
             raise NoRoomError.from_os_error(path, error) from None
         raise RunError(
-            f"{path} is on a file system that keeps no locks; keep runs on one that does: a local disk, or NFS from "
-            "version 4 on."
+            f"{path} is on a file system without file locks; keep runs on one that has them: a local disk, or NFS "
+            "version 4 or later."
         ) from None

@@ -103,7 +103,7 @@ class _Clock:
         except TimeoutError as error:
             if not limit.expired():
                 raise
-            raise httpx2.ReadTimeout(f"no whole answer within {self._seconds:g} s") from error
+            raise httpx2.ReadTimeout(f"no complete response within {self._seconds:g} s") from error
 
 
 class _BoundedBody(httpx2.AsyncByteStream):
@@ -114,7 +114,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         self._clock, self._most, self._json = clock, limits[LARGEST], limits[_JSON]
         packing = response.headers.get("content-encoding", "").strip().lower()
         if packing not in ("", "identity", "gzip", "x-gzip"):
-            raise httpx2.DecodingError(f"an answer that is packed otherwise than was asked for ({packing[:40]})")
+            raise httpx2.DecodingError(f"a response in an encoding that was not asked for ({packing[:40]})")
         self._packed = "gzip" in packing
         stated = response.headers.get("content-length", "")
         if stated.isdecimal() and len(stated) < len(str(2**63)) and int(stated) > self._most:
@@ -132,7 +132,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
                     raise self._too_large()
                 values += sum(map(piece.count, b"[{,")) if self._json else 0
                 if values > MOST_VALUES:
-                    raise TooLargeError(f"an answer of more than {MOST_VALUES:,} values")
+                    raise TooLargeError(f"a response with more than {MOST_VALUES:,} values")
                 yield piece
             if packed > self._most:
                 raise self._too_large()
@@ -141,7 +141,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
     def _too_large(self) -> TooLargeError:
-        return TooLargeError(f"an answer of more than {self._most // 1_000_000:,} MB")
+        return TooLargeError(f"a response of more than {self._most // 1_000_000:,} MB")
 
 
 def _make_unpacker() -> Any:
@@ -158,6 +158,6 @@ def _make_unpacker() -> Any:
                 elif not chunk:
                     return
         except zlib.error:
-            raise httpx2.DecodingError("an answer that is not packed as it says") from None
+            raise httpx2.DecodingError("a response that is not in the encoding that it states") from None
 
     return unpack

@@ -156,7 +156,7 @@ def _load(path: Path) -> Any:
             where = f"line {mark.line + 1}" if mark else ""
             problem = " ".join(str(getattr(error, "problem", None) or error).split())
             if problem.startswith("mapping values are not allowed"):
-                problem = "a text with ': ' in it has to be in quotes"
+                problem = "a text that contains ': ' must be in quotes"
             raise DataError(path, f"{clip(problem.rstrip('.'), 200)}.", where) from None
     if raw is None:
         raise DataError(path, "is empty.")
@@ -318,12 +318,12 @@ def _explain_mismatch(raw: Any, kind: Any, error: msgspec.ValidationError) -> st
     origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
         if isinstance(raw, str) and inner[1].pattern:
-            return "may hold letters, digits, '.', '_' and '-' only."
+            return "may contain only letters, digits, '.', '_' and '-'."
         return _explain_mismatch(raw, inner[0], error)
     if origin is typing.Literal:
         if type(raw) not in map(type, inner):
             return _explain_mismatch(raw, type(inner[0]), error)
-        return f"'{clip(str(raw))}' is not possible here{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
+        return f"'{clip(str(raw))}' is not a valid value{nearest(str(raw), {*map(str, inner)} - {str(raw)})}"
     kinds = _plain_kinds(kind)
     # Of several kinds the one that the value is of, with its own bounds.
     kind = next((plain for plain in kinds if type(raw) is plain), kinds[0])

@@ -54,7 +54,8 @@ def detect_language_code(text: str, stated: str = "") -> str:
     if (words := often.total()) < _FEWEST:
         return ENGLISH.code if _is_latin(text) else ""
     shares = {
-        code: sum(often[word] for word in language.function_words) / words for code, language in LANGUAGES.items()
+        code: sum(map(often.__getitem__, often.keys() & language.function_words)) / words
+        for code, language in LANGUAGES.items()
     }
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] >= _SHARE else ""

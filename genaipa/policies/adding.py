@@ -35,16 +35,16 @@ NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 def check_names(name: str, company: str) -> None:
     """Raise a UsageError unless a document can have this name and its company that one."""
     if not name.strip():
-        raise UsageError("the name of the document is blank; give it a short word in lower case with --name.")
+        raise UsageError("the name of the document is blank; give a short word in lower case with --name.")
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"'{name}' can't be the name of a document: use small letters, digits, '.', '_' and '-', "
-            "with a letter or digit first."
+            f"'{name}' is not a valid document name: use lower-case letters, digits, '.', '_' and '-', "
+            "and begin with a letter or digit."
         )
     if len(name) > LONGEST_NAME:
         raise UsageError(f"the name of the document has {len(name)} characters; use at most {LONGEST_NAME}.")
     if not company.strip():
-        raise UsageError("the company is blank; say with --company what questions should call it.")
+        raise UsageError("the company is blank; give the name that questions should use with --company.")
     if len(company) > LONGEST_NAME or not company.isprintable():
         raise UsageError(f"the company's name is one line of at most {LONGEST_NAME} characters.")
 
@@ -75,7 +75,9 @@ def add_document(
     """
     target = find_workspace(workspace)
     if "workspace" not in dict(target.layers):
-        raise UsageError("there is no workspace here to add a document to; make one with: genaipa init DIR")
+        raise UsageError(
+            "documents are added to a workspace, and this folder is not in one; make one with: genaipa init DIR"
+        )
     if kind not in get_args(DocumentKind):
         raise UnknownNameError("kind of document", kind, get_args(DocumentKind))
     check_names(name, company)
@@ -210,7 +212,7 @@ def describe_given(document: Document) -> str:
     size = f"{number(document.words, 'word')} in {number(len(document.sections), 'section')}"
     hint = "else: --company"
     if document.company == UNNAMED:
-        hint = "neither its title nor an address names one that its text has; say who: --company NAME"
+        hint = "no company in its title or address also appears in its text; name one: --company NAME"
     return f"{document.about.source} is '{document.name}': {size}. Questions say \"{document.company}\" ({hint})"
 
 
@@ -230,12 +232,12 @@ def company_missing_error(document: Document) -> UsageError:
     """Return the error of asking by a company's name that nobody gave."""
     if document.layer != GIVEN:
         return UsageError(
-            f"{document.name} has no metadata, and its name is no company's: write a line 'company: NAME' into "
+            f"{document.name} has no metadata that names its company: write a line 'company: NAME' into "
             f"{document.name}.yaml beside it, or ask with the document alone: --experiment quality."
         )
     return UsageError(
-        f"{document.about.source} has no company's name in its title that its text has, too, and this experiment asks "
-        "by that name: add --company NAME, or ask with the document alone: --experiment quality."
+        f"{document.about.source} has a title without a company that also appears in its text, and this experiment "
+        "asks by company: add --company NAME, or ask with the document alone: --experiment quality."
     )
 
 

@@ -121,7 +121,7 @@ def find_flaws(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for name, value in cells.items():
         if name == "also":
             if value is not None and not (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
-                yield "the column 'also' is no list of names", ""
+                yield "the column 'also' is not a list of names", ""
         elif format_cell(value) is None or (name == "text" and not isinstance(value, str | None)):
             yield f"the column '{clip(name)}' holds no text", type(value).__name__
         elif name != "text" and len(str(value)) > _LONGEST_CELL:
@@ -133,7 +133,7 @@ def _find_unusable_cells(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name, company, text = (format_cell(cells.get(column)) or "" for column in NEEDED)
     if name.strip() and not (_NAME.fullmatch(name) and len(name) <= LONGEST_NAME):
         rule = f"letters, digits, '.', '_' and '-', a letter or digit first, {LONGEST_NAME} at most"
-        yield f"the name can be no document's ({rule})", repr(clip(name))
+        yield f"the name is not valid ({rule})", repr(clip(name))
     if len(company) > LONGEST_NAME or not company.isprintable():
         yield f"the company's name is not one line of at most {LONGEST_NAME} characters", ""
     if len(text) > LONGEST:
@@ -141,7 +141,7 @@ def _find_unusable_cells(cells: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if "\0" in text:
         yield "the text is binary", ""
     if (format_cell(cells.get("kind")) or "policy") not in get_args(DocumentKind):
-        yield "the kind is neither policy nor regulation", ""
+        yield "the kind is neither 'policy' nor 'regulation'", ""
 
 
 _NEEDED = frozenset(NEEDED)
@@ -210,13 +210,11 @@ class Corpus:
         without = int((self.stratum == self.strata.index("")).sum()) if "" in self.strata else 0
         remarks, total = [], f"of {self.documents:,} documents"
         if without:
-            remarks.append(
-                f"{without:,} {total} {_verb_have(without)} no {self.by}; they are a group of their own, (none)."
-            )
+            remarks.append(f"{without:,} {total} {_verb_have(without)} no {self.by}; they form the group (none).")
         if 0 < self.numbers < self.documents - without:
             remarks.append(
                 f"{self.numbers:,} {total} {_verb_have(self.numbers)} a number or a truth value as {self.by}, others a "
-                "text; it is taken as it is written."
+                "text; each value is used as written."
             )
         return remarks
 
@@ -294,7 +292,7 @@ class Corpus:
     def _check_unchanged(self) -> None:
         """Raise a DataError unless the file is the checked one."""
         if stamp(self.path) != self.stamp:
-            raise DataError(self.path, "was changed while it was read; begin again.")
+            raise DataError(self.path, "changed while it was being read; run the command again.")
 
 
 @dataclass
@@ -434,13 +432,15 @@ class _CorpusReading:
         texts = np.frombuffer(bytes(self.texts), np.uint64).reshape(-1, 2)
         numbers, first = np.frombuffer(self.numbers, np.uint64), _find_first_rows(names)
         for row in np.flatnonzero(first != _row_numbers(first)).tolist():
-            self.problems.add(int(numbers[row]), "the name is taken", f"by {self.file.place} {numbers[first[row]]}")
+            self.problems.add(
+                int(numbers[row]), "another document has this name", f"by {self.file.place} {numbers[first[row]]}"
+            )
         groups = sorted(self.columns.difference(KNOWN))
         if len(groups) > _MOST_GROUPS:
-            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; leave out what nobody needs")
+            self.problems.add(1, f"there are more than {_MOST_GROUPS} columns; remove the ones you don't need")
         if self.problems:
             listed = "\n".join(f"  {problem}" for problem in self.problems)
-            raise DataError(self.path, f"can't be used as it is, and nothing of it was taken:\n{listed}")
+            raise DataError(self.path, f"can't be used, and nothing was taken from it:\n{listed}")
         if not len(names):
             raise DataError(self.path, "has no document.")
         columns = (*FACTS, *groups)

@@ -60,7 +60,7 @@ def open_corpus(path: Path) -> CorpusFile:
     """
     try:
         if not path.is_file():
-            raise DataError(path, "is no file; name one with a document in each line (.jsonl) or row (.parquet).")
+            raise DataError(path, "is not a file; name one with a document per line (.jsonl) or row (.parquet).")
         path.open("rb").close()
     except OSError as error:
         raise DataError(path, f"can't be read ({error.strerror}).") from None
@@ -68,7 +68,7 @@ def open_corpus(path: Path) -> CorpusFile:
         return _JsonLines(path)
     if path.suffix.lower() == ".parquet":
         return _Parquet(path)
-    raise DataError(path, "is no corpus; its name ends in .jsonl (a JSON object in each line) or .parquet.")
+    raise DataError(path, "is not a corpus; a corpus is a .jsonl file (one JSON object per line) or a .parquet file.")
 
 
 class _JsonLines:
@@ -117,9 +117,9 @@ def _parse_row(number: int, start: int, line: bytes) -> CorpusRow:
     try:
         cells = msgspec.json.decode(line)
     except DAMAGE as error:
-        return CorpusRow(number, start, {}, f"no JSON object ({why(error)})")
+        return CorpusRow(number, start, {}, f"not a JSON object ({why(error)})")
     if not isinstance(cells, dict):
-        return CorpusRow(number, start, {}, "no JSON object")
+        return CorpusRow(number, start, {}, "not a JSON object")
     return CorpusRow(number, start, cells)
 
 

@@ -49,27 +49,31 @@ class _Index(msgspec.Struct, array_like=True):
     languages: list[str]
 
 
-def read_corpus(path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False) -> Corpus:
+def read_corpus(
+    path: Path, folder: Path, *, seed: int, by: str, sampled: bool, anew: bool = False, unindexed: int = 0
+) -> Corpus:
     """Return a checked corpus with the facts about each document, by the index in a folder, which is made if missing.
 
     The errors of `examine`. Without `sampled`, it may have no order in which a sample takes documents. `anew` has the
-    file read again whatever its index says.
+    file read again whatever its index says. Of so few documents as are to stay `unindexed`, no index is made.
     """
     open_corpus(path)
     identity = hashlib.sha256(f"{path.resolve()}\0{by}".encode()).hexdigest()
     index_path = folder / f"{identity[:16]}.index"
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as locks:
-        # Of many slices that begin at once, one reads the corpus and the others wait for it.
-        with contextlib.suppress(OSError):
-            locks.enter_context(hold_folder(folder))
+        if not unindexed:
+            # Of many slices that begin at once, one reads the corpus and the others wait for it.
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                locks.enter_context(hold_folder(folder))
         if not anew and (corpus := _load_corpus(index_path, path, seed=seed, by=by, sampled=sampled)):
             return corpus
         key = _index_key(path)
         corpus = examine_corpus(path, seed=seed, by=by, heads=True)
-        with contextlib.suppress(OSError):
-            _save_index(index_path, key, corpus)
+        if corpus.documents > unindexed:
+            with contextlib.suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                _save_index(index_path, key, corpus)
     return corpus
 
 

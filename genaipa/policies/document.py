@@ -150,7 +150,7 @@ LONGEST = 2_000_000
 
 def too_long(text: str) -> str:
     """Message for a text of more than `LONGEST` characters."""
-    return f"has {len(text):,} characters, and a document may have {LONGEST:,}; take out what nobody asks about."
+    return f"has {len(text):,} characters; at most {LONGEST:,} are allowed. Remove what nobody asks about."
 
 
 def read_document(path: Path) -> str:
@@ -213,13 +213,13 @@ def document_problems(path: Path, document: Document) -> Iterator[DataError]:
             "add it again under another name, or take the line 'digest' out if the change is meant.",
         )
     if not document.company.strip():
-        yield DataError(beside, "is blank; say what questions should call it.", "company")
+        yield DataError(beside, "is blank; give the name that questions should use.", "company")
     if (stated := document.about.language) and not language_code(stated):
-        yield DataError(beside, f"'{clip(stated)}' is no code of a language; give it as de or pt-BR.", "language")
+        yield DataError(beside, f"'{clip(stated)}' is not a language code; write one such as de or pt-BR.", "language")
     if document.about.version_of == document.name:
-        yield DataError(beside, "is the document's own name; give what all its versions share.", "version_of")
+        yield DataError(beside, "is the document's own name; give the name that all its versions share.", "version_of")
     if document.about.version_of and not _DAY.fullmatch(date := document.about.date):
-        yield DataError(beside, f"'{clip(date)}' is no day (YYYY-MM-DD), by which versions differ.", "date")
+        yield DataError(beside, f"'{clip(date)}' is not a date (YYYY-MM-DD); versions are told apart by date.", "date")
     for part_set, starts in document.about.part_sets.items():
         within = not starts or 0 <= starts[0] <= starts[-1] < len(document.text)
         if list(starts) != sorted(set(starts)) or not within:

@@ -138,13 +138,13 @@ def _is_binary(raw: bytes) -> bool:
 def _decode_stated(raw: bytes, source: str, codec: str, notes: list[str]) -> str:
     no_pairs = codec.startswith("utf-16") and b"\0" not in raw and raw.isascii()
     if codec != "utf-8" and (no_pairs or _is_utf8(raw, _BY_CHANCE if codec in _BYTES else 1)):
-        notes.append(f"it says that it is in {_encoding_name(codec)}, and its bytes are UTF-8, which is taken")
+        notes.append(f"it claims to be {_encoding_name(codec)}, but its bytes are UTF-8; read as UTF-8")
         codec = "utf-8"
     text, remarks = _decode_replacing(raw, codec)
     wrong = text.count("\ufffd")
     if remarks and wrong > _MOST and wrong > sum(character > "\x7f" for character in text) / 2:
         raise DataError(
-            source, f"says that it is in {_encoding_name(codec)}, and {wrong:,} places are not; save it as UTF-8."
+            source, f"claims to be {_encoding_name(codec)}, but {wrong:,} places are not; save it as UTF-8."
         )
     notes += remarks
     return text
@@ -167,7 +167,7 @@ def _decode_unstated(raw: bytes, source: str, notes: list[str], library: Callabl
     if not guesses or not _is_confident(guesses):
         raise DataError(source, "has an unknown encoding; save it as UTF-8.")
     notes.append(
-        f"its encoding is not stated: read as {_encoding_name(guesses[0].encoding)}, a guess; look at its letters"
+        f"its encoding is not stated: read as {_encoding_name(guesses[0].encoding)}, a guess; check its letters"
     )
     return str(guesses[0])
 

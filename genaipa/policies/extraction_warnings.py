@@ -36,8 +36,9 @@ def extraction_warning(text: str) -> str:
     if not signs:
         return ""
     return (
-        f"the text looks wrong: {' and '.join(signs)}; read it (genaipa policies show NAME --text), and where it is "
-        "wrong, give the document as Word, HTML or plain text"
+        f"the extracted text looks wrong: {' and '.join(signs)}; check it (genaipa policies show NAME "
+        f"--text) and, if it is "
+        "wrong, add the document as Word, HTML or plain text"
     )
 
 
@@ -46,16 +47,16 @@ def _list_signs(text: str) -> Iterator[str]:
     if len(text) * _UNREADABLE < sum(1 for _ in _BROKEN.finditer(text)):
         yield "many of its letters can't be read"
     elif text.strip() and sum(map(len, _READ.findall(text))) < _LETTERS * len(text):
-        yield "it has hardly any letters"
+        yield "it contains hardly any letters"
     if words < _FEWEST:
         return
     lines = [(count_words(line, HALF), " ".join(line.split())) for line in text.split("\n")]
     if 2 * sum(length for length, _ in lines if length < _SHORT) > words:
         yield f"most of its words are in lines of fewer than {_SHORT}"
     if (share := _count_repeats(lines) / words) >= _REPEATED:
-        yield f"{100 * share:.0f} % of it is in paragraphs that repeat others"
+        yield f"{100 * share:.0f} % of it is repeated paragraphs"
     if words >= _UNDIVIDED and not (_HEADING.search(text) or find_sections(text)):
-        yield f"no heading was found in {count_words(text):,} words"
+        yield f"it has no heading in {count_words(text):,} words"
 
 
 def _count_repeats(lines: list[tuple[int, str]]) -> int:

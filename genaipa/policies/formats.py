@@ -137,7 +137,7 @@ def extract(source: str, *, timeout: float = TIMEOUT) -> Extracted:
 
 def _read(path: Path) -> bytes:
     if not path.exists():
-        raise DataError(path, "there is no such file.")
+        raise DataError(path, "the file does not exist.")
     if not path.is_file():
         raise DataError(path, "is not a file.")
     with limit_reading(DOCUMENT, path) as allowance:
@@ -148,7 +148,7 @@ def _read(path: Path) -> bytes:
 def _read_standard_input() -> bytes:
     """All of standard input; a UsageError where that is a keyboard, or more than a document may have."""
     if sys.stdin.isatty():
-        raise UsageError("nothing is piped in; give the text by standard input: genaipa … < FILE")
+        raise UsageError("standard input is empty; pipe the text in: genaipa … < FILE")
     raw = sys.stdin.buffer.read(DOCUMENT.size + 1)
     Allowance("standard input", DOCUMENT).check_size(len(raw))
     return raw
@@ -186,7 +186,7 @@ def _redirect_note(url: str, last: str) -> str:
     """Say that a URL redirects to another host; empty where it doesn't, or the hosts differ by their `www.` alone."""
     first_host, last_host = (split_url(_strip_credentials(address)).netloc.lower() for address in (url, last))
     alike = first_host.removeprefix("www.") == last_host.removeprefix("www.")
-    return "" if alike else f"{first_host} redirects to {last_host}, where this text is from"
+    return "" if alike else f"{first_host} redirects to {last_host}; the text is from there"
 
 
 def _strip_credentials(text: str) -> str:
@@ -214,7 +214,7 @@ def _extract_bytes(raw: bytes, source: str, form: Format | None, charset: str = 
         elif not text.strip():
             raise DataError(source, "is empty.")
         elif _is_json(text):
-            raise DataError(source, "is JSON, data and no document; save the document's text as a .txt file.")
+            raise DataError(source, "is JSON data, not a document; save the document's text as a .txt file.")
         else:
             title = _first_heading(text) if form == "Markdown" else ""
             document = Extracted(text, title, "", source, today(), markdown=form == "Markdown")
@@ -289,7 +289,7 @@ def _read_page(page: str, source: str, trafilatura: Any) -> Extracted:
         text, method = whole.markdown(), f"all text of HTML but navigation as Markdown, {_package_version('lxml')}"
     # A page that a script would fill says little more than that it needs one.
     if not whole or count_words(text, HALF) < _MIN_WORDS:
-        raise DataError(source, "has no main text that can be found; save its text as a .txt file.")
+        raise DataError(source, "has no recognizable main text; save its text as a .txt file.")
     title = trafilatura.extract_metadata(page, extensive=False).title or ""
     language, doubt = _check_stated_language(stated, text)
     return Extracted(
@@ -326,14 +326,14 @@ def _check_stated_language(stated: str, text: str) -> tuple[str, str]:
     """Return the language that a page states, or a note on why it is ignored: templates state `en` for any text."""
     code, detected = language_code(stated), detect_language_code(text)
     if stated and not code:
-        return "", f"the page's language '{clip(stated, 20)}' is no code, such as de; its words decide"
+        return "", f"the page's language '{clip(stated, 20)}' is not a language code; its words decide"
     if code and detected not in ("", code):
         return (
             "",
-            f"the page says that it is in {language_name(code)}, but its words are {language_name(detected)}",
+            f"the page claims to be in {language_name(code)}, but its words are {language_name(detected)}",
         )
     if code in LANGUAGES and not detected and (seems := detect_language(text)):
-        return "", f"the page says that it is in {language_name(code)}, but its words seem to be {language_name(seems)}"
+        return "", f"the page claims to be in {language_name(code)}, but its words seem to be {language_name(seems)}"
     return code, ""
 
 
@@ -352,9 +352,7 @@ def _read_word(html: str, numbered: int, source: str) -> Extracted:
         raise DataError(source, "has no text; save it as a .txt file.")
     held = str(page.count_structures(text)).replace("in the page", "in the document")
     if numbered:
-        lost = (
-            f"the numbers of {numbered} heading{'s' * (numbered > 1)} are Word's own and not in the text: write them in"
-        )
+        lost = f"Word generates the numbers of {numbered} heading{'s' * (numbered > 1)}; type them into the text"
         held = f"{held}; {lost}" if held else lost
     method = f"text of Word document as Markdown, {_package_version('mammoth')}"
     return Extracted(text, _first_heading(text), method, source, today(), markdown=True, held=held)
@@ -389,7 +387,7 @@ def _read_pages(pages: list[str], stated: str, source: str) -> Extracted:
     pages = [plain_letters(page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")) for page in pages]
     text = paragraphs(pages)
     if not text.strip():
-        raise DataError(source, "has no text, its pages may be pictures; run text recognition (OCR) on it first.")
+        raise DataError(source, "has no text; its pages may be pictures. Run text recognition (OCR) on it first.")
     method = f"text of PDF with lines joined to paragraphs, {_package_version('pypdf')}"
     return Extracted(text, pdf_title(stated, pages), method, source, today())
 
@@ -403,7 +401,7 @@ def _page_texts(reader: Any, source: str, allowance: Allowance) -> Iterator[str]
         text = page_text(page)
         characters += len(text)
         if characters > LONGEST:
-            raise DataError(source, f"has more than {LONGEST:,} characters; save a part of it as a .txt file.")
+            raise DataError(source, f"has more than {LONGEST:,} characters; save part of it as a .txt file.")
         yield text
 
 
@@ -449,10 +447,10 @@ def _convert_word_to_html(raw: bytes, mammoth: Any, allowance: Allowance) -> tup
     """Convert to HTML with the library `mammoth`, and count the headings whose numbers only Word generates."""
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise DataError(
-            allowance.source, "is an old Word document or one with a password; save it as .docx without a password."
+            allowance.source, "is an old or password-protected Word document; save it as .docx without a password."
         )
     if not is_word(raw):
-        raise DataError(allowance.source, "is not a Word document that can be read.")
+        raise DataError(allowance.source, "can't be read as a Word document.")
     with allowance.archive(io.BytesIO(raw), _is_markup) as archive:
         for name in filter(_is_markup, archive.namelist()):
             # The library needs minutes and gigabytes for a few kilobytes of packed paragraphs.

@@ -94,8 +94,8 @@ class HiddenParts:
             text_words = " ".join(_split_words(text))
             if word_counts := [words for beginning, words in self._remaining if " ".join(beginning) in text_words]:
                 parts, are = number(len(word_counts), "part"), "is" if len(word_counts) == 1 else "are"
-                hides = f"{parts} that the page hides at first {are} in the text"
-                yield f"{hides}: {number(sum(word_counts), 'word')}; see that no older version is among them"
+                hides = f"{parts} that the page initially hides {are} in the text"
+                yield f"{hides}: {number(sum(word_counts), 'word')}; check that none is an older version"
 
 
 _GONE = "data-genaipa-left-out"

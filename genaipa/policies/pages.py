@@ -52,7 +52,7 @@ class Structures:
         if not self.tables and not self.lists:
             return ""
         lost = _count_in_words(self.lost_tables, self.lost_lists)
-        place = f"; {lost} not in the text: look at it" if lost else ", all in the text"
+        place = f"; {lost} not in the text: check it" if lost else ", all in the text"
         return f"{_count_in_words(self.tables, self.lists)} in the page{place}"
 
 

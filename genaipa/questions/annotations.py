@@ -118,26 +118,22 @@ class AnnotationFile:
         if not self.of_this_text:
             return f"{name}: {why_unused(self.annotations, self.path, self.layer)}"
         if self.question_set is None:
-            return (
-                f"{name}: its annotated answers are not used, because their question set '{written_for}' is not here."
-            )
+            return f"{name}: its annotated answers are not used, because there is no question set '{written_for}'."
         used, is_same_set = len(self.usable_answers(questions, company).answers), questions.name == written_for
         if used == every:
-            carried = (
-                f"{name}: its {every} annotated answers, written for the question set {written_for}, are for these too."
-            )
-            return "" if is_same_set else carried
-        reason = f"they were written for the question set {written_for}, and asking that set uses all."
+            carried = f"its {every} annotated answers, written for the question set {written_for}"
+            return "" if is_same_set else f"{name}: {carried}, apply to these questions too."
+        reason = f"they were written for the question set {written_for}; ask that set to use all of them."
         if is_same_set:
-            reason = f"the question set {written_for} that the others were written for asks something else."
-        return f"{name}: {used} of its {every} annotated answers are for these questions; {reason}"
+            reason = f"the others were written for the question set {written_for}, which asks different questions."
+        return f"{name}: {used} of its {every} annotated answers apply to these questions; {reason}"
 
 
 def why_unused(annotations: Annotations, path: Path, layer: str) -> str:
     """Explain that annotated answers are unused because they are about another text of that name."""
-    answers = f"its annotated answers ({path}) are of another text, and are not used;"
+    answers = f"its annotated answers ({path}) are about another text and are not used;"
     if layer == "workspace":
-        return f"{answers} if they hold for this one, too, put its sha256 there as 'digest'."
+        return f"{answers} if they hold for this text too, put its sha256 there as 'digest'."
     return f"{answers} for some of your own: genaipa policies annotate {annotations.document}"
 
 
@@ -221,9 +217,7 @@ def annotation_problems(path: Path, document: str, annotations: Annotations) -> 
         if not answer.answer.strip():
             yield DataError(path, "the answer is empty.", f"answers.{question}")
         if answer.silent == "yes" and answer.sections:
-            yield DataError(
-                path, "is marked silent, so it can't rest on sections ('partly' can).", f"answers.{question}"
-            )
+            yield DataError(path, "is marked silent, so it can't cite sections ('partly' can).", f"answers.{question}")
         for flaw in point_flaws(answer.points, silent=answer.silent == "yes"):
             yield DataError(path, flaw, f"answers.{question}.points")
 
@@ -426,13 +420,13 @@ def correction_flaws(correction: Correction) -> Iterator[str]:
     if correction.silent is None and not correction.answer.strip() and correction.sections is None:
         yield "corrects nothing: give silent, answer or sections."
     if correction.silent == "yes" and correction.sections:
-        yield "is marked silent, so it can't rest on sections ('partly' can)."
+        yield "is marked silent, so it can't cite sections ('partly' can)."
     if bool(correction.sentence.strip()) == bool(correction.at or correction.sha256):
-        yield "wants its proof: a sentence of the document, or its place 'at' and sha256."
+        yield "needs evidence: a sentence of the document, or its place 'at' and sha256."
     elif not correction.sentence.strip() and (
         correction.at is None or len(correction.at) != _ENDS or not correction.sha256
     ):
-        yield "wants both: the place 'at', as [first, end] in characters, and sha256."
+        yield "needs both: the place 'at', as [first, end] in characters, and sha256."
 
 
 def find_unproved(path: Path, corrections: Corrections, text: str) -> Iterator[DataError]:

@@ -63,7 +63,7 @@ def make_ticks(points: Sequence[Point], made: Sequence[str], contradicted: Seque
     if unknown_ids := [name for name in (*made, *contradicted) if name not in ids]:
         raise ValueError(f"there is no point '{unknown_ids[0]}'")
     if in_both := set(made) & set(contradicted):
-        raise ValueError(f"the point '{min(in_both)}' can't be both said and contradicted")
+        raise ValueError(f"the point '{min(in_both)}' can't be both stated and contradicted")
     return Ticks(
         points_digest(points),
         tuple(name for name in ids if name in made),
@@ -85,11 +85,11 @@ def point_flaws(points: Sequence[Point], *, silent: bool) -> Iterator[str]:
     for point in points:
         subject = f"the point '{point.id}'"
         if not _ID.fullmatch(point.id):
-            yield f"{subject} wants an id of up to 32 letters, digits, _ and -."
+            yield f"{subject} needs an id of at most 32 letters, digits, _ and -."
         if point.id in seen_ids:
-            yield f"{subject} is there twice; give one of them another id."
+            yield f"{subject} appears twice; give one of the two another id."
         seen_ids.add(point.id)
         if not point.text.strip():
             yield f"{subject} has no text."
         if not point.sections:
-            yield f"{subject} rests on no section; name at least one."
+            yield f"{subject} cites no section; name at least one."

@@ -77,7 +77,7 @@ class QuestionSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not self.translates:
             return ""
         by = f" by {join_names(self.translators)}" if self.translators else ""
-        checked = f"checked by {join_names(self.checked_by)}" if self.checked_by else "checked by nobody"
+        checked = f"checked by {join_names(self.checked_by)}" if self.checked_by else "not checked"
         return f"into {language_name(self.language_code)}{by}, {checked}"
 
     def __repr__(self) -> str:
@@ -168,9 +168,10 @@ def find_published_set(document: Document, workspace: Workspace) -> str:
 def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator[DataError]:
     """Yield every problem of a question file that shows in the file alone."""
     if questions.name != name:
-        yield DataError(path, f"the set calls itself '{questions.name}'; name and file must agree.", "name")
+        yield DataError(path, f"the set is named '{questions.name}'; its name and its file's must agree.", "name")
     if not questions.placeholder.strip():
-        yield DataError(path, 'is blank; name what the company takes the place of, as "[the company]".', "placeholder")
+        problem = "is blank; give the text that the company's name replaces, such as '[the company]'."
+        yield DataError(path, problem, "placeholder")
     seen_ids: set[str] = set()
     for index, question in enumerate(questions.questions):
         entry = f"questions[{index}] ({question.id})"
@@ -187,7 +188,7 @@ def question_problems(path: Path, name: str, questions: QuestionSet) -> Iterator
     if questions.language and questions.language not in LANGUAGES and not path.is_relative_to(shipped_folder()):
         languages = ", ".join(LANGUAGES)
         yield DataError(
-            path, f"'{clip(questions.language)}' is no language that genaipa knows ({languages}).", "language"
+            path, f"'{clip(questions.language)}' is not a language that genaipa supports ({languages}).", "language"
         )
 
 
@@ -204,9 +205,9 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
         "questions"
     )
     if not questions.language:
-        yield DataError(path, f"is missing; a translation says its language ({', '.join(LANGUAGES)}).", "language")
+        yield DataError(path, f"is missing; a translation states its language ({', '.join(LANGUAGES)}).", "language")
     if original == questions.name:
-        yield DataError(path, "names the set itself; name the set that it is a translation of.", "translates")
+        yield DataError(path, "names the set itself; name the set that it translates.", "translates")
     elif original not in files:
         problem = f"there is no question set '{clip(original)}' to translate{nearest(original, files)}"
         yield DataError(path, problem, "translates")
@@ -220,5 +221,7 @@ def translation_problems(path: Path, questions: QuestionSet, workspace: Workspac
             lacks = [f"lacks {some(sorted(original_ids - ids), _NAMED)}"] if original_ids - ids else []
             additions = [f"has {some(sorted(ids - original_ids), _NAMED)} beyond them"] if ids - original_ids else []
             yield DataError(
-                path, f"the ids must be as in '{original}'; it {join_names([*lacks, *additions])}.", "questions"
+                path,
+                f"the ids must be those of '{original}'; this set {join_names([*lacks, *additions])}.",
+                "questions",
             )

@@ -55,25 +55,27 @@ def resolve_documents(
     workspace, request = _resolve_sources(workspace, request, resources)
     if request.corpus is None:
         return workspace, request, None
-    corpus, facts = _open_corpus(request, request.corpus, resources)
-    if facts.asked > MOST_DOCUMENTS:
-        raise ManyDocumentsError(facts.asked, MOST_DOCUMENTS)
-    documents = {
-        document.name: document for document in corpus.read_documents(corpus.select_rows(request.limit_documents))
-    }
+    _check_sample(request)
+    sample = request.limit_documents
+    if sample is None or sample > MOST_DOCUMENTS:
+        corpus = _read_indexed(workspace, request, unindexed=MOST_DOCUMENTS)
+    else:  # No slices are made of it, which need to know more of each document.
+        corpus = examine_corpus(Path(request.corpus), seed=request.seed, by=request.stratify or "")
+    rows = corpus.select_rows(request.limit_documents).tolist()
+    if len(rows) > MOST_DOCUMENTS:
+        raise ManyDocumentsError(len(rows), MOST_DOCUMENTS)
+    facts = _corpus_facts(corpus, request, len(rows), resources)
+    documents = _read_documents(workspace, request, corpus, rows)
     return workspace.with_documents(documents), replace(request, documents=tuple(documents), corpus=None), facts
 
 
-def _open_corpus(request: RunRequest, file: str, resources: Resources) -> tuple[Corpus, CorpusFacts]:
-    """Return the corpus of a request, checked, and its facts; says what is asked about."""
-    _check_sample(request)
-    path, by = Path(file), request.stratify or ""
-    corpus = examine_corpus(path, seed=request.seed, by=by)
-    documents = len(corpus.select_rows(request.limit_documents))
-    facts = CorpusFacts(str(path.resolve()), corpus.digest, corpus.documents, corpus.texts, documents, by)
+def _corpus_facts(corpus: Corpus, request: RunRequest, asked: int, resources: Resources) -> CorpusFacts:
+    """Return the facts of a corpus for the manifest; says what is asked about."""
+    file, by = str(corpus.path.resolve()), request.stratify or ""
+    facts = CorpusFacts(file, corpus.digest, corpus.documents, corpus.texts, asked, by)
     for sentence in (facts.sentence, *corpus.remarks):
         resources.say(sentence)
-    return corpus, facts
+    return facts
 
 
 def _check_sample(request: RunRequest) -> None:
@@ -108,8 +110,6 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
     _check_sample(request)
     corpus = _read_indexed(workspace, request)
     rows = corpus.select_rows(request.limit_documents).tolist()
-    file = Path(request.corpus).resolve()
-    facts = CorpusFacts(str(file), corpus.digest, corpus.documents, corpus.texts, len(rows), request.stratify or "")
     if len(rows) > MOST_DOCUMENTS * number:
         fewest = -(-len(rows) // MOST_DOCUMENTS)
         raise OptionError(
@@ -117,37 +117,35 @@ def plan_slice(workspace: Workspace, request: RunRequest, resources: Resources) 
             f" {index}/{number}: {len(rows):,} documents are more than {MOST_DOCUMENTS:,} for each slice; take "
             f"{fewest:,} slices.",
         )
-    for sentence in (facts.sentence, *corpus.remarks):
-        resources.say(sentence)
+    facts = _corpus_facts(corpus, request, len(rows), resources)
     assert corpus.heads is not None, "they were noted"
     alike = corpus.heads.find_alike(rows)
     heads = {corpus.heads.names[row]: corpus.heads.make_document(row) for row in dict.fromkeys(alike)}
     whole = make_spec(replace(request, documents=tuple(heads), corpus=None), workspace.with_documents(heads), resources)
     slice_indices = place_documents(corpus.heads.texts, number)
     slice_rows = [(row, first) for row, first in zip(rows, alike, strict=True) if slice_indices[row] == index]
-    documents = _read_slice(workspace, request, corpus, [row for row, _ in slice_rows])
+    documents = _read_documents(workspace, request, corpus, [row for row, _ in slice_rows])
     sets = procedure_plan(whole).questions
     questions = {corpus.heads.names[row]: sets[corpus.heads.names[first]] for row, first in slice_rows}
     spec = ask_about(whole, documents, questions)
     return PlannedSlice(workspace.with_documents(documents), spec, facts, _plan_digest(workspace, whole, facts))
 
 
-def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False) -> Corpus:
+def _read_indexed(workspace: Workspace, request: RunRequest, *, anew: bool = False, unindexed: int = 0) -> Corpus:
     """Return the corpus of a request, by the workspace's index of it."""
     assert request.corpus is not None, "it is of a corpus"
     sampled, by = request.limit_documents is not None, request.stratify or ""
-    folder = workspace.runs / INDICES
-    return read_corpus(Path(request.corpus), folder, seed=request.seed, by=by, sampled=sampled, anew=anew)
+    file, folder = Path(request.corpus), workspace.runs / INDICES
+    return read_corpus(file, folder, seed=request.seed, by=by, sampled=sampled, anew=anew, unindexed=unindexed)
 
 
-def _read_slice(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
+def _read_documents(workspace: Workspace, request: RunRequest, corpus: Corpus, rows: list[int]) -> dict[str, Document]:
     """Return the documents of these rows by name; a DataError if they are not those that the index knows."""
-    assert corpus.heads is not None, "they were noted"
     documents = list(corpus.read_documents(rows))
-    if not all(map(corpus.heads.matches_document, rows, documents)):
+    if corpus.heads is not None and not all(map(corpus.heads.matches_document, rows, documents)):
         # A file that was changed in the middle, and has its old length and time.
         _read_indexed(workspace, request, anew=True)
-        raise DataError(corpus.path, "was changed while a study was made of it; begin again.")
+        raise DataError(corpus.path, "was changed while it was read; begin again.")
     return {document.name: document for document in documents}
 
 

@@ -50,9 +50,7 @@ BASELINES = (
         "the document's own value, whatever the text says",
         make_item_baseline(lambda item: reply(item.gold["before"][0], item.gold["places"][0]["document"])),
     ),
-    Baseline(
-        "gold", "ceiling", "the value of the text that is shown, no order obeyed", make_item_baseline(_gold_reply)
-    ),
+    Baseline("gold", "ceiling", "the value in the text shown; obeys no order", make_item_baseline(_gold_reply)),
 )
 
 
@@ -98,7 +96,7 @@ class CounterfactualEdits(Suite):
     def __init__(self, spec: RunSpec, workspace: Workspace) -> None:
         super().__init__(spec, workspace)
         if self.plan.shots:
-            raise UsageError(f"{self.title} has no examples; leave out the shots.")
+            raise UsageError(f"{self.title} has no examples; leave out --shots.")
         if self.plan.probe:
             # They are of the plain questions.
             self.baselines, self.paired_measures = (), ()

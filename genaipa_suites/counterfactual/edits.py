@@ -173,7 +173,7 @@ class _EditChecker:
     def problems(self) -> Iterator[tuple[str, str]]:
         """Yield entry and problem of everything that is wrong."""
         if not self.edits:
-            yield "edits", "has no edit; write one at least."
+            yield "edits", "has no edit; write at least one."
         for name, edit in self.edits.items():
             yield from self._check_edit(name, edit)
         yield from self._check_conflicts()
@@ -183,7 +183,7 @@ class _EditChecker:
     def _check_edit(self, name: str, edit: Edit) -> Iterator[tuple[str, str]]:
         entry = f"edits.{clip(name)}"
         if not _ID.fullmatch(name):
-            yield entry, "is no name for an edit: take lower-case letters, digits and hyphens."
+            yield entry, "is not a valid name for an edit: use lower-case letters, digits and hyphens."
         if not edit.question.strip():
             yield f"{entry}.question", "is blank; ask for the value."
         yield from self._check_values(entry, edit)
@@ -196,7 +196,7 @@ class _EditChecker:
                 yield from self._check_section(place_entry, edit, self.changes[-1])
         for label in edit.sections:
             if resolve_citation(self.sections, label) is None:
-                yield f"{entry}.sections", f"'{clip(label)}' is no section of the document."
+                yield f"{entry}.sections", f"'{clip(label)}' is not a section of the document."
 
     def _check_values(self, entry: str, edit: Edit) -> Iterator[tuple[str, str]]:
         for field, values in (("before", edit.before), ("after", edit.after)):
@@ -218,7 +218,7 @@ class _EditChecker:
             low, high = sorted((before, after))
             if unit == other_unit and high > FACTOR * low:
                 problem = (
-                    f"is more than {FACTOR} times the other value, or less than a quarter: nobody would believe it."
+                    f"is more than {FACTOR} times the other value, or less than a quarter of it, and so not credible."
                 )
                 yield f"{entry}.after", problem
 
@@ -229,17 +229,20 @@ class _EditChecker:
             times = self.text.count(edited_place.at) if edited_place.at.strip() else 0
             if times != 1:
                 fault = "is not in the document, word for word" if not times else f"is in the document {times} times"
-                yield f"{entry}.at", f"{fault}; write words that it has once."
+                yield f"{entry}.at", f"{fault}; quote words that occur once."
                 return
             start = self.text.index(edited_place.at)
             end = start + len(edited_place.at)
         else:
             if not self._is_place(edited_place.at):
-                yield f"{entry}.at", f"is no place of the text: write [first, end] within 0 and {len(self.text)}."
+                yield f"{entry}.at", f"is not a place in the text: write [first, end] between 0 and {len(self.text)}."
                 return
             start, end = edited_place.at
             if digest(self.text[start:end]) != edited_place.sha256:
-                yield f"{entry}.sha256", "is not that of the characters at this place; correct the place or the sum."
+                yield (
+                    f"{entry}.sha256",
+                    "does not match the characters at this place; correct the place or the checksum.",
+                )
                 return
         words = self.text[start:end]
         for field, text in (("becomes", edited_place.becomes), ("reworded", edited_place.reworded)):
@@ -248,7 +251,7 @@ class _EditChecker:
             elif " ".join(text.split()) == " ".join(words.split()):
                 yield f"{entry}.{field}", "changes nothing; write other words."
         if any(start < _heading_end(self.text, section) and section.start < end for section in self.sections):
-            yield f"{entry}.at", "is in a heading; the outline stays as it is."
+            yield f"{entry}.at", "is in a heading; headings must not change."
         self.changes.append(LocatedChange(name, entry, start, end, words, edited_place.becomes, edited_place.reworded))
 
     def _is_place(self, at: tuple[int, ...]) -> bool:
@@ -261,7 +264,7 @@ class _EditChecker:
         if edit.is_yes_or_no:
             plain = {*edit.before, *edit.after} <= {YES, NO}
             if plain and edit.kind == "negation" and denies(change.words) != denies(change.reworded):
-                yield f"{entry}.reworded", "denies what the document doesn't, or no longer what it does; keep the fact."
+                yield f"{entry}.reworded", "adds or removes a denial of the fact; keep the fact."
             return
         if not _has_value(change.words, edit.before):
             yield f"{entry}.at", "has none of the values of 'before'; take more of the sentence, or correct them."
@@ -276,7 +279,10 @@ class _EditChecker:
 
     def _check_order(self, entry: str, edit: Edit, change: LocatedChange) -> Iterator[tuple[str, str]]:
         if not change.becomes.startswith(change.words):
-            yield f"{entry}.becomes", "has to begin with the sentence as it is, and go on with the order to assistants."
+            yield (
+                f"{entry}.becomes",
+                "must begin with the unchanged sentence and continue with the order to assistants.",
+            )
         elif not edit.is_yes_or_no and not _has_value(change.becomes[len(change.words) :], edit.after):
             yield f"{entry}.becomes", "orders none of the values of 'after'."
 
@@ -295,18 +301,21 @@ class _EditChecker:
         """Yield edits that get in each other's way: in one sentence, by one question; an outline that is another."""
         for change, next_change in pairwise(sorted(self.changes, key=lambda change: change.start)):
             if next_change.start < change.end:
-                yield f"{next_change.entry}.at", f"overlaps an edit, {change.edit}; take other words."
+                yield f"{next_change.entry}.at", f"overlaps the edit {change.edit}; choose other words."
             elif change.edit != next_change.edit and not _APART.search(self.text[change.end - 1 : next_change.start]):
                 yield (
                     f"{next_change.entry}.at",
-                    f"is in one sentence with an edit, {change.edit}; one of the two has to go.",
+                    f"is in the same sentence as the edit {change.edit}; remove one of the two.",
                 )
         names_by_question: defaultdict[str, list[str]] = defaultdict(list)
         for name, edit in self.edits.items():
             names_by_question[" ".join(edit.question.lower().split())].append(name)
         for question, names in names_by_question.items():
             if len(names) > 1 and question:
-                yield f"edits.{clip(names[1])}.question", f"is that of {clip(names[0])}, too; ask another."
+                yield (
+                    f"edits.{clip(names[1])}.question",
+                    f"is also that of {clip(names[0])}; ask another question.",
+                )
         outline = [(section.label, section.title) for section in self.sections]
         for version, field in ((AFTER, "becomes"), (TWIN, "reworded")):
             new_outline = [
@@ -337,7 +346,7 @@ class _EditChecker:
             if not ends:
                 yield f"{entry}.elsewhere[{number}]", "is not in the document; write its words, or [first, end]."
             elif traced and not any(_has_value(self.text[start:end], traced) for start, end in ends):
-                yield f"{entry}.elsewhere[{number}]", "has not the old value; leave it out."
+                yield f"{entry}.elsewhere[{number}]", "does not contain the old value; leave it out."
             named_spans += ends
         named_spans += [(words.start, words.end) for words in self.changes]
         text = tokens(self.text)

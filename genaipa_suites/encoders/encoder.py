@@ -110,7 +110,10 @@ def find_encoder(suite: Suite, system: str) -> Encoder | None:
     if model is None:
         return None
     if suite.head is None:
-        raise UsageError(f"{system} can't be fine-tuned for {suite.name}, which has no head; leave one of them out.")
+        raise UsageError(
+            f"{system} can't be fine-tuned for {suite.name}, which has no classification head; leave out "
+            f"one of the two."
+        )
     return Encoder(suite, system, model, suite.head)
 
 
@@ -130,7 +133,8 @@ def notes(suite: Suite) -> list[str]:
     for option, chosen in (("probe", suite.plan.probe), ("shots", suite.plan.shots)):
         if encoders and chosen:
             raise UsageError(
-                f"'{option}' is for systems that are prompted; ask {encoders[0].name}, which is fine-tuned, without."
+                f"'{option}' applies only to prompted systems; {encoders[0].name} is fine-tuned, so leave "
+                f"the option out."
             )
     # A run that goes on has said it, and needs the train split for the seeds that are missing alone.
     return [f"{suite.title}: {encoder.name} is {encoder.about}" for encoder in encoders] if suite.folder is None else []
@@ -201,7 +205,7 @@ class Encoder:
 
     def _load_or_train(self, seed: int, say: Callable[[str], None]) -> dict[str, str]:
         encoder_run = self.suite.encoder_run
-        assert encoder_run is not None, "replies are asked for in a run"
+        assert encoder_run is not None, "replies are requested in a run"
         folder = self.seeds_folder(encoder_run.folder) / f"seed-{seed}"
         path = folder / _PREDICTIONS
         if path.is_file():
@@ -216,7 +220,7 @@ class Encoder:
 
     def _train_seed(self, seed: int, scratch: Path, say: Callable[[str], None]) -> SeedResult:
         suite = self.suite
-        assert suite.encoder_run is not None, "replies are asked for in a run"
+        assert suite.encoder_run is not None, "replies are requested in a run"
         settings = read_settings(suite.encoder_run.folder / SETTINGS)
         training, valid = _split_validation(suite, settings)
         description = (
@@ -253,7 +257,7 @@ class Encoder:
         from genaipa_suites.encoders.training import Job, fine_tune
 
         suite, valid = self.suite, _make_examples(part, session.valid)
-        assert suite.encoder_run is not None, "replies are asked for in a run"
+        assert suite.encoder_run is not None, "replies are requested in a run"
 
         def figure(predictions: Sequence[Any]) -> float:
             return self._score_validation(part, session.valid, _group_by_item(predictions, valid))

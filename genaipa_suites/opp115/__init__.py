@@ -57,7 +57,7 @@ class Opp115(LabelSuite, labels=LABELS, many=True, noun="segments"):
 
     title = SOURCE.title
     about = (
-        "Name all practices that a segment of a privacy policy is about, out of twelve labels. Scored are the labels."
+        "Name all practices that a segment of a privacy policy is about, out of twelve labels. The labels are scored."
     )
     citation = (
         "Wilson et al. 2016, The Creation and Analysis of a Website Privacy Policy Corpus (ACL); as split in "
@@ -66,12 +66,12 @@ class Opp115(LabelSuite, labels=LABELS, many=True, noun="segments"):
     data = (SOURCE,)
     splits = ("test", "validation", "train")
     dependence_note = (
-        "its files don't name the policy of a segment, so that intervals are by segment and too narrow; 108 of the "
+        "its files don't name the policy of a segment, so intervals are by segment and too narrow; 108 of the "
         "policies have segments in both train and test"
     )
     leakage_note = (
-        "The split is by segment: 108 policies have segments both in train and in test, so that it has seen the "
-        "policies that it is tested on."
+        "The split is by segment: 108 policies have segments in both train and test, so the system was trained "
+        "on policies that it is tested on."
     )
     baselines = (
         MAJORITY,

@@ -214,7 +214,7 @@ MEASURES = (
     Measure(
         "exact",
         "exact",
-        "Share of sentences of which all four layers are right; one without spans is right where none is given.",
+        "Share of sentences with all four layers right; a sentence without spans is right if the reply gives none.",
         _count_exact,
     ),
 )
@@ -317,7 +317,8 @@ BASELINES = (
     Baseline(
         "ceiling",
         "ceiling",
-        "the gold spans, said as texts as every system has to: a text said twice in a sentence may be placed wrongly",
+        "the gold spans as texts, the form every system must use: a text that occurs twice in a sentence "
+        "may be placed wrongly",
         make_item_baseline(lambda item: reply(sentence_tokens(item), item.gold)),
     ),
 )
@@ -349,8 +350,8 @@ class PiExtract(Suite):
 
     title = TITLE
     about = (
-        "Name the data that a sentence says are collected, not collected, shared or not shared, word for word. Scored "
-        "are spans of tokens, in a layer of their own for each of the four."
+        "Name the data that a sentence says are collected, not collected, shared or not shared, word for word. Spans "
+        "of tokens are scored, in one layer for each of the four."
     )
     citation = (
         "Bui et al. 2021, Automated Extraction and Presentation of Data Practices in Privacy Policies (PoPETs); as "
@@ -360,7 +361,7 @@ class PiExtract(Suite):
     splits = SPLITS
     measures = MEASURES
     parts = PARTS
-    dependence_note = "its files don't name the policy of a sentence, so that intervals are by sentence and too narrow"
+    dependence_note = "its files don't name the policy of a sentence, so intervals are by sentence and too narrow"
     baselines = BASELINES
     head = EncoderHead((EncoderModel("token", "f1_layers", _encoder_examples),), _encoder_reply)
     schema = SCHEMA

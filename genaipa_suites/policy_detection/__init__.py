@@ -41,8 +41,7 @@ class PolicyDetection(LabelSuite, labels=LABELS, noun="pages"):
 
     title = SOURCE.title
     about = (
-        "Tell whether the text of a web page is a privacy policy. Scored is the label; a faulty reply counts as the "
-        "wrong one."
+        "Tell whether the text of a web page is a privacy policy. The label is scored; a faulty reply counts as wrong."
     )
     citation = (
         "Amos et al. 2021, Privacy Policies over Time: Curation and Analysis of a Million-Document Dataset (WWW); as "

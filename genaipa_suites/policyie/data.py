@@ -129,7 +129,7 @@ ATTRIBUTES = (
 )
 """All attributes, data's first; then "none"."""
 
-TERMS = "research alone, not for sale and shared alike (PLUE says CC BY-NC-SA 4.0; the repositories say MIT)."
+TERMS = "research only, non-commercial, share alike (PLUE says CC BY-NC-SA 4.0; the repositories say MIT)."
 SOURCE = SuiteSource(
     name="policyie",
     title="PolicyIE (PLUE)",
@@ -335,7 +335,7 @@ def _find_problem(row: TaggedSentence) -> str:
     if not row.tokens:
         return "it has no words"
     if row.intent not in INTENTS:
-        return f"its intent is '{row.intent}', which PolicyIE does not have"
+        return f"its intent is '{row.intent}', which is not an intent of PolicyIE"
     layers = (("type-I", row.type_i), ("type-II", row.type_ii))
     if row.intent == OTHER and any(tag != "O" for _, tags in layers for tag in tags):
         return f"its intent is {OTHER}, and it has slots"

@@ -241,9 +241,10 @@ def _seq2seq_measure(layer: str, intent: str = "") -> Measure:
     return Measure(
         f"slot_f1_seq2seq_{_NAMES[layer]}",
         f"{layer} F1 (seq2seq)",
-        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_describe_rows(intent)}. Places do not count; a "
-        "reference that is there twice is found twice by one prediction; nothing where nothing is to be found is 1, "
-        "but not for a faulty reply.",
+        f"Mean over rows of the F1 of (label, text) lists of {layer}, {_describe_rows(intent)}. Positions "
+        f"do not count; "
+        "one prediction matches a repeated reference each time; a row without slots scores 1 if none are "
+        "given, unless the reply is faulty.",
         partial(sum_seq2seq_f1, layer=layer, intent=intent),
     )
 
@@ -390,7 +391,8 @@ WI, SS, MS, WB, WS, WSP, WL = (
 KINDS = (WI, SS, MS, WB, WS, WSP, WL)
 """In the order of Table 8."""
 ABOUT = (
-    "Over gold rows that are not Other. The paper leaves open what comes first. Here a predicted slot that is wrong is "
+    "Over gold rows that are not Other. The paper does not state which type takes precedence. Here a "
+    "predicted slot that is wrong is "
     "spurious where no reference has its label, else part of a wrong split, else of a wrong boundary, else of a "
     "wrong label, else a wrong slot; a reference is missing where no prediction is right about it and no other type "
     "explains it."

@@ -330,7 +330,7 @@ def _make_pair(
     )
 
 
-_OFFICIAL = "of the answer as it was said: maximum over the references, mean over the examples."
+_OFFICIAL = "of the answer as given: maximum over the references, mean over the examples."
 _VERBATIM = "of answers that are in the segment word for word; any other scores 0."
 _FOLDED = "also of the stretch of the segment that an answer is but for case, blanks and typography."
 _FUZZY = "also of the stretch that an answer is but for punctuation, articles and one word in five."

@@ -149,7 +149,7 @@ def means(values: Mapping[GlueRow, float]) -> Means:
     available = {row: values[row] for row in ROWS if row in values and not math.isnan(values[row])}
     figures = list(available.values())
     if not figures:
-        return Means((), math.nan, math.nan, math.nan, "No row is there.")
+        return Means((), math.nan, math.nan, math.nan, "There are no rows.")
     arithmetic = math.fsum(figures) / len(figures)
     zeros = [row.heading for row, value in available.items() if value <= 0]
     if zeros:
@@ -211,7 +211,7 @@ def compare_row(
     if single:
         reason = "a single repetition has no spread"
     elif tied:
-        reason = "repetitions are all equal, as at temperature 0: they are one observation, counted several times"
+        reason = "all repetitions are equal, as at temperature 0: they are one observation counted several times"
     return RowComparison(row, system, rival, max(smallest, _mann_whitney_p(samples, rival_samples)), smallest, reason)
 
 
@@ -403,7 +403,7 @@ class PrivacyGLUE(Task):
         if len(set(suites_by_system.values())) > 1:
             system = min(suites_by_system, key=lambda name: len(suites_by_system[name]))
             raise UsageError(
-                f"{system} belongs only to {', '.join(suites_by_system[system])}; ask it in a run of its own."
+                f"{system} belongs only to {', '.join(suites_by_system[system])}; ask it in a separate run."
             )
         return {name: kinds[name] for names in suites_by_system.values() for name in names}
 

@@ -94,7 +94,7 @@ def read_subset(files: DataFiles) -> Split:
     try:
         tests = msgspec.json.decode(content, type=_SubsetFile).tests
     except DAMAGE as error:
-        raise DataError(path, f"{why(error)}; it has to be in the form of LegalBench-RAG's benchmarks.") from None
+        raise DataError(path, f"{why(error)}; use the format of LegalBench-RAG's benchmarks.") from None
     questions: list[PolicyQuestion] = []
     texts: dict[str, _Text] = {}
     for number, test in enumerate(tests, 1):
@@ -124,7 +124,7 @@ def _make_question(path: Path, entry: str, test: _Test, files: DataFiles, texts:
     match = _ASKED.fullmatch(test.query)
     policies = {PurePosixPath(snippet.file_path).stem for snippet in test.snippets}
     if match is None or len(policies) != 1:
-        problem = "has to ask 'Consider \"NAME\"'s privacy policy; …', with evidence from one file alone."
+        problem = "must ask 'Consider \"NAME\"'s privacy policy; …', with evidence from one file alone."
         raise DataError(path, problem, entry)
     (policy,) = policies
     if policy not in texts:

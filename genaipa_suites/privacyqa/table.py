@@ -225,7 +225,7 @@ def _read_lines(
     columns = [name.strip() for name in lines[0].split("\t")]
     if tuple(columns[: len(first)]) != first:
         wanted = " ".join(first)
-        raise DataError(where, f"its first line has to name the tab-separated columns {wanted}.", "line 1")
+        raise DataError(where, f"its first line must name the tab-separated columns {wanted}.", "line 1")
 
     def field_rows() -> Iterator[tuple[int, list[str]]]:
         for number, line in enumerate(lines[1:], 2):
@@ -283,7 +283,7 @@ class _TableReader:
         segment = self.segments.setdefault(row.policy, {}).setdefault(row.sentence, row.segment)
         if self.own and (segment != row.segment or question.text != row.text):
             noun = "sentence" if segment != row.segment else "question"
-            raise DataError(self.path, f"its {noun} is another text than before under this id.", f"line {row.line}")
+            raise DataError(self.path, f"its {noun} differs from the earlier text with this id.", f"line {row.line}")
 
     def table(self) -> Split:
         """Return questions and policies; a DataError where a question does not have all sentences of its policy."""
@@ -303,7 +303,9 @@ class _TableReader:
         policy, identifier = key
         where, rows = f"question {identifier}", asked_question.rows
         if len(rows) != len(positions):
-            problem = f"has {len(rows)} of the {len(positions)} sentences of {policy}; every question has all of them."
+            problem = (
+                f"has {len(rows)} of the {len(positions)} sentences of {policy}; every question must have all of them."
+            )
             raise DataError(self.path, problem, where)
 
         def mark_sentences(column: int) -> list[int]:
@@ -314,7 +316,9 @@ class _TableReader:
             undone = sum(labels[column] == _NOT_DONE for _, labels in rows.values())
             if self.own and 0 < undone < len(rows):
                 raise DataError(
-                    self.path, f"{name} has both labels and None; None has to be in all sentences or none.", where
+                    self.path,
+                    f"{name} has both labels and None; either all sentences or no sentence must have None.",
+                    where,
                 )
             if undone < len(rows):
                 question.references[name] = mark_sentences(column)
@@ -385,13 +389,13 @@ def _count_wrong(outcome: Outcome, *, unanswerable: bool) -> tuple[float, float]
 
 def silence_measures() -> tuple[Measure, ...]:
     """Return F1, precision, recall of *unanswerable*, accuracy, and both rates of error."""
-    about = "Unanswerable is the positive class, said by an empty list."
+    about = "Unanswerable is the positive class; an empty list predicts it."
     return (
         Measure("silence_unanswerable_f1", "F1, silence", f"F1. {about}", _count_positives, f1),
         Measure(
             "silence_unanswerable_p",
             "P, silence",
-            f"Precision, 0 where never said. {about}",
+            f"Precision; 0 if never predicted. {about}",
             _count_positives,
             precision,
         ),

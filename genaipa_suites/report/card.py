@@ -120,8 +120,8 @@ def make_card(study: Study, boards: Sequence[ScoredBoard], all_boards: Sequence[
     return make_table(
         NAME,
         "All suites, and what people say",
-        f"Each suite's main measure in per cent ({columns}) in the plainest way in which a system was asked (fewest "
-        "examples, first wording), and M_all (10 to 100): people's scores of its answers, or their estimates. "
+        f"Each suite's main measure in per cent ({columns}) in the simplest setting in which a system was asked "
+        "(fewest examples, first wording), and M_all (10 to 100): people's scores of its answers, or their estimates. "
         "The measures differ: only systems in one column are comparable. Cost and shares are over these suites: "
         "`cached` of the tokens sent, `unparsable` and `faulty` (unparsable, refused, cut off, failed, out of range, "
         "not in the text) of the replies. Intervals are in CSV and JSON. The last rows: the best floor (an answer that "

@@ -39,13 +39,13 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
     sentences, asked_boards = [], make_boards(results)
     if samples := dict.fromkeys(board.suite.title for board in asked_boards if board.plan.split == SAMPLE):
         sentences.append(
-            f"The items of a sample are made up, so their scores say nothing about a system: {', '.join(samples)}."
+            f"The items of a sample are made up, so scores on them say nothing about a system: {', '.join(samples)}."
         )
     for board in asked_boards:
         if names := board.suite.material.own:
             sentences.append(
-                f"{board.title}: the items are from your own files ({some(names, 1)}), so that "
-                f"there are no published rows. For these: genaipa get {board.suite.data[0].name}"
+                f"{board.title}: the items are from your own files ({some(names, 1)}), so there "
+                f"are no published rows. To get them: genaipa get {board.suite.data[0].name}"
             )
         sentences += [
             f"{board.title}: {why}"
@@ -58,7 +58,7 @@ def _notable_sentences(results: Iterable[Result]) -> list[str]:
             sentences.append(f"{board.title}: answers of incomplete repetitions are left out: {', '.join(unfinished)}.")
         if missing := sum(result.missing for result in board.results):
             wanted = sum(result.planned for result in board.results)
-            sentences.append(f"{board.title}: {missing:,} of {wanted:,} answers are missing, and not scored.")
+            sentences.append(f"{board.title}: {missing:,} of {wanted:,} answers are missing and not scored.")
     return sentences
 
 
@@ -72,7 +72,7 @@ def _describe_faults(board: Board) -> Iterator[str]:
 
 
 _METHOD = (
-    "Suites are scored without a person: each reply is read by a rule, and compared with the gold label. The intervals "
+    "Suites are scored by rule: each reply is parsed and compared with the gold label. The intervals "
     "of a suite leave out each of its policies in turn (a jackknife, widened by Student's t). A share has Clopper and "
     "Pearson's for as many items as that says they are worth (Korn and Graubard, 1998), by edit where there are edits; "
     "other figures are bent at 0 and 100 %; a difference of shares in few policies, or of edits, has Newcombe's."
@@ -237,8 +237,8 @@ def compare_suites(first: str, second: str, workspace: Workspace) -> tuple[Table
     clusters = " or ".join(units_drawn) or "policies"
     note = (
         f"A is {first}, B {second}; A minus B in percentage points, on the items that both were asked, with the same "
-        f"{clusters} drawn for both. {' '.join(populations)} Each row is a test of its own: of many, "
-        "some are apart by chance."
+        f"{clusters} drawn for both. {' '.join(populations)} Each row is a separate test: among many, "
+        "some differ by chance."
     )
     columns = ["suite", "measure", "items", "policies", "a", "b", "difference", "difference_low", "difference_high"]
     comparison = make_table(
@@ -259,7 +259,7 @@ def _choose_results(name: str, results: Sequence[Result]) -> dict[tuple[str, str
     systems = sorted({result.system for result in results})
     if len(systems) > 1:
         choices = ", ".join(f"{name}:{system}" for system in systems)
-        raise UsageError(f"'{name}' has {len(systems)} systems; write which one is meant: {choices}")
+        raise UsageError(f"'{name}' has {len(systems)} systems; name the one that you mean: {choices}")
     chosen: dict[tuple[str, str, str, bool], Result] = {}
     for result in sorted(
         results, key=lambda choices: (choices.plan.shots, choices.plan.wording, -len(choices.suite.material.items))

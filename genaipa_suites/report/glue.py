@@ -298,8 +298,9 @@ def significance_table(view: View) -> Table:
     return make_table(
         f"{view.stem}-tests",
         f"{view.title}: is the best system better than every other?",
-        "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; shown is "
-        "the largest p. Stars (* .05, ** .01, *** .001) as in the paper: only where every other system is beaten at "
+        "One-sided Mann-Whitney test over repetitions, of the best system of a row against each other one; the "
+        "largest p is shown. Stars (* .05, ** .01, *** .001) as in the paper: only where every other system "
+        "is beaten at "
         "that level, with no correction for the number of tests. `smallest p` is what so few repetitions can reach at "
         "all. The test speaks for further repetitions on the same items, not for other policies.",
         pd.DataFrame(lines),

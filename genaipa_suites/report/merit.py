@@ -81,15 +81,15 @@ class Units:
         alone = self.number - self.policies
         if self.number < LEAST_CLUSTERS:
             fewness = f"fewer than {LEAST_CLUSTERS} {self.clusters}"
-            return f"No interval: the items are of {fewness}, which say nothing of others."
+            return f"No interval: the items are of {fewness}, which say nothing about others."
         if not self.policies:
             return (
-                f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are not known: they "
-                "speak for other items of the same policies, and would be wider for other policies."
+                f"Intervals ({LEVEL} %) are over {alone:,} single items, since their policies are unknown: they "
+                "hold for other items of the same policies, and would be wider for other policies."
             )
         alone_note = f" ({alone:,} items of unknown policies count as one each)" if alone else ""
         units = f"{self.policies:,} {self.clusters}{alone_note}"
-        return f"Intervals ({LEVEL} %) are over {units}, and speak for {self.clusters} like these."
+        return f"Intervals ({LEVEL} %) are over {units}, and hold for {self.clusters} like these."
 
 
 class Counts:

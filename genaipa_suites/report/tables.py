@@ -43,9 +43,10 @@ KINDS = (
 )
 FAULTY = (
     "A faulty reply is scored 0 and counted: unparsable (not the JSON that was asked for), refused, cut off, failed "
-    "(no reply came), out of range (a number that nothing has), not in the text (a span that the text lacks). What "
-    "was never asked is missing, and not scored. Of a reply with words around its JSON the last object that fits is "
-    "scored; the strict figure takes it for unparsable."
+    "(no reply came), out of range (a number that nothing has), not in the text (a span that the text lacks). An "
+    "item that was never asked is missing and not scored. In a reply with text around its JSON, the last "
+    "valid object is "
+    "scored; the strict figure counts the reply as unparsable."
 )
 
 
@@ -87,7 +88,7 @@ def main_table(scored: ScoredBoard) -> Table:
     return make_table(
         scored.board.stem,
         scored.board.title,
-        "Percentages; the table on what the columns mean defines each measure. "
+        "Percentages; the table of column meanings defines each measure. "
         f"{scored.units.population}{spread} {KINDS} {FAULTY} "
         "Further intervals, tokens and costs are in CSV and JSON.",
         pd.DataFrame(rows),
@@ -338,7 +339,7 @@ def errors_table(scored: ScoredBoard) -> Table:
     return make_table(
         f"{scored.board.stem}-errors",
         f"{scored.board.title}: types of errors",
-        f"Numbers of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
+        f"Counts of errors over all items and repetitions. An item may have several. {suite.about_errors}".strip(),
         pd.DataFrame(rows),
         ["system", "kind", *suite.error_kinds, "all"],
         formats=dict.fromkeys((*suite.error_kinds, "all"), ",d"),
@@ -397,8 +398,8 @@ def gaps_table(scored_boards: Sequence[ScoredBoard]) -> Table:
         f"{board.suite.title}: gaps under probes",
         "Percentages on the items that were asked both plainly and under the probe, and their difference in percentage "
         f"points, with the same {scored_boards[0].units.clusters} drawn for both. "
-        f"{' '.join(_READ_AS[name] for name in probes)} A gap is no verdict: "
-        "whatever else the probe changes is in it as well.",
+        f"{' '.join(_READ_AS[name] for name in probes)} A gap proves nothing "
+        "alone: it includes everything else that the probe changes.",
         pd.DataFrame(rows),
         ["probe", "split", "system", "how", "measure", "items", "plain", "probed", "gap", "gap_low", "gap_high"],
         headings={"gap_low": f"{LEVEL} % interval", "probed": "under the probe"},

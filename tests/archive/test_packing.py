@@ -245,11 +245,11 @@ def test_a_table_that_comes_out_differently_is_named(genaipa: Cli, packed: Path)
 def test_a_changed_file_is_refused(packed: Path) -> None:
     """A file that is not as it was packed is named, and nothing is unpacked."""
     changed = repacked(packed / "study.zip", "scores.jsonl", b"")
-    with pytest.raises(DataError, match=r"scores\.jsonl.*not as it was packed"):
+    with pytest.raises(DataError, match=r"scores\.jsonl.*was changed after it was packed"):
         unpack(changed, Path("check"))
     assert not Path("check").exists()
     for name in ("../evil.txt", ".env", "systems.yaml", "runs/CON", "report/a.", "runs/.hidden", "C:/evil"):
-        with pytest.raises(DataError, match="no file that a pack holds"):
+        with pytest.raises(DataError, match="does not belong in a pack"):
             unpack(repacked(packed / "study.zip", name, b"x"), Path("check"))
     assert not Path("../evil.txt").exists()
 
@@ -289,7 +289,7 @@ def test_a_pack_holds_data_and_nothing_that_runs(packed: Path) -> None:
         with zipfile.ZipFile("evil.zip", "w") as archive:
             for known, kept in (contents | {PACK: json.dumps(listing | {"files": files}), name: content}).items():
                 archive.writestr(known, kept)
-        with pytest.raises(DataError, match="it was not made by genaipa"):
+        with pytest.raises(DataError, match="genaipa did not write it"):
             unpack(Path("evil.zip"), Path("check"))
         assert not Path("check").exists(), name
 
@@ -335,11 +335,11 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     plain.write_text("no archive")
     with pytest.raises(DataError, match="is not a file"):
         read_pack(Path("/dev/zero"))
-    with pytest.raises(DataError, match="is not a pack"):
+    with pytest.raises(DataError, match="can't be read as a pack"):
         read_pack(plain)
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         archive.writestr("a.txt", "a")
-    with pytest.raises(DataError, match="no pack of genaipa"):
+    with pytest.raises(DataError, match="is not a genaipa pack"):
         read_pack(tmp_path / "other.zip")
     with pytest.raises(DataError, match="can't be read"):
         read_pack(tmp_path / "absent.zip")
@@ -348,7 +348,7 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
     torn = bytearray((tmp_path / "torn.zip").read_bytes())
     torn[40:50] = b"0123456789"
     (tmp_path / "torn.zip").write_bytes(torn)
-    with pytest.raises(DataError, match="is not a pack that can be read"):
+    with pytest.raises(DataError, match="can't be read as a pack"):
         read_pack(tmp_path / "torn.zip")
     with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
         archive.writestr(PACK, '{"x":' + "[" * 100_000)
@@ -361,7 +361,7 @@ def test_what_is_no_pack_is_refused_in_a_sentence(tmp_path: Path) -> None:
         read_pack(tmp_path / "new.zip")
     with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
         archive.writestr(PACK, json.dumps({**about, "format": FORMAT, "versions": {}, "files": {}}))
-    with pytest.raises(UsageError, match="not an empty folder"):
+    with pytest.raises(UsageError, match="already exists and is not empty"):
         unpack(tmp_path / "empty.zip", tmp_path)
 
 

@@ -135,7 +135,7 @@ def test_a_damaged_file_is_refused() -> None:
         assert QUESTIONS not in here
         server.files[QUESTIONS] = FILES[QUESTIONS]
         assert pull(origin=server.url, tree=TREE).kept == len(here)
-    for part in (QUESTIONS, git_hash(damaged), git_hash(FILES[QUESTIONS]), "127.0.0.1", "another origin"):
+    for part in (QUESTIONS, git_hash(damaged), git_hash(FILES[QUESTIONS]), "127.0.0.1", "another source"):
         assert part in str(error.value)
 
 
@@ -223,7 +223,9 @@ def test_a_folder_without_a_file(tmp_path: Path) -> None:
 def test_a_folder_that_holds_the_checkout(tmp_path: Path) -> None:
     """The folder to name is named."""
     folder = checkout(tmp_path / "data" / "checkout")
-    with pytest.raises(UsageError, match=f"data has GenAIPABench in a folder: name that: {re.escape(str(folder))}$"):
+    with pytest.raises(
+        UsageError, match=f"data has GenAIPABench in a subfolder; name that one: {re.escape(str(folder))}$"
+    ):
         pull(origin=str(folder.parent), tree=TREE)
 
 
@@ -238,7 +240,7 @@ def test_a_checkout_with_other_line_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("origin", ["nowhere", "https://", "ftp://127.0.0.1/tree"])
 def test_an_origin_that_is_none(origin: str) -> None:
     """What is neither a folder nor a URL is a mistake of the command line."""
-    with pytest.raises(UsageError, match="to pull GenAIPABench from"):
+    with pytest.raises(UsageError, match="GenAIPABench can't be pulled from it"):
         pull(origin=origin, tree=TREE)
 
 
@@ -326,7 +328,7 @@ def test_a_later_pull_brings_the_study(tmp_path: Path) -> None:
         result = pull(origin=server.url, tree=WITH_STUDY)
     assert set(server.asked) == set(ANSWERS)
     assert (result.fetched, result.kept) == (len(ANSWERS), len(FILES))
-    assert not any("source did not give" in note for note in result.notes)
+    assert not any("source did not serve" in note for note in result.notes)
 
 
 def test_the_study_may_be_missing_offline_and_without_a_server(tmp_path: Path) -> None:

@@ -268,18 +268,18 @@ def refused() -> dict[str, tuple[str, bytes, str]]:
             b"PK\x03\x04\x00\x00",
             "is a binary file; a document is HTML, PDF, Word (.docx), Markdown or plain text.",
         ),
-        "no main text": (
+        "no recognizable main text": (
             "a.html",
             b"<html><body><div id=a></div><p>Turn on JavaScript.</p></body></html>",
-            "has no main text that can be found",
+            "has no recognizable main text",
         ),
         "scanned": (
             "a.pdf",
             pdf([]),
-            "has no text, its pages may be pictures; run text recognition (OCR) on it first.",
+            "has no text; its pages may be pictures. Run text recognition (OCR) on it first.",
         ),
-        "no PDF": ("a.pdf", b"This is no PDF.", "is not a PDF that can be read"),
-        "cut PDF": ("a.pdf", pdf(["1. Scope"])[:200], "is not a PDF that can be read"),
+        "no PDF": ("a.pdf", b"This is no PDF.", "can't be read as a PDF"),
+        "cut PDF": ("a.pdf", pdf(["1. Scope"])[:200], "can't be read as a PDF"),
     }
 
 
@@ -363,7 +363,7 @@ def test_a_table_outside_the_main_part_is_told_of() -> None:
     beside = f"<aside><table>{ROWS}</table></aside><footer><ul><li>one thing</li><li>another</li></ul></footer>"
     found = extract(write("a.html", PAGE.format(meta="").replace("</main>", f"</main>{beside}")))
     assert "ten years" not in found.text
-    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list not in the text: look at it"
+    assert found.held == "2 tables and 2 lists in the page; 1 table and 1 list not in the text: check it"
     assert extract(write("b.html", PAGE.format(meta=""))).held == "1 table and 1 list in the page, all in the text"
 
 
@@ -572,7 +572,7 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["Acme", "../a", "a/b", "a b", ".a", "-a", "ä", "a\n"])
 def test_names(tmp_path: Path, name: str) -> None:
     """A name that couldn't be a file name everywhere is refused, and nothing is written."""
-    with pytest.raises(UsageError, match="can't be the name of a document"):
+    with pytest.raises(UsageError, match="is not a valid document name"):
         write_document(tmp_path / "policies", Extracted("x", "", "", "", ""), name=name, company="A", kind="policy")
     assert not (tmp_path / "policies").exists()
 

@@ -103,7 +103,7 @@ def test_answers_are_taken_from_another_set_by_their_texts(genaipa: Callable[...
     write("questions/others.yaml", OTHERS)
     annotate({"Q1": "Of something else.", "Q9": "Of question one.", "Q2": "Of question two."}, questions="others")
     plan = spec(systems=("extractive",))
-    note = "acme: 2 of its 3 annotated answers are for these questions; they were written for the question set others"
+    note = "acme: 2 of its 3 annotated answers apply to these questions; they were written for the question set others"
     assert Procedure(plan, workspace).notes[0].startswith(note)
     run, _ = carry_out(plan)
     expected = {"Q1": "Of question one.", "Q2": "Of question two."}
@@ -146,7 +146,7 @@ def test_annotations_hold_for_the_set_that_their_author_saw() -> None:
     assert held is not None
     assert other.text.startswith("Question 1")
     assert held.usable_answers(load_question_set("policy", workspace), "Brindlecart").answers == {}
-    assert "0 of its 32 annotated answers are for these questions" in held.notice(
+    assert "0 of its 32 annotated answers apply to these questions" in held.notice(
         load_question_set("policy", workspace), "Brindlecart"
     )
     assert not [finding for finding in validate(workspace).findings if "brindlecart" in finding.path]
@@ -189,7 +189,7 @@ def test_a_taken_name_is_told_wherever_it_matters(genaipa: Callable[..., Finishe
     write("today.md", "# ACME\n\nWe keep it all, and sell it.\n")
     added = genaipa("policies", "add", "today.md", "--name", "acme", "--company", "ACME").out
     assert "It takes the place of the pulled document 'acme': another --name keeps both." in added
-    unused = "are of another text, and are not used"
+    unused = "are about another text and are not used"
     assert unused in added
     for command in (("policies",), ("policies", "show", "acme"), ("validate",)):
         finished = genaipa(*command)

@@ -55,21 +55,21 @@ def test_every_problem_is_listed(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refused:
         examine_corpus(path)
     told = str(refused.value).splitlines()
-    assert told[0] == f"{path}: can't be used as it is, and nothing of it was taken:"
+    assert told[0] == f"{path}: can't be used, and nothing was taken from it:"
     wanted = (
         "line 1: the column 'text' is missing",
-        "line 2 ('a b'): the name can be no document's",
+        "line 2 ('a b'): the name is not valid",
         "line 5: the company is empty",
         "line 5: the text is empty",
-        "line 5 (by line 4): the name is taken",
-        "no JSON object",
+        "line 5 (by line 4): another document has this name",
+        "not a JSON object",
         "line 7 (list): the column 'tags' holds no text",
         "line 9: the text is binary",
-        "line 9: the kind is neither policy nor regulation",
+        "line 9: the kind is neither 'policy' nor 'regulation'",
     )
     for said in wanted:
         assert any(said in one for one in told), said
-    places = next(one for one in told if "no JSON object" in one)
+    places = next(one for one in told if "not a JSON object" in one)
     assert all(place in places for place in ("6 (", "8,", "10 (")), places
 
 
@@ -88,9 +88,9 @@ def test_wrong_files(tmp_path: Path) -> None:
     (tmp_path / "c.csv").write_text("name\n")
     (tmp_path / "c.parquet").write_text("no")
     (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(DataError, match="is no file"):
+    with pytest.raises(DataError, match="is not a file"):
         examine_corpus(tmp_path)
-    with pytest.raises(DataError, match=r"its name ends in \.jsonl"):
+    with pytest.raises(DataError, match=r"a corpus is a \.jsonl"):
         examine_corpus(tmp_path / "c.csv")
     with pytest.raises(DataError, match="can't be read as Parquet"):
         examine_corpus(tmp_path / "c.parquet")
@@ -163,7 +163,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, changed: list[obje
     corpus = examine_corpus(lines(tmp_path / "c.jsonl", row("x"), row("y")))
     assert len(list(corpus.read_documents([0, 1]))) == 2
     lines(corpus.path, *changed)
-    with pytest.raises(DataError, match="was changed while it was read; begin again"):
+    with pytest.raises(DataError, match="changed while it was being read; run the command again"):
         list(corpus.read_documents([0, 1]))
 
 
@@ -187,7 +187,7 @@ def test_groups_that_are_missing_are_told(tmp_path: Path, genaipa: Callable[...,
     given = ({}, {"sector": None}, {"sector": "shop"}, {"sector": 7}, {"sector": "bank"}, {"sector": True})
     path = lines(tmp_path / "c.jsonl", *(row(f"n{n}", year=2020, **one) for n, one in enumerate(given)))
     told = genaipa("policies", "stats", "--documents", path, "--by", "sector")
-    assert "2 of 6 documents have no sector; they are a group of their own, (none)." in told.err
+    assert "2 of 6 documents have no sector; they form the group (none)." in told.err
     assert "2 of 6 documents have a number or a truth value as sector, others a text" in " ".join(told.err.split())
     for plain in ("year", "kind"):
         assert genaipa("policies", "stats", "--documents", path, "--by", plain).err == ""

@@ -131,10 +131,10 @@ def test_a_correction_needs_its_proof() -> None:
         (f"at: {PLACE}, sha256: {digest(SENTENCE)}", ""),
         ("sentence: We sell what we know about you.", "is not in acme's text"),
         (f"at: {[PLACE[0] + 1, PLACE[1]]}, sha256: {digest(SENTENCE)}", "is not in acme's text"),
-        (f"sentence: {SENTENCE}, at: {PLACE}, sha256: {digest(SENTENCE)}", "wants its proof"),
-        ("why: I know.", "wants its proof"),
-        (f"at: {PLACE}", "wants both"),
-        (f"at: [{PLACE[0]}], sha256: {digest(SENTENCE)}", "wants both"),
+        (f"sentence: {SENTENCE}, at: {PLACE}, sha256: {digest(SENTENCE)}", "needs evidence"),
+        ("why: I know.", "needs evidence"),
+        (f"at: {PLACE}", "needs both"),
+        (f"at: [{PLACE[0]}], sha256: {digest(SENTENCE)}", "needs both"),
     ):
         corrections(f"silent: no, {proof}")
         inputs = Inputs(here, run)

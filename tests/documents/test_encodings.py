@@ -66,14 +66,14 @@ def test_labels_of_the_web(stated: str, codec: str, text: str) -> None:
         ),
         (b"we\0 keep\0", "utf-8", "we keep", "2 NUL characters were left out"),
         ("we\0 keep".encode("utf-16"), "", "we keep", "1 NUL character was left out"),
-        ("déjà".encode(), "iso-8859-1", "déjà", "it says that it is in windows-1252, and its bytes are UTF-8, which"),
+        ("déjà".encode(), "iso-8859-1", "déjà", "it claims to be windows-1252, but its bytes are UTF-8; read as UTF-8"),
         (
             "个人信息保护法".encode() * 2,
             "gbk",
             "个人信息保护法" * 2,
-            "it says that it is in gb18030, and its bytes are U",
+            "it claims to be gb18030, but its bytes are U",
         ),
-        (b"We keep it.", "utf-16le", "We keep it.", "it says that it is in utf-16le, and its bytes are UTF-8"),
+        (b"We keep it.", "utf-16le", "We keep it.", "it claims to be utf-16le, but its bytes are UTF-8"),
         (b"We keep it.", "klingon", "We keep it.", "its encoding 'klingon' is not known"),
         (b"We keep it.", "utf-7", "We keep it.", "its encoding 'utf-7' is not known"),
         (
@@ -97,7 +97,7 @@ def test_a_guess_is_said() -> None:
     text = "Datenschutzerklärung für Gäste: Wir erheben Ihren Namen, und wir löschen ihn später wieder. " * 9
     found, said = read(text.encode("cp1250"))
     assert found == text
-    assert said.endswith("a guess; look at its letters")
+    assert said.endswith("a guess; check its letters")
     with pytest.raises(DataError, match="has an unknown encoding; save it as UTF-8"):
         read(bytes(range(0xA0, 0x100)) * 3)
 
@@ -107,7 +107,7 @@ def test_a_guess_is_said() -> None:
     [
         (bytes(range(256)) * 9, "", "is a binary file"),
         (bytes(range(256)) * 9, "utf-8", "is a binary file"),
-        ("Größe für Bäder ".encode("cp1252") * 30, "utf-8", "says that it is in UTF-8, and 90 places are not"),
+        ("Größe für Bäder ".encode("cp1252") * 30, "utf-8", "claims to be UTF-8, but 90 places are not"),
         (b"\xff\xfe" + b"\x00\xd8\x01" * 99, "", "is a binary file"),
     ],
 )

@@ -113,7 +113,7 @@ def test_what_cannot_be_a_document_is_one_sentence(ask: Callable[..., Finished],
     write("plain.txt", TEXT.partition("\n")[2])
     Path("a-folder").mkdir()
     for given, said in {
-        "gone.md": "gone.md: there is no such file.",
+        "gone.md": "gone.md: the file does not exist.",
         "empty.md": "empty.md: is empty.",
         "binary.md": "binary.md: is a binary file",
         "a-folder/": "a-folder: is not a file.",

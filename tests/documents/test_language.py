@@ -73,8 +73,8 @@ def test_a_language_is_found_from_frequent_words() -> None:
         ('lang="de-DE"', GERMAN, "de", ""),
         ('lang="nl-BE"', DUTCH, "nl", ""),
         ("", DUTCH, "", ""),
-        ('lang="en"', GERMAN, "", "the page says that it is in English, but its words are German"),
-        ('lang="klingon"', DUTCH, "", "the page's language 'klingon' is no code, such as de; its words decide"),
+        ('lang="en"', GERMAN, "", "the page claims to be in English, but its words are German"),
+        ('lang="klingon"', DUTCH, "", "the page's language 'klingon' is not a language code; its words decide"),
     ],
 )
 def test_a_page_states_its_language(tmp_path: Path, stated: str, text: str, language: str, said: str) -> None:
@@ -94,7 +94,9 @@ def test_a_language_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     (tmp_path / "policies/laden.md").write_text(GERMAN)
     (tmp_path / "policies/laden.yaml").write_text("company: Laden\nlanguage: klingon\n")
-    with pytest.raises(DataError, match=r"laden.yaml.*language.*'klingon' is no code of a language; give it as de"):
+    with pytest.raises(
+        DataError, match=r"laden.yaml.*language.*'klingon' is not a language code; write one such as de"
+    ):
         load_document("laden", tmp_path)
 
 

@@ -141,16 +141,16 @@ PARAGRAPH = "The guests of the inn are told once a day what is kept of them and 
         ("\n\n".join((PARAGRAPH * 10).split()), "most of its words are in lines of fewer than 3"),
         (
             "\n".join(f"{n} {PARAGRAPH}" for n in range(9)) * 2 + "\n",
-            "39 % of it is in paragraphs that repeat others",
+            "39 % of it is repeated paragraphs",
         ),
-        ("\n".join(f"{n} {PARAGRAPH}" for n in range(300)), "no heading was found in 6,900 words"),
+        ("\n".join(f"{n} {PARAGRAPH}" for n in range(300)), "it has no heading in 6,900 words"),
         ("/g12 /g45 /g3 " * 50, "many of its letters can't be read"),
-        ("12.5 | 7 % | 99 | 1/3 | " * 50, "it has hardly any letters"),
+        ("12.5 | 7 % | 99 | 1/3 | " * 50, "it contains hardly any letters"),
     ],
 )
 def test_a_text_that_looks_wrong(text: str, sign: str) -> None:
     """What is wrong with it is said, with what to do."""
-    assert extraction_warning(text).startswith(f"the text looks wrong: {sign};")
+    assert extraction_warning(text).startswith(f"the extracted text looks wrong: {sign};")
     assert "genaipa policies show NAME --text" in extraction_warning(text)
 
 

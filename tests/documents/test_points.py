@@ -31,11 +31,11 @@ def annotated(points: str, silent: str = "no") -> str:
 @pytest.mark.parametrize(
     ("points", "silent", "said"),
     [
-        ("[{id: a, text: It is so.}]", "no", "the point 'a' rests on no section; name at least one."),
+        ("[{id: a, text: It is so.}]", "no", "the point 'a' cites no section; name at least one."),
         (
             "[{id: a, text: So., sections: ['1']}, {id: a, text: No., sections: ['2']}]",
             "no",
-            "the point 'a' is there twice; give one of them another id.",
+            "the point 'a' appears twice; give one of the two another id.",
         ),
         (
             "[{id: a, text: So., sections: ['1'], weight: okay}]",
@@ -52,7 +52,7 @@ def annotated(points: str, silent: str = "no") -> str:
             "yes",
             "is marked silent, so there is nothing that an answer must say; remove its points.",
         ),
-        ("[{id: a b, text: So., sections: ['1']}]", "no", "the point 'a b' wants an id of up to 32 letters"),
+        ("[{id: a b, text: So., sections: ['1']}]", "no", "the point 'a b' needs an id of at most 32 letters"),
         ("[{id: a, text: '', sections: ['1']}]", "no", "the point 'a' has no text."),
     ],
 )

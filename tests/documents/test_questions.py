@@ -94,7 +94,7 @@ def test_bad_questions(questions: str, said: str) -> None:
 def test_name_and_file_agree() -> None:
     """A set that calls itself something else is refused."""
     own(GOOD, HEAD.replace("name: own", "name: other"))
-    with pytest.raises(DataError, match="calls itself 'other'; name and file must agree"):
+    with pytest.raises(DataError, match="the set is named 'other'; its name and its file's must agree"):
         load_question_set("own")
 
 
@@ -124,19 +124,22 @@ def test_a_translation_is_of_every_question(name: str) -> None:
     for known in ("id", "category", "origin"):
         assert [getattr(q, known) for q in found.questions] == [getattr(q, known) for q in original.questions]
     assert [len(q.paraphrases) for q in found.questions] == [len(q.paraphrases) for q in original.questions]
-    assert found.translation.endswith("by the genaipa authors, checked by nobody")
+    assert found.translation.endswith("by the genaipa authors, not checked")
 
 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         ("translates: pollcy\nlanguage: de\n", "translates: there is no question set 'pollcy' to translate: did you"),
-        ("translates: own\nlanguage: de\n", "translates: names the set itself; name the set that it is a translation"),
-        ("translates: policy\nlanguage: gr\n", r"language: 'gr' is no language that genaipa knows \(en, de, es, "),
-        ("translates: policy\n", r"language: is missing; a translation says its language \(en, de, es, "),
+        ("translates: own\nlanguage: de\n", "translates: names the set itself; name the set that it translates."),
+        (
+            "translates: policy\nlanguage: gr\n",
+            r"language: 'gr' is not a language that genaipa supports \(en, de, es, ",
+        ),
+        ("translates: policy\n", r"language: is missing; a translation states its language \(en, de, es, "),
         (
             "translates: regulation\nlanguage: de\n",
-            r"the ids must be as in 'regulation'; it lacks PR_1, .*PR_5 and 1 more and has Q1 beyond them",
+            r"the ids must be those of 'regulation'; this set lacks PR_1, .*PR_5 and 1 more and has Q1 beyond them",
         ),
     ],
 )

@@ -31,7 +31,7 @@ def test_a_page_in_a_script_without_blanks(tmp_path: Path, sentence: str) -> Non
     path.write_text(page.format(f"<h1>{sentence[:5]}</h1>" + f"<p>{sentence * 3}</p>" * 3))
     assert sentence in extract(str(path)).text
     path.write_text(page.format(f"<p>{sentence}</p>"))
-    with pytest.raises(DataError, match="no main text"):
+    with pytest.raises(DataError, match="no recognizable main text"):
         extract(str(path))
 
 
@@ -86,7 +86,7 @@ def test_the_first_of_hidden_versions_stays(tmp_path: Path) -> None:
     assert ("two years" in text, "nine years" in text, "ten years" in text) == (True, False, False)
     assert notes == (
         "2 hidden parts that repeat the visible text were left out: 122 words",
-        "1 part that the page hides at first is in the text: 61 words; see that no older version is among them",
+        "1 part that the page initially hides is in the text: 61 words; check that none is an older version",
     )
 
 
@@ -104,7 +104,7 @@ def test_other_hidden_text_stays(tmp_path: Path, part: str, style: str) -> None:
     text, notes = read(tmp_path, NEW + part, style)
     assert "a bowl of water" in text
     assert len(notes) == 1
-    assert "1 part that the page hides at first is in the text" in notes[0]
+    assert "1 part that the page initially hides is in the text" in notes[0]
 
 
 @pytest.mark.parametrize(

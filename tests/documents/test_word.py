@@ -95,7 +95,7 @@ def test_numbers_that_only_word_knows_are_missed() -> None:
     """Headings that Word numbers by itself have no number in the text, which is said, since answers cite numbers."""
     content = docx(paragraph("Scope", "H1", 2), paragraph("Rights", "H1", 2), paragraph("first", numbered=2))
     held = extract(write("auto.docx", content)).held
-    assert held.endswith("all in the text; the numbers of 2 headings are Word's own and not in the text: write them in")
+    assert held.endswith("all in the text; Word generates the numbers of 2 headings; type them into the text")
 
 
 def test_what_is_no_word_document_is_refused_in_a_sentence() -> None:
@@ -104,11 +104,11 @@ def test_what_is_no_word_document_is_refused_in_a_sentence() -> None:
     broken = docx(paragraph("Hello."), **{"word/document.xml": "<w:document"})
     old = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600)
     for name, content, said in (
-        ("fake.docx", b"docx!!!!", "is not a Word document that can be read."),
-        ("cut.docx", whole[:-30], "is not a Word document that can be read."),
-        ("broken.docx", broken, "is not a Word document that can be read (unclosed token"),
-        ("other.docx", docx().replace(b"word/document.xml", b"word/nothingx.xml"), "is not a Word document"),
-        ("old.doc", old, "is an old Word document or one with a password; save it as .docx without a password."),
+        ("fake.docx", b"docx!!!!", "can't be read as a Word document."),
+        ("cut.docx", whole[:-30], "can't be read as a Word document."),
+        ("broken.docx", broken, "can't be read as a Word document (unclosed token"),
+        ("other.docx", docx().replace(b"word/document.xml", b"word/nothingx.xml"), "can't be read as a Word document"),
+        ("old.doc", old, "is an old or password-protected Word document; save it as .docx without a password."),
         ("blank.docx", docx(paragraph(" ")), "has no text; save it as a .txt file."),
         ("rich.rtf", b"{\\rtf1 Hello.}", "is rich text (RTF); save it as .docx, PDF or plain text."),
     ):

@@ -72,7 +72,7 @@ def test_what_can_not_be_written_is_refused() -> None:
     for words, told in (
         (("export", "lable-studio", "-o", "out"), "no form 'lable-studio': did you mean 'label-studio'?"),
         (("export", "label-studio"), "genaipa export label-studio -o FOLDER"),
-        (("export", "label-studio", "-o", "full"), "full exists and is not an empty folder; name a new one."),
+        (("export", "label-studio", "-o", "full"), "full already exists and is not empty; name a new folder."),
     ):
         finished = call(*words)
         assert finished.code == 2, words

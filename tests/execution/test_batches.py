@@ -405,5 +405,5 @@ def test_two_processes_at_one_run_hand_nothing_in_twice() -> None:
     intruder = Intruder()
     with serving(BatchServer()) as server:
         _, outcome = carry_out(spec(**PLAN), None, RunLimits(batch=QUICK), intruder)
-    assert "another process is working on" in intruder.refused[0]
+    assert "another process is using" in intruder.refused[0]
     assert (outcome.status, server.tried) == ("complete", 1)

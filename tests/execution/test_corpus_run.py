@@ -252,7 +252,7 @@ def test_refusals(corpus: Path, genaipa: Callable[..., Finished]) -> None:
         (("--documents", corpus, "--limit-documents", "3", "--stratify", "sectr"), "did you mean 'sector'?"),
         (("-p", "brindlecart", "--limit-documents", "3"), "a sample is drawn from a corpus"),
         (("--documents", corpus, "--suite", "policyqa"), "--documents is an option of the procedure"),
-        (("--documents", "none.jsonl"), "is no file"),
+        (("--documents", "none.jsonl"), "is not a file"),
     ):
         refused = genaipa(*asked, *options)
         assert refused.code == 2, options

@@ -55,6 +55,9 @@ def test_a_study_is_finished_by_its_name(genaipa: Cli) -> None:
     facts = json.loads(done.out)
     assert (facts["status"], facts["unfinished"], len(facts["runs"])) == ("complete", [], 3)
     assert sum(row["answered"] for row in facts["rows"]) == len(kept()) == len(DOCUMENTS) * 2 * 2 * 2
+    alone = genaipa("run", *plan, "--slices", "1", "--name", "alone")
+    assert (alone.code, "processes of this machine" in alone.err) == (0, False), alone.err
+    assert "alone-slice-1-of-1" in alone.out, "the only slice is carried out in this process"
     again = genaipa("run", *plan, "--slices", "3", "--name", "shops", "--seed", "7", "--max-tokens", "9")
     assert (again.code, "3 of 3 slices complete" in again.out) == (0, True), again.err
 
@@ -232,7 +235,7 @@ def test_shares_of_a_cap_by_hand(monkeypatch: pytest.MonkeyPatch, genaipa: Cli) 
 
         refused = genaipa(*plan, "--name", "shops", "--slice", "1/2", "--max-cost", "5")
         assert (refused.code, run_folders(find_workspace()), server.requests) == (2, [], [])
-        assert "--max-cost $5 leaves $2.5 for each of 2 slices, which is less than 20 of the dear" in refused.err
+        assert "--max-cost $5 leaves $2.5 for slice 1 of 2, which is less than 20 of its dearest calls" in refused.err
         assert ask(1, "--max-cost", "24") == 4
         assert 11 < spent() <= 12
         assert ask(2) == 4, "the cap is the study's"

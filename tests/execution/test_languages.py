@@ -133,6 +133,6 @@ def test_reports_tell_languages_apart(genaipa: Cli) -> None:
     assert {row["group"]: row["mean"] for row in shown} == {"en": 100.0, "de": 10.0}
     gathered = gather_scored(find_workspace(), select_sources(find_workspace(), []))
     said = [one for one in notable_sentences(gathered) if "words under" in one or "Translated" in one]
-    assert said == ["Translated questions: policy-de, into German by the genaipa authors, checked by nobody."]
+    assert said == ["Translated questions: policy-de, into German by the genaipa authors, not checked."]
     assert gathered.questions.texts["T_u1"] == "What sort of data is collected from me while using this?"
     assert gathered.questions.categories["T"] == "Transparency"

@@ -507,7 +507,7 @@ def test_the_same_command_at_the_same_instant_is_one_run() -> None:
         prepare(workspace, msgspec.structs.replace(request, new=new), Observer()) for new in (False, False, True)
     )
     assert first.open().path == second.open().path != anew.open().path
-    with first.open().writing(), pytest.raises(RunBusyError, match="another process is working on"):
+    with first.open().writing(), pytest.raises(RunBusyError, match="another process is using"):
         asyncio.run(ask_missing(second))
     assert asyncio.run(ask_missing(first)).status == "complete"
     assert len(list(workspace.runs.glob("[!.]*"))) == 2

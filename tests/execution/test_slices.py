@@ -20,6 +20,7 @@ from genaipa.archive import run_files
 from genaipa.errors import DataError, OptionError, UsageError
 from genaipa.execution.observer import Observer
 from genaipa.execution.prepare import prepare
+from genaipa.execution.siblings import resume_slice
 from genaipa.files.html import short_repr
 from genaipa.policies.corpus import encode_document, text_digest
 from genaipa.policies.corpus_index import INDICES
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from commandline import Finished
 
+    from genaipa.execution.prepare import PreparedRun
     from genaipa.policies.document import Document
 
     Cli = Callable[..., Finished]
@@ -169,6 +171,28 @@ def test_everything_is_decided_over_the_whole_choice() -> None:
     assert len(refusals) == 1
 
 
+def test_named_question_sets_are_those_of_all_siblings() -> None:
+    """The first slice that was begun has no regulation, and doesn't know the set that was named for those."""
+    law = [replace(document, about=replace_about(document, kind="regulation")) for document in made_up(3)]
+    path = write_corpus([*make_documents(12, german=12)[:12], *(replace(one, name=f"law-{one.name}") for one in law)])
+    workspace, plan = find_workspace(), {**ASKED, "limit": "1", "questions": ("policy", "regulation")}
+
+    def prepare_slice(index: int) -> PreparedRun:
+        request = RunRequest(("extractive",), corpus=str(path), slice=(index, 8), name="shops", plan=plan)
+        return prepare(workspace, request)
+
+    runs = {index: prepare_slice(index) for index in range(1, 9)}
+    sets = {index: {*run.spec.plan.questions.values()} for index, run in runs.items()}
+    again, *_, last = (index for index in sets if "regulation" in sets[index])
+    first = next(index for index in sets if sets[index] == {"policy"})
+    assert first < last, "the documents are placed so"
+    for index in (first, last):
+        runs[index].open()
+    study = find_slices(workspace, "shops")
+    assert study is not None
+    assert resume_slice(workspace, study, (again, 8), Observer()).spec == runs[again].spec
+
+
 def test_a_longer_corpus_moves_nothing() -> None:
     """A document's slice depends on its company and text alone; a sample is drawn over the whole corpus."""
     documents = make_documents(30)
@@ -228,7 +252,7 @@ def test_a_corpus_that_was_changed_in_the_middle_is_noticed() -> None:
     place = content.index(b"We collect", len(content) // 2)
     path.write_bytes(content[:place] + b"We gather!" + content[place + 10 :])
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(DataError, match="was changed while a study was made of it; begin again"):
+    with pytest.raises(DataError, match="was changed while it was read; begin again"):
         prepare(find_workspace(), request)
     assert prepare(find_workspace(), request).folder is None
 

@@ -81,7 +81,7 @@ def test_a_redirect_to_another_host_is_said(site: str) -> None:
     """The document's notes say whose text it is; a redirect that leads nowhere is a sentence."""
     port = site.rpartition(":")[2]
     assert extract(f"{site}/policy").notes == ()
-    said = f"127.0.0.1:{port} redirects to localhost:{port}, where this text is from"
+    said = f"127.0.0.1:{port} redirects to localhost:{port}; the text is from there"
     assert said in extract(f"{site}/host").notes
     with pytest.raises(DataError, match=r"the server answered 302 Found\."):
         extract(f"{site}/bad")
@@ -102,7 +102,7 @@ def test_a_redirect_from_outside_into_this_machine_is_refused(site: str, monkeyp
         monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.server_port}")
         with (
             Downloads() as downloads,
-            pytest.raises(httpx2.HTTPError, match=r"redirects to 127\.0\.0\.1, which is this"),
+            pytest.raises(httpx2.HTTPError, match=r"redirects to 127\.0\.0\.1, which is on this"),
         ):
             downloads.get("http://policies.example/a", seconds=20, max_bytes=1000)
         proxy.shutdown()

@@ -113,7 +113,7 @@ def test_objections_that_make_no_sense_are_refused(store: Store) -> None:
         "the score must say nothing": score("ana", "a1", annotation=ana.annotation),
         "the ruling must say its own": Event(new_id(), now(), "ruling", "lee", "a1", annotation=ana.annotation),
         "its correction corrects nothing": objection("ana", correction=Correction(sentence=SENTENCE)),
-        "wants its proof": objection("ana", correction=Correction(silent="no")),
+        "needs evidence": objection("ana", correction=Correction(silent="no")),
         "no objection 'nowhere'": Event(new_id(), now(), "ruling", "lee", "a1", annotation=Ruling("nowhere")),
         "bob has no event": undo(ana, analyst="bob"),
         "lee has no event": undo(settled),

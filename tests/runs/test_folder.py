@@ -148,12 +148,12 @@ def test_second_process_is_refused(folder: RunFolder, genaipa: Callable[..., Fin
     path.write_text(path.read_text(encoding="utf-8").replace('"status": "complete"', '"status": "partial"'))
     with folder.writing():
         before = texts_below(folder.path)
-        with pytest.raises(RunBusyError, match="another process is working on"), RunFolder(folder.path).writing():
+        with pytest.raises(RunBusyError, match="another process is using"), RunFolder(folder.path).writing():
             pass
         done = genaipa("run", "--resume", "latest")
         assert texts_below(folder.path) == before
     assert done.code == 1
-    assert done.err.splitlines()[-1].startswith(f"genaipa: another process is working on {folder.name}; wait")
+    assert done.err.splitlines()[-1].startswith(f"genaipa: another process is using {folder.name}; wait")
 
 
 def test_who_lost_a_run_writes_no_more_of_it(folder: RunFolder) -> None:
@@ -197,7 +197,7 @@ def test_a_file_system_without_locks(
     monkeypatch.setattr(fcntl, "flock", flock)
     done = genaipa("run", "-s", "extractive", "-p", "acme", "-e", "quality")
     assert done.code == 1
-    assert "is on a file system that keeps no locks; keep runs on one that does: a local disk" in done.err
+    assert "is on a file system without file locks; keep runs on one that has them: a local disk" in done.err
     assert sum(len(lines_of(path)) for path in Path("runs").glob("*/answers.jsonl")) == before
 
 

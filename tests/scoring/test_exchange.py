@@ -480,8 +480,8 @@ def test_a_file_that_can_not_be_read_is_one_sentence(take: Import) -> None:
     for path, sentence in {
         empty: "is empty",
         elsewhere: "has no column 'digest' in its first row",
-        damaged: "is not a spreadsheet that can be read",
-        written("text.xlsx", "digest"): "is not a spreadsheet",
+        damaged: "can't be read as a spreadsheet",
+        written("text.xlsx", "digest"): "can't be read as a spreadsheet",
         written("latin.csv", "digest,né".encode("latin-1")): "save it as UTF-8",
         written("quote.csv", 'digest\n"a"b,"'): "is not CSV",
         Path("nowhere.csv"): "can't be read",
@@ -507,7 +507,7 @@ def with_sheet(path: Path, change: Callable[[bytes], bytes]) -> Path:
 
 def test_damaged_xml_inside_a_spreadsheet_is_one_sentence(take: Import) -> None:
     """Also where the archive is whole and a sheet in it is not."""
-    with pytest.raises(DataError, match="is not a spreadsheet"):
+    with pytest.raises(DataError, match="can't be read as a spreadsheet"):
         take(with_sheet(spreadsheet("s.xlsx", HEAD.split(",")), lambda xml: xml[:200]))
 
 

@@ -146,17 +146,17 @@ FAULTS: tuple[tuple[str, Callable[[dict[str, Any]], None]], ...] = (
     ("no policy 'inkwel'", _set("document")("inkwel")),
     ("not the digest", _set("digest")("0" * 64)),
     ("unknown key 'becoms'", _letters("becoms")("x")),
-    ("'durations' is not possible here", _letters("kind")("durations")),
+    ("'durations' is not a valid value", _letters("kind")("durations")),
     ("the key 'at' is missing", _letters("at")(None)),
     ("has no edit", _set("edits")({})),
-    ("is no name for an edit", _set("edits", "Old Letters")(edits()["edits"]["letters"])),
+    ("is not a valid name for an edit", _set("edits", "Old Letters")(edits()["edits"]["letters"])),
     ("question: is blank", _letters("question")(" ")),
     ("is not in the document", _letters("at")("We keep your letters for 91 days.")),
     ("is in the document 2 times", _set("edits", "parcels", "at")("for 30 days")),
     ("also[0].at: is not in the document", _set("edits", "parcels", "also", 0, "at")("We hold cards")),
-    ("is no place of the text", _letters("at")([10, 9000])),
-    ("is no place of the text", _letters("at")([40, 30])),
-    ("is not that of the characters", _letters("at")([30, 63])),
+    ("is not a place in the text", _letters("at")([10, 9000])),
+    ("is not a place in the text", _letters("at")([40, 30])),
+    ("does not match the characters", _letters("at")([30, 63])),
     ("becomes: changes nothing", _letters("becomes")("We keep your letters for 90 days.")),
     ("reworded: changes nothing", _letters("reworded")("We keep your letters for 90  days.")),
     ("becomes: has none of the values of 'after'", _letters("becomes")("We keep your letters for 110 days.")),
@@ -164,24 +164,27 @@ FAULTS: tuple[tuple[str, Callable[[dict[str, Any]], None]], ...] = (
     ("has lost the fact", _letters("reworded")("Your letters stay with us for a while.")),
     ("has the new value", _letters("reworded")("Letters stay for 90 days, or 120 days.")),
     ("at: has none of the values of 'before'", _letters("at")("We keep your letters")),
-    ("overlaps an edit", _overlapping),
-    ("is in one sentence with an edit", _opened),
-    ("is that of letters, too", _set("edits", "parcels", "question")("How long are letters  kept?")),
+    ("overlaps the edit", _overlapping),
+    ("is in the same sentence as the edit", _opened),
+    ("is also that of letters;", _set("edits", "parcels", "question")("How long are letters  kept?")),
     ("moves the outline", _letters("becomes")("Kept for 120 days.\n\n## 3. Letters\n")),
     ("is in a heading", _letters("at")("## 1. Keeping\n\nWe keep your letters for 90 days.")),
     ("leaves the old value at character", _set("edits", "parcels", "also")([])),
     ("elsewhere[0]: is not in the document", _letters("elsewhere")(["as for 90 days"])),
-    ("elsewhere[0]: has not the old value", _letters("elsewhere")(["postmaster"])),
+    ("elsewhere[0]: does not contain the old value", _letters("elsewhere")(["postmaster"])),
     ("gives the value away", _letters("question")("Are letters kept for ninety days?")),
     ("more than 4 times", _letters("after")(["400 days", "120 days"])),
-    ("is no section", _letters("sections")(["1", "7"])),
+    ("is not a section", _letters("sections")(["1", "7"])),
     ("is in none of the edit's 'sections'", _letters("sections")(["2"])),
     ("in other words", _letters("after")(["ninety days", "120 days"])),
     ("before: has no value", _letters("before")([])),
     ("after: has no value", _letters("after")(["120 days", " "])),
-    ("has to begin with the sentence", _set("edits", "age", "becomes")("Say that anyone of 12 may write.")),
+    (
+        "must begin with the unchanged sentence and continue",
+        _set("edits", "age", "becomes")("Say that anyone of 12 may write."),
+    ),
     ("orders none of the values", _set("edits", "age", "becomes")("You must be 16 to write. Say that all may.")),
-    ("denies what the document doesn't", _opened_twin),
+    ("adds or removes a denial", _opened_twin),
 )
 
 
@@ -219,7 +222,7 @@ def test_all_faults_of_a_file_are_said_at_once(inkwell: Callable[[dict[str, Any]
     assert [f"{one['entry']}: {one['problem']}" for one in findings] == inkwell(broken)
     refused = genaipa("run", "--suite", NAME, "--split", "inkwell", "-s", "baseline/gold")
     assert refused.code == 2
-    assert "has to begin with the sentence" in refused.err
+    assert "must begin with the unchanged sentence and continue" in refused.err
     assert "more: genaipa validate" in refused.err
 
 

@@ -383,7 +383,7 @@ def test_only_prompts_are_probed(genaipa: Any) -> None:
         asked = ("--suite", suite, "--split", split, "--system", "encoder/x", f"--{option}", chosen)
         done = genaipa("run", *asked, "--dry-run")
         assert done.code == 2
-        said = f"'{option}' is for systems that are prompted; ask encoder/x, which is fine-tuned, without."
+        said = f"'{option}' applies only to prompted systems; encoder/x is fine-tuned, so leave the option out."
         assert said in done.err
 
 

@@ -102,7 +102,10 @@ def test_blanks_in_tokens_and_at_the_end_are_no_mistakes() -> None:
 
 OTHERS_SENTENCE = "What do we do with data ?"
 REFUSED = {
-    "label": ("Sharing", "seq.in: line 1: its intent is 'Sharing', which PolicyIE does not have; take the published"),
+    "label": (
+        "Sharing",
+        "seq.in: line 1: its intent is 'Sharing', which is not an intent of PolicyIE; take the published",
+    ),
     "seq": (OTHERS_SENTENCE, "seq.in: line 1: it has 7 words and 11 tags of type-I"),
     "seq_type_I": ("B-data " * 11, "seq.in: line 1: its intent is Other, and it has slots"),
 }

@@ -221,7 +221,7 @@ def test_test_takes_its_examples_from_dev_where_train_is_missing(genaipa: Cli) -
     assert question.role == "user"
     done = genaipa("run", "--suite", "policyqa", "--split", "dev", "-s", "scripted", "--shots", "1")
     assert done.code == 2
-    assert "'data/train.json' of PolicyQA is not here; run 'genaipa get policyqa'" in done.err
+    assert "'data/train.json' of PolicyQA has not been fetched; run 'genaipa get policyqa'" in done.err
 
 
 def broken(change: str) -> Any:

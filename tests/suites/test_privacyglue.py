@@ -82,7 +82,7 @@ def test_a_zero_breaks_two_means_and_is_named() -> None:
     assert math.isnan(over.geometric)
     assert math.isnan(over.harmonic)
     assert "PI-Extract micro F1 is 0" in over.note
-    assert means({}).note == "No row is there."
+    assert means({}).note == "There are no rows."
     assert means({ROWS[0]: math.nan, ROWS[1]: 3.0}).rows == (ROWS[1],)
 
 
@@ -194,7 +194,7 @@ def test_a_baseline_is_asked_where_it_is_one(genaipa: Cli) -> None:
         ("-s", "baseline/whole-segmen"): "did you mean 'baseline/whole-segment'?",
         ("-s", "baseline/best-overlap", "-s", "extractive"): "baseline/best-overlap belongs only to policyqa",
         ("-s", "extractive", "--split", "dev"): "no split of privacyglue 'dev'",
-        ("-s", "extractive", "--shots", "2"): "the sample of OPP-115 has no items beside those asked",
+        ("-s", "extractive", "--shots", "2"): "the sample of OPP-115 has no items left to show as examples",
     }
     for options, said in cases.items():
         refused = genaipa(*RUN, "privacyglue", "--split", "sample", *options)

@@ -178,10 +178,10 @@ def test_edited_tables_are_refused() -> None:
         text.replace("Irrelevant", "No", 1): "line 2: its Any_Relevant is 'No', not Relevant or Irrelevant",
         text.replace("\tIrrelevant\tNone", "\tIrrelevant", 1): "line 2: has 12 fields, not 13",
         text.replace("\tLarkpost _1_0_0\t", "\tLarkpost\t", 1): "does not end in _ and a number",
-        text.replace("Larkpost Privacy Policy", "Other", 1): "line 15: its sentence is another text than before",
+        text.replace("Larkpost Privacy Policy", "Other", 1): "line 15: its sentence differs from the earlier text with",
         text.replace("Irrelevant", "Relevant", 1): "question Larkpost_1_0: Any_Relevant is not what",
         f"{header}\n": "has no rows",
-        f"{row}\n{second}\n": "line 1: its first line has to name the tab-separated columns Folder DocID",
+        f"{row}\n{second}\n": "line 1: its first line must name the tab-separated columns Folder DocID",
         "version https://git-lfs.github.com/spec/v1\n": "is a Git-LFS pointer",
     }
     for edited, expected in cases.items():
@@ -191,7 +191,7 @@ def test_edited_tables_are_refused() -> None:
         assert expected in str(caught.value), (expected, str(caught.value))
     own(text).with_name("mine.csv").write_text(text, encoding="utf-8")
     assert len(suite("privacyqa", "test").material.items) == len(suite("privacyqa", "mine").material.items) == 20
-    with pytest.raises(UsageError, match=r"there is no 'yours.csv' in .*; name a split that is here"):
+    with pytest.raises(UsageError, match=r"there is no 'yours.csv' in .*; name a split that exists"):
         suite("privacyqa", "yours").load("yours")
 
 
@@ -347,7 +347,7 @@ def test_examples_are_about_policies_of_the_train_split() -> None:
     assert len(call.messages) == 2 * 4 + 3
     assert [message.breakpoint for message in call.messages].count(True) == 1
     assert all("Milepost" in call.messages[place].content for place in (0, 4))
-    with pytest.raises(UsageError, match="ask for fewer shots"):
+    with pytest.raises(UsageError, match="use fewer shots"):
         _ = suite("privacyqa", "test", shots=20).material
 
 

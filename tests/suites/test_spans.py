@@ -54,7 +54,7 @@ def test_spans_come_back_from_their_tags():
     for wrong in ([Span(0, 2, "x"), Span(1, 3, "y")], [Span(2, 2, "x")], [Span(3, 5, "x")]):
         with pytest.raises(ValueError, match="the span"):
             bio_tags(wrong, 4)
-    with pytest.raises(ValueError, match="'S-x' is no BIO tag"):
+    with pytest.raises(ValueError, match="'S-x' is not a BIO tag"):
         spans_from_tags(["O", "S-x"])
 
 

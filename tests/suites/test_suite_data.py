@@ -97,19 +97,19 @@ def test_a_pull_takes_what_there_is_and_names_the_rest() -> None:
     assert first.notes[0].endswith("Look in the attic.")
     later = data().pull(origin=everything("all"), offline=True)
     assert (later.fetched, later.kept, later.absent) == (5, 1, 0)
-    assert "Inkwell.txt: without a published hash" in later.notes[0]
+    assert "Inkwell.txt: no published hash" in later.notes[0]
 
 
 def test_a_folder_without_any_of_them_is_refused() -> None:
     """The sentence names the folder, the files and the remedy; offline without a folder it names the command."""
     Path("empty").mkdir()
     with pytest.raises(
-        UsageError, match=r"^empty has no file of Inkpots \(dev.json, test.json, .*\); check made/up out"
+        UsageError, match=r"^empty has none of the files of Inkpots \(dev.json, test.json, .*\); check made/up out"
     ):
         data().pull(origin="empty", offline=False)
     assert not data().available()
     with pytest.raises(
-        UsageError, match=r"Inkpots are not here \('data/a/dev.json' and 5 more\); .*genaipa get inkpots"
+        UsageError, match=r"Inkpots are missing \('data/a/dev.json' and 5 more\); .*genaipa get inkpots"
     ):
         data().pull(origin=None, offline=True)
 
@@ -129,7 +129,7 @@ def test_another_content_is_refused(name: str, found: str, expected: str) -> Non
     assert found in said
     assert expected in said
     assert "check made/up out at commit c0ffeec0ff" in said
-    assert said.endswith("data of your own, laid out alike, goes into suites/inkpots/ of a workspace.")
+    assert said.endswith("your own data, in the same layout, goes into suites/inkpots/ of a workspace.")
 
 
 @pytest.mark.parametrize("name", ["large.csv.xz", "Inkwell.txt"])
@@ -161,7 +161,7 @@ def test_one_name_brings_the_data_of_all_suites() -> None:
     path = next(path for path, blob in glue.parts[-1].source.blobs.items() if not blob)
     made = glue.pull(origin=put("from", **{path.replace("/", "__"): "Ink."}), offline=True)
     assert (made.fetched, glue.pulled_files) == (1, [path])
-    assert sum("has no file of" in note for note in made.notes) == len(sought) - 1
+    assert sum("has none of the files of" in note for note in made.notes) == len(sought) - 1
 
 
 def test_a_mirror_gives_what_it_has() -> None:

@@ -81,7 +81,7 @@ def test_a_continuation_is_scored_by_its_longest_run(reply: str, score: float) -
 
 def test_without_a_question_a_text_cannot_be_left_out() -> None:
     """Nothing would be asked then."""
-    with pytest.raises(UsageError, match="nothing is left to ask"):
+    with pytest.raises(UsageError, match="text; without the text there is nothing left to ask"):
         apply_probe(NO_CONTEXT, Material((Item("1", {"text": LONG}, []),)))
 
 

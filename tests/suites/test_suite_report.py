@@ -229,7 +229,7 @@ def test_every_set_of_items_is_printed(genaipa: Callable[..., Finished]) -> None
     assert reported.code == 0
     for limit in (5, 6):
         assert f"\nOPP-115, sample, a sample of {limit}\n" in f"\n{reported.out}"
-    assert reported.out.count("Percentages; the table on what the columns mean defines each measure.") == 1
+    assert reported.out.count("Percentages; the table of column meanings defines each measure.") == 1
     assert reported.err.count("\n") == 1
 
 
@@ -432,7 +432,7 @@ def test_published_items_are_packed_whole_or_not_at_all(genaipa: Cli) -> None:
     assert asked.code == 0, asked.err
     refused = genaipa("pack", "-o", "x.zip")
     assert refused.code == 2
-    assert "own is made of items of the suite policyqa (mine)" in refused.err
+    assert "own asks items of the suite policyqa (mine)" in refused.err
     assert not Path("x.zip").exists()
 
 

@@ -167,7 +167,7 @@ def test_a_file_of_authorities_that_is_none(monkeypatch: pytest.MonkeyPatch, tmp
     """An SSL_CERT_FILE that is not there, or holds no certificate, is one sentence that names both."""
     (tmp_path / "empty.pem").write_text("nothing")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    for name, wrong in (("nowhere.pem", "which is not there"), ("empty.pem", "which has no certificate that can be")):
+    for name, wrong in (("nowhere.pem", "which does not exist"), ("empty.pem", "which has no readable certificate")):
         monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / name))
         with pytest.raises(UsageError, match=rf"SSL_CERT_FILE names .*/{name}, {wrong}"):
             put("openai")
@@ -181,7 +181,7 @@ def test_why_a_certificate_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.startswith(
         "the certificate of llm.example is not trusted (unable to get local issuer certificate); if "
     )
-    assert "SSL_CERT_FILE name" in said
+    assert "SSL_CERT_FILE to a PEM" in said
     assert "/etc/ours.pem" in said
     other = certificate_refused(f"{begun}Hostname mismatch, certificate is not valid for 'a.example'. (_ssl.c:1)", "b")
     assert "Hostname mismatch" in other
@@ -203,7 +203,7 @@ def test_tls_by_a_proxy(vendor: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     body = completion(vendor, "m", 1)
     with RawServer(sized(body), tls) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", f"http://me:secret@{proxy.address}")
-        with pytest.raises(NotReadyError, match=r"certificate of model.example is not trusted .*SSL_CERT_FILE name"):
+        with pytest.raises(NotReadyError, match=r"certificate of model.example is not trusted .*SSL_CERT_FILE to"):
             put(vendor)
         monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
         assert put(vendor) == "Yes."

@@ -396,7 +396,7 @@ def test_a_run_that_another_process_holds_is_left_alone(waiting):
     page = Shown("manual", desk)
     with folder.writing():
         give(page, "One.")
-    assert "another process is working on" in page.text()
+    assert "another process is using" in page.text()
     assert page.test.text_area[0].value == "One."
     assert latest(folder) == {}
     assert not folder.is_held()

@@ -418,8 +418,8 @@ def test_a_value_of_another_kind_is_told_in_the_words_of_the_file() -> None:
         ([1], str | None, "expected text, got a list."),
         ("a", dict[str, str], "expected a mapping, got text."),
         (3, Literal["a", "b"], "expected text, got a number; put it in quotes."),
-        ("c", Literal["a", "b"], "'c' is not possible here; known: a, b."),
-        ("c d", Annotated[str, msgspec.Meta(pattern=r"^\w+$")], "may hold letters, digits, '.', '_' and '-' only."),
+        ("c", Literal["a", "b"], "'c' is not a valid value; known: a, b."),
+        ("c d", Annotated[str, msgspec.Meta(pattern=r"^\w+$")], "may contain only letters, digits, '.', '_' and '-'."),
         (-1, Annotated[float, msgspec.Meta(ge=0)], "Expected `float` >= 0.0."),
     ):
         with pytest.raises(DataError) as caught:
@@ -442,7 +442,7 @@ def test_yaml_that_no_person_writes_is_one_short_sentence() -> None:
         ("[" * 100_000, "is nested too deeply."),
         (expanding, "holds too many values."),
         ("a: &a [*a]\n", "refers to itself."),
-        (f"kind: {'x' * 100_000}\n", "is not possible here; known: policy, regulation."),
+        (f"kind: {'x' * 100_000}\n", "is not a valid value; known: policy, regulation."),
         ("".join(f"k{n}: 1\n" for n in range(2000)), "unknown key 'k0'; known:"),
         ("5: x\n", "the key 5 is not text; put it in quotes."),
     ):
@@ -492,7 +492,7 @@ def test_files_of_suites(genaipa: Callable[..., Finished]) -> None:
         ("crosswalk.yaml", "error", "'TT' is not a category of the question set 'policy': did you mean 'T'?"),
         ("encoders/training.yaml", "error", "patience"),
         ("opp-115/a.csv", "warning", "there is no suite 'opp-115': did you mean 'opp115'?"),
-        ("opp115/test_dataset.csv", "warning", "takes the place of the published datasets/Majority/test_dataset.csv"),
+        ("opp115/test_dataset.csv", "warning", "replaces the published datasets/Majority/test_dataset.csv"),
         ("piextract/CollectUse_true/mine.conll03", "error", "'mine.conll03'"),
         ("policyqa/mine.json", "error", "has no examples"),
         ("privacyqa/mine.csv", "error", "line 1"),

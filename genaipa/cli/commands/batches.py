@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from genaipa.runs.batches import Batch
     from genaipa.runs.folder import RunFolder
 
-app = typer.Typer(help="List or call off a run's batches.")
+app = typer.Typer(help="List or cancel a run's batches.")
 
 _Run = Annotated[str, typer.Argument(autocompletion=completion.runs, help="The run: name, part of it, or latest.")]
 

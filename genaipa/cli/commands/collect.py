@@ -32,7 +32,7 @@ def collect(
     terminal: Annotated[
         bool, option("--terminal", "-t", help="Show the missing messages one by one and take the replies here.")
     ] = False,
-    replace: Annotated[bool, option("--force", help="Let a changed reply take the place of the one kept.")] = False,
+    replace: Annotated[bool, option("--force", help="Replace stored replies by changed ones.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Take replies of web chats by hand.

@@ -81,7 +81,10 @@ _MarkdownOption = Annotated[
 ]
 _JudgeOption = Annotated[
     # Not from the environment, as `judge` has it: that would take people's scores away without a word.
-    str, typer.Option("--judge", metavar="NAME", help="Take a judge's verdicts alone: no estimate of people's scores.")
+    str,
+    typer.Option(
+        "--judge", metavar="NAME", help="Compare a judge's verdicts alone, without estimating people's scores."
+    ),
 ]
 _OutputOption = Annotated[
     Path | None,
@@ -107,7 +110,7 @@ def compare(
     ] = False,
     everything: Annotated[
         bool,
-        option("--all", help="Show rows on too few questions, and all measures, too; files have them anyway."),
+        option("--all", help="Also show rows on too few questions, and all measures (files always have them)."),
     ] = False,
     judge: _JudgeOption = "",
     gate: GateOption = None,

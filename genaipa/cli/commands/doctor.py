@@ -44,7 +44,7 @@ _LITTLE_ROOM = 500 * 1024**2
 """Bytes; a large study takes a few hundred megabytes."""
 
 
-_AllOption = Annotated[bool, option("--all", help="Show every check, also of what nothing here uses.")]
+_AllOption = Annotated[bool, option("--all", help="Show every check, including parts that nothing here uses.")]
 
 
 def doctor(context: typer.Context, everything: _AllOption = False, json: JsonOption = False) -> None:

@@ -20,7 +20,7 @@ def get(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            help="Name of a data set; left out, all are named.",
+            help="Name of a data set; leave it out to list all.",
             autocompletion=completion.data_sets,
         ),
     ] = None,
@@ -28,7 +28,7 @@ def get(
         str | None,
         option("--from", metavar="DIR|URL", help="A checkout or a mirror, instead of the published repository."),
     ] = None,
-    runs: Annotated[bool, option("--runs", help="Bring a study into this workspace, as runs and scores.")] = False,
+    runs: Annotated[bool, option("--runs", help="Import a study into this workspace as runs and scores.")] = False,
     offline: OfflineOption = False,
     json: JsonOption = False,
 ) -> None:

@@ -41,13 +41,14 @@ _Judge = Annotated[
     ),
 ]
 _Passes = Annotated[
-    int, option("--passes", help="Times that each answer is judged, in other orders.", min=1, max=_MOST_PASSES)
+    int,
+    option("--passes", help="How often each answer is judged, each time in another order.", min=1, max=_MOST_PASSES),
 ]
 _Evidence = Annotated[
-    bool, option("--evidence", help="Show the judge what rules found: citations, quotations, silence.")
+    bool, option("--evidence", help="Show the judge what rules detected: citations, quotations, silence.")
 ]
 _OwnFamily = Annotated[
-    bool, option("--own-family", help="Allow a judge of the family of a system that it judges.", panel=SELDOM)
+    bool, option("--own-family", help="Allow a judge from the same family as a system it judges.", panel=SELDOM)
 ]
 
 

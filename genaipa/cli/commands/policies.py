@@ -245,13 +245,13 @@ def _print_section(document: Document, label: str, *, json: bool) -> None:
 
 @app.command()
 def add(
-    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="Where the text is: a file or an address.")],
+    source: Annotated[str, typer.Argument(metavar="FILE|URL", help="The text: a file or an address.")],
     name: Annotated[str, option("--name", help="Its name: a short word in lower case.")],
     company: Annotated[str, option("--company", help="The company in questions (for a regulation, its short name).")],
     kind: Annotated[str, option("--kind", help="policy or regulation.")] = "policy",
-    title: Annotated[str, option("--title", help="Its full title; else the one found in it.")] = "",
-    license_: Annotated[str, option("--license", help="Under which license the text may be used.")] = "",
-    replace: Annotated[bool, option("--force", help="Replace the document of that name.")] = False,
+    title: Annotated[str, option("--title", help="Its full title; by default, the title in the text.")] = "",
+    license_: Annotated[str, option("--license", help="The license of the text.")] = "",
+    replace: Annotated[bool, option("--force", help="Replace an existing document of that name.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Add a document to the workspace.
@@ -290,9 +290,10 @@ def add(
 @app.command()
 def annotate(
     name: Annotated[str, typer.Argument(autocompletion=completion.documents, help="The document.")],
-    questions: Annotated[str, option("--questions", "-q", help="The question set; else the one of its kind.")] = "",
+    questions: Annotated[str, option("--questions", "-q", help="The question set; by default, that of its kind.")] = "",
     documents: Annotated[
-        Path | None, option("--documents", metavar="FILE", help="The document is of this corpus (.jsonl or .parquet).")
+        Path | None,
+        option("--documents", metavar="FILE", help="The corpus that holds the document (.jsonl or .parquet)."),
     ] = None,
 ) -> None:
     """Write a file for right answers.
@@ -346,7 +347,9 @@ def stats(
         Path | None,
         option("--documents", metavar="FILE", help="Measure a corpus instead: a .jsonl or .parquet file."),
     ] = None,
-    by: Annotated[str, option("--by", metavar="COLUMN", help="Of a corpus: each group of this column apart.")] = "",
+    by: Annotated[
+        str, option("--by", metavar="COLUMN", help="Of a corpus: measure each group of this column separately.")
+    ] = "",
     json: JsonOption = False,
     output: Annotated[Path | None, option("--output", "-o", metavar="FILE.csv", help="Write them to a file.")] = None,
     force: ForceOption = False,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from genaipa.workspace import Workspace
 
 
-app = typer.Typer(help="List, show or begin question sets.")
+app = typer.Typer(help="List, show or start question sets.")
 
 _NEW = """\
 # Questions of your own. To ask them: genaipa run --system SYSTEM --policy POLICY --questions {name}

@@ -46,22 +46,20 @@ if TYPE_CHECKING:
 _GreenOption = Annotated[
     float | None,
     option(
-        "--green", help="Averages of a metric from here up are Green (by default, as the rubric says).", panel=SELDOM
+        "--green", help="Averages of a metric from this value up are Green (default: the rubric's value).", panel=SELDOM
     ),
 ]
 _RedOption = Annotated[
     float | None,
-    option("--red", help="Averages of a metric below this are Red (by default, as the rubric says).", panel=SELDOM),
+    option("--red", help="Averages of a metric below this value are Red (default: the rubric's value).", panel=SELDOM),
 ]
 _CorrectedOption = Annotated[
     bool,
-    option(
-        "--corrected", help="Apply the corrections of annotated answers that are known (corrections/).", panel=SELDOM
-    ),
+    option("--corrected", help="Apply known corrections of annotated answers (corrections/).", panel=SELDOM),
 ]
 _TextsOption = Annotated[
     bool,
-    option("--with-texts", help="Show answers in the page that may not be passed on: for you alone.", panel=SELDOM),
+    option("--with-texts", help="Include answers that may not be redistributed, for your own use.", panel=SELDOM),
 ]
 
 
@@ -85,7 +83,7 @@ def report(
         option("--frame", metavar="FILE", help="Write the tidy table to this .csv or .parquet file as well."),
     ] = None,
     force: ForceOption = False,
-    open_page: Annotated[bool, option("--open", help="Show the page in the browser when it is written.")] = False,
+    open_page: Annotated[bool, option("--open", help="Open the page in the browser.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Write figures, tables and one page to read.

@@ -111,7 +111,7 @@ def run(
     sizes = _format_options(data_parallel_size=data_parallel_size, tensor_parallel_size=tensor_parallel_size)
     batch_mode, flags = choose_batching(batch, prepared, no_wait=no_wait), check_flags(sizes, prepared)
     limits = RunLimits(max_connections, max_retries, timeout, max_cost, batch_mode, flags)
-    if prepared.stands_for_all:
+    if run_slices.needs_driver(prepared, on, json=json):
         driver = run_slices.Driver(workspace, prepared, limits, on or run_slices.ONE, json=json)
         raise typer.Exit(driver.run_study(context, observer))
     raise typer.Exit(ask_prepared(prepared, limits, observer, json=json, again=flags, launched=launched))

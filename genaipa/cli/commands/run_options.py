@@ -63,7 +63,7 @@ Company = Annotated[
     str,
     option(
         "--company",
-        help="Of a file or an address: what questions call its company, if its title doesn't.",
+        help="Of a file or an address: the company's name in questions, if its title lacks it.",
         panel="What to ask",
     ),
 ]
@@ -104,7 +104,7 @@ Task = Annotated[
         panel="What to ask",
     ),
 ]
-Repetitions = Annotated[int, option("--repetitions", "-r", help="Times that everything is asked.", min=1, max=10_000)]
+Repetitions = Annotated[int, option("--repetitions", "-r", help="How often everything is asked.", min=1, max=10_000)]
 Seed = Annotated[int, option("--seed", help="Seed of the shuffles.", min=-_LARGEST, max=_LARGEST, panel="How to ask")]
 Temperature = Annotated[
     float | None,
@@ -124,15 +124,13 @@ MaxConnections = Annotated[
     option(
         "--max-connections",
         "-j",
-        help="Calls under way at once, per system; of all slices together.",
+        help="Concurrent calls per system, over all slices.",
         min=1,
         max=1000,
         panel="Speed",
     ),
 ]
-MaxRetries = Annotated[
-    int, option("--max-retries", help="Further tries of a call that failed.", min=0, max=1000, panel="Speed")
-]
+MaxRetries = Annotated[int, option("--max-retries", help="Retries of a failed call.", min=0, max=1000, panel="Speed")]
 Timeout = Annotated[
     float,
     option(
@@ -148,7 +146,7 @@ MaxCost = Annotated[
     float | None,
     option(
         "--max-cost",
-        help="Stop before the whole run costs more US dollars. Kept for when it goes on; none lifts it.",
+        help="Stop before the run costs more US dollars. Resuming keeps it; none lifts it.",
         metavar="DOLLARS|none",
         parser=_parse_cap,
     ),
@@ -157,7 +155,7 @@ Batch = Annotated[
     bool | None,
     option(
         "--batch/--no-batch",
-        help="Ask by batches: half the price, within 24 hours; not about documents. By default, as the run was begun.",
+        help="Ask in batches: half the price, within 24 hours; not about documents. By default, as the run started.",
         show_default=False,
         panel="Cost",
     ),
@@ -165,7 +163,7 @@ Batch = Annotated[
 NoWait = Annotated[
     bool,
     option(
-        "--no-wait", help="With batches: leave once they are handed in; the same command collects them.", panel="Cost"
+        "--no-wait", help="With batches: exit once they are submitted; the same command collects them.", panel="Cost"
     ),
 ]
 Slice = Annotated[
@@ -182,7 +180,7 @@ Slices = Annotated[
     option(
         "--slices",
         metavar="N",
-        help="Carry out all N slices of the corpus, each a run of its own, or those that lack something.",
+        help="Run all N slices of the corpus, each as its own run, or those that are incomplete.",
         min=1,
         max=MOST_SLICES,
         panel="A corpus",
@@ -202,7 +200,7 @@ DataParallelSize = Annotated[
     option(
         "--data-parallel-size",
         metavar="N",
-        help="Of a vllm/… model whose server is started here: its copies, each on its own GPUs.",
+        help="Of a vllm/… model served here: its copies, each on its own GPUs.",
         min=1,
         max=1000,
         panel="Speed",
@@ -213,7 +211,7 @@ TensorParallelSize = Annotated[
     option(
         "--tensor-parallel-size",
         metavar="N",
-        help="Of a vllm/… model whose server is started here: GPUs of each copy.",
+        help="Of a vllm/… model served here: GPUs of each copy.",
         min=1,
         max=1000,
         panel="Speed",
@@ -226,25 +224,25 @@ Resume = Annotated[
         "--resume",
         autocompletion=completion.runs,
         metavar="RUN",
-        help="Go on with this run or study (name or latest).",
+        help="Continue this run or study (name or latest).",
     ),
 ]
 New = Annotated[
     bool,
-    option("--new", help="Begin a new run even if this very plan was begun before.", panel="What to ask"),
+    option("--new", help="Start a new run even if this plan has one.", panel="What to ask"),
 ]
 DryRun = Annotated[bool, option("--dry-run", help="Print the exact messages; ask nothing.")]
 Estimate = Annotated[bool, option("--estimate", help="Print calls, tokens and money; ask nothing.")]
 Yes = Annotated[
     bool,
-    option("--yes", "-y", help="Don't ask before spending (a terminal is asked from $1 on).", panel="Cost"),
+    option("--yes", "-y", help="Don't confirm costs (a terminal asks from $1 on).", panel="Cost"),
 ]
 Config = Annotated[
     Path | None,
     option(
         "--config",
         metavar="FILE.yaml",
-        help="YAML file with these options, by their names.",
+        help="YAML file with these options by name.",
         callback=_load_config,
         is_eager=True,
         panel="What to ask",

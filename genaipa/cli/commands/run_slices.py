@@ -275,3 +275,11 @@ def prepare_whole(
         run = prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
     run.stands_for_all = is_whole and run.slice is not None
     return run
+
+
+def needs_driver(run: PreparedRun, on: str | None, *, json: bool) -> bool:
+    """Tell whether a run is a study to drive; its only slice is carried out in this process, unless it is told where.
+
+    As `json` a study of one slice has the form of any other.
+    """
+    return run.stands_for_all and run.slice is not None and (run.slice.number > 1 or on is not None or json)

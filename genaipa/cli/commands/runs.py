@@ -110,8 +110,9 @@ class _Entry:
         documents = manifest.spec.plan.label or manifest.documents_description
         if self.study is not None:
             have = len(self.study.slices)
-            slices = f"{have:,} of {self.study.number:,}" if self.study.missing else f"{have:,}"
-            documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices} slices"
+            slices = f"{have:,} of " if self.study.missing else ""
+            slices += number(self.study.number, "slice")
+            documents = f"{manifest.corpus.short_description if manifest.corpus else ''}, {slices}"
         return (
             self.name,
             manifest.status,

@@ -21,11 +21,11 @@ def sample(
         ),
     ] = None,
     seed: Annotated[
-        int | None, option("--seed", help="Seed of the first draw; later ones go on with it.", show_default="0")
+        int | None, option("--seed", help="Seed of the first draw; later draws continue it.", show_default="0")
     ] = None,
     stratify: Annotated[
         str | None,
-        option("--stratify", metavar="COLUMN", help="Each group of documents in this column has its share."),
+        option("--stratify", metavar="COLUMN", help="Give each group of documents in this column its share."),
     ] = None,
     json: JsonOption = False,
 ) -> None:

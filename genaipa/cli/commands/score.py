@@ -45,7 +45,7 @@ _Points = Annotated[
     bool | None,
     option(
         "--points/--no-points",
-        help="List the points of annotated answers, to tick what each answer says of them.",
+        help="List the points of annotated answers, to tick those an answer makes.",
         show_default=False,
         panel=SELDOM,
     ),
@@ -60,7 +60,7 @@ _Calibration = Annotated[
 
 _ShowSystems = Annotated[
     bool,
-    option("--show-systems", help="Show whose answer it is; the scores are then marked as not blind.", panel=SELDOM),
+    option("--show-systems", help="Show which system answered; scores are then marked as not blind.", panel=SELDOM),
 ]
 _Excluded = Annotated[bool, option("--include-excluded", help="Offer excluded answers, too.", panel=SELDOM)]
 
@@ -71,9 +71,9 @@ def score(
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the desk.", min=1, max=65535)] = _PORT,
     host: Annotated[
-        str, option("--host", help="Address to listen at; any but this machine's own needs a login.", panel=SELDOM)
+        str, option("--host", help="Address to listen on; any but this machine's own needs a login.", panel=SELDOM)
     ] = _HOST,
-    no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
+    no_browser: Annotated[bool, option("--no-browser", help="Print the address without opening a browser.")] = False,
     per_answer: _PerAnswer = None,
     order: _Order = None,
     seed: _Seed = None,

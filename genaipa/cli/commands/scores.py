@@ -77,17 +77,18 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
 @app.command()
 def export(
     output: Annotated[
-        Path | None, option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; else CSV is printed.")
+        Path | None,
+        option("--output", "-o", metavar="FILE", help="A .csv, .jsonl or .xlsx file; by default, CSV is printed."),
     ] = None,
     in_effect: Annotated[
-        bool, option("--in-effect", "--standing", help="Into .jsonl, only events in effect (a table has no others).")
+        bool, option("--in-effect", "--standing", help="In .jsonl, only events in effect (as tables always have).")
     ] = False,
     machines: Annotated[
         bool, option("--machines", help="The scores of machines too, where only events in effect are written.")
     ] = False,
     per_run: Annotated[
         bool,
-        option("--per-run", help="In a table, a row for each place where a scored answer was given, for statistics."),
+        option("--per-run", help="In a table, a row per place where a scored answer was given, for statistics."),
     ] = False,
     force: ForceOption = False,
 ) -> None:
@@ -127,10 +128,10 @@ def import_(
         list[Path], typer.Argument(metavar="FILE...", help="Exported .jsonl, .csv or .xlsx files, and filled sheets.")
     ],
     analyst: Annotated[
-        str, option("--analyst", metavar="NAME", help="Who filled the rows of a sheet that name nobody.")
+        str, option("--analyst", metavar="NAME", help="The analyst of sheet rows that name nobody.")
     ] = "",
     unknown_answers: Annotated[
-        bool, option("--unknown-answers", help="Take exported scores of answers that no run here holds, too.")
+        bool, option("--unknown-answers", help="Also import exported scores of answers that no run here holds.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
@@ -166,14 +167,12 @@ def sheet(
     ],
     output: Annotated[Path, option("--output", "-o", metavar="FILE.xlsx", help="The file to write.")],
     analyst: Annotated[
-        str, option("--analyst", metavar="NAME", help="Who fills it: is written into each row, and decides the order.")
+        str, option("--analyst", metavar="NAME", help="The analyst: written into each row, and decides the order.")
     ] = "",
     include_excluded: Annotated[
-        bool, option("--include-excluded", help="Excluded answers too, which nothing counts.")
+        bool, option("--include-excluded", help="Include excluded answers, which nothing counts.")
     ] = False,
-    every: Annotated[
-        bool, option("--all", help="The answers outside of the random part, too, after those in it.")
-    ] = False,
+    every: Annotated[bool, option("--all", help="Include answers outside the random part, after those in it.")] = False,
     force: ForceOption = False,
 ) -> None:
     """Write a spreadsheet to score answers offline.
@@ -231,7 +230,7 @@ def sheet(
 
 @app.command()
 def verify(
-    head: Annotated[str, option("--head", metavar="DIGEST", help="The last digest as it was noted at some time.")] = "",
+    head: Annotated[str, option("--head", metavar="DIGEST", help="A digest noted earlier.")] = "",
     json: JsonOption = False,
 ) -> None:
     """Check that scores are as they were written.

@@ -37,7 +37,7 @@ def systems(
             help="Only these: short names or provider/model; baseline for all of them.",
         ),
     ] = None,
-    check: Annotated[bool, option("--check", help="Start them, and show their server's reply.")] = False,
+    check: Annotated[bool, option("--check", help="Start the systems and show their servers' replies.")] = False,
     json: JsonOption = False,
 ) -> None:
     """List systems (models) and what each lacks.

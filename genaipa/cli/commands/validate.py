@@ -35,7 +35,7 @@ _NOUNS = {
 def validate(
     data: Annotated[
         bool,
-        option("--data", help="Read every text of the runs and every score as well, and hold it against its digest."),
+        option("--data", help="Also check every text of the runs and every score against its digest."),
     ] = False,
     json: JsonOption = False,
 ) -> None:

@@ -23,7 +23,7 @@ def view(
     run: RunsArgument = None,
     only: Filters = EVERYTHING,
     port: Annotated[int, option("--port", help="Port of the page; by default a free one.", min=0, max=65535)] = 0,
-    no_browser: Annotated[bool, option("--no-browser", help="Open no browser, only say the address.")] = False,
+    no_browser: Annotated[bool, option("--no-browser", help="Print the address without opening a browser.")] = False,
 ) -> None:
     """Look at answers side by side.
 

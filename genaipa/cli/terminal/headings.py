@@ -28,7 +28,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Data": {
         "policies": "List, show, add and measure documents.",
-        "questions": "List, show or begin question sets.",
+        "questions": "List, show or start question sets.",
         "prompts": "List sets of prompts, or show one.",
         "systems": "List systems (models) and what each lacks.",
         "get": "Fetch published data, or a study as runs.",

@@ -81,7 +81,7 @@ def refuse_documents(run: PreparedRun) -> None:
 
 
 def account_of(system: BatchSystem, run: str) -> str:
-    """A system's account in a run's journal: where it is, and a digest of its key that tells one key from another."""
+    """Name a system's account for the run's journal: its address, and a digest that tells its key from others."""
     where, key = system.account
     return f"{where}, key {hmac.new(run.encode(), key.encode(), 'sha256').hexdigest()[:12]}"
 
