@@ -53,7 +53,7 @@ def count_objections(events: Iterable[Event]) -> Table:
         "objections",
         "Objections to annotated answers",
         "How often an analyst who scored these answers said that the annotated answer beside one is wrong, "
-        "with the passage that proves it: not settled yet, accepted or rejected by whoever adjudicates. "
+        "with the passage that proves it: not settled yet, accepted or rejected by an adjudicator. "
         "The annotated answers count as they are, until a correction is exported and applied.",
         data,
         columns,

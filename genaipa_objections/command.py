@@ -104,9 +104,7 @@ def accept(
     if not (silent is answer is passage is why is None):
         document = find_document(workspace, objection.objection)
         if document is None:
-            raise UsageError(
-                f"the text of '{objection.objection.document}' is not here, so that nothing can be edited."
-            )
+            raise UsageError(f"the text of '{objection.objection.document}' is not here, so nothing can be edited.")
         correction = make_correction(
             document,
             correction.find_proof(document.text) if passage is None else passage,

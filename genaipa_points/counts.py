@@ -52,8 +52,8 @@ class PointCounts(ScoreFact):
     columns: ClassVar = {
         "points": Column(
             "float64",
-            "points of the annotated answer that the score ticked; empty, as the next six, for a score without ticks, "
-            "or with ticks of points that were edited since",
+            "points of the annotated answer that the score ticked; empty, like the next six columns, for a score "
+            "without ticks, or with ticks of points that were edited since",
         ),
         "points_vital": Column("float64", "points of these that are vital"),
         "points_said": Column("float64", "points that the answer says"),

@@ -126,7 +126,7 @@ class PointsPanel(Panel):
         show_long_table(
             "agreement points", _TITLE, columns, disputed, lambda point: _make_row(desk, point), before=expose
         )
-        st.caption("How many of the answers on which two people ticked the point they ticked differently.")
+        st.caption("Of the answers on which two people ticked the point: how many got different ticks.")
 
 
 POINTS = PointsPanel()

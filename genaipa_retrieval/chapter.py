@@ -240,9 +240,9 @@ def draw_shown(table: Table, scope: Scope = ALONE) -> Figure | None:
         return None
     systems = style.unique_labels(style.distinct_values(data["system"]), 30)
     note = (
-        "How often the passages that a system gave show a right section, and beside it, of the answers scored "
-        "by people, how often they were right with it and without it (n: scored). "
-        f"{forest.READING}{style.note_full_names(systems)} {table.note}"
+        "How often the passages that a system gave show a right section, and how often the answers that people "
+        f"scored were right with it and without it (n: scored). {forest.READING}{style.note_full_names(systems)} "
+        f"{table.note}"
     )
     numbers = Table(NAME, table.title, note, data.reset_index(drop=True), table.headings, table.formats)
     fits = forest.systems_per_page(int(data.groupby("system").size().max()))

@@ -234,7 +234,7 @@ def _judge_verdict(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     result = (
         f"{better} is better: M_all"
         if sure
-        else f"{comparison.first} and {comparison.second} may be alike: M_all of {better} less {worse}"
+        else f"{comparison.first} and {comparison.second} may be alike: M_all of {better} minus {worse}"
     )
     questions, documents = number(row["n"], "question"), number(len(comparison.documents), "document")
     about = f"{questions} about {documents}" if comparison.documents else questions

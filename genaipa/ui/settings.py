@@ -185,7 +185,7 @@ def read_login(workspace: Workspace) -> Login | None:
     redirect = auth["redirect_uri"]
     parts = split_url(_fill_port(redirect, 1))
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path != _CALLBACK:
-        problem = "is not an address of the desk, which needs a host of its own for a login, not a path of one"
+        problem = "is not an address of the desk, which for a login needs its own host, not a path on one"
         raise DataError(path, f"{problem}; write https://HOST{_CALLBACK}.", "redirect_uri")
     return Login(tuple(providers), redirect)
 

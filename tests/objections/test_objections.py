@@ -211,7 +211,7 @@ def test_objections_become_corrections_that_the_report_applies(genaipa: Cli, obj
     edited = ("--silent", "partly", "--answer", "It does not sell.", "--reason", "Better so.")
     assert genaipa("scores", "objections", "accept", second, "--by", "lee", *edited).code == 0
     assert (
-        "does not have these words"
+        "does not contain this passage"
         in genaipa("scores", "objections", "accept", third, "--by", "lee", "--passage", "No.").err
     )
     assert genaipa("scores", "objections", "reject", third, "--by", "Lee", "--reason", "Section 3 says so.").code == 0

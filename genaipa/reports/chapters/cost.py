@@ -81,7 +81,7 @@ def _write_note(data: pd.DataFrame) -> str:
         "US dollars. Summaries and acknowledgements of a document's parts are not included."
     )
     if data["m_all"].notna().any():
-        note += " Beside it M_all (10 to 100) over the questions that were scored, each a mean over documents."
+        note += " The table also has M_all (10 to 100) over the questions that were scored, each a mean over documents."
     if data[["low", *_COSTS.values()]].notna().to_numpy().any():
         note += f" {INTERVALS} The intervals of the cost are for a question's mean over documents."
     return note + (

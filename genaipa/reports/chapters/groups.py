@@ -108,7 +108,7 @@ class GroupsChapter(ChapterMaker):
         return Chapter(
             "groups",
             f"By {groups.by}",
-            f"The documents fall into "
-            f"{number(len(set(groups.group_by_document.values())), 'group')}, each reported separately.",
+            f"The documents fall into {number(len(set(groups.group_by_document.values())), 'group')}, each reported "
+            "separately.",
             nonempty_tables(group_quality_table(study.table, groups), group_outcomes_table(study, groups)),
         )

@@ -144,13 +144,13 @@ def easiest_and_hardest_table(frame: pd.DataFrame, per_end: int = 5) -> Table:
     return make_table(
         "easiest-and-hardest",
         "The easiest and the hardest questions",
-        "M_all (10 to 100), averaged over the n documents, and then over systems "
-        "and the original question and its paraphrases; where a study published only a mean over documents, it "
-        "is taken for each of them, and n is 0 where there is nothing else. Beside it the documents that are silent on "
-        f"the question by their annotated answers (paper, section 7, table 2). Ties keep the order of the questions. "
-        f"{lacking}{LIKE_THESE} That holds for a question named beforehand. These were chosen for their averages, so "
-        f"their true averages lie nearer to the middle, and more of them outside their intervals."
-        f"{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrections(frame)}",
+        "M_all (10 to 100), averaged over the n documents, and then over systems and the original question and its "
+        "paraphrases; where a study published only a mean over documents, it is taken for each of them, and n is 0 "
+        "where there is nothing else. The table also counts the documents that are silent on the question by their "
+        f"annotated answers (paper, section 7, table 2). Ties keep the order of the questions. {lacking}{LIKE_THESE} "
+        "That holds for a question named beforehand. These were chosen for their averages, so their true averages "
+        "lie nearer to the middle, and more of them outside their "
+        f"intervals.{averages.note_few_questions(data['n'], 'documents')}{averages.note_corrections(frame)}",
         data,
         columns,
     )

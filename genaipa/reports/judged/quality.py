@@ -69,8 +69,8 @@ def agreement_table(verdicts: Verdicts) -> Table:
         "other: the line that a judge has to reach. A judge with people: over the answers that both scored, each "
         "person and each pass counting alike; with itself: its passes; with other judges: all of them. r is the "
         "correlation over answers between the judge's mean over passes and people's mean, with an interval for "
-        "other questions of this kind. Of people, scores that they gave before they saw any other's, without "
-        f"adjudications. {BLANK}",
+        f"other questions of this kind. People's scores are those that they gave before they saw any other's, "
+        f"without adjudications. {BLANK}",
         data,
         [column for column in columns if column not in aside],
         headings={**_HEADINGS, "r_low": "interval of r"},
@@ -331,11 +331,11 @@ def alternative_test_table(verdicts: Verdicts) -> Table:
         "The alternative annotator test",
         "Whether a judge may take a person's place. Each person is left out in turn: is the judge as near to the "
         "others' values (root of the mean squared difference), answer by answer, as that person? Advantage: in how "
-        "many answers, averaged over people. Winning rate: of how many people it is shown, by a t test with an "
-        f"advantage of {EPSILON:g} for the judge (trained people), at a false discovery rate of {_Q:g} over them "
-        f"(Benjamini and Yekutieli). A judge passes from {PASSES:g} on. It takes two people who scored {LEAST} answers "
-        "or more that another person and the judge scored as well; the authors advise three, since two only show "
-        "whom the judge is nearer to. Of people, the scores that they gave before they saw any other's.",
+        "many answers, averaged over people. Winning rate: the share of people for whom it is shown, by a t test "
+        f"with an advantage of {EPSILON:g} for the judge (trained people), at a false discovery rate of {_Q:g} over "
+        f"them (Benjamini and Yekutieli). A judge passes from {PASSES:g} on. It takes two people who scored {LEAST} "
+        "answers or more that another person and the judge scored as well; the authors advise three, since two only "
+        "show whom the judge is nearer to. People's scores are those that they gave before they saw any other's.",
         pd.DataFrame(rows, columns=columns).astype({"winning": "float64", "advantage": "float64"}),
         columns,
         headings={"winning": "winning rate", "reason": "note"},
@@ -397,11 +397,11 @@ def leniency_table(verdicts: Verdicts, frame: pd.DataFrame) -> Table:
     return make_table(
         "judges-leniency",
         "Leniency of the judges",
-        "A judge's value minus people's: above 0 it is more lenient than people. Of people, the value that averages "
-        "take: the adjudication where there is one, else the mean of all scores. Each question weighs the same. M_all "
-        f"goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below {LEAST} "
-        f"different answers scored by both. A system is of the judge's own family where the same "
-        f"company made both.{rough}",
+        "A judge's value minus people's: above 0 it is more lenient than people. People's value is the one that "
+        "averages take: the adjudication where there is one, else the mean of all scores. Each question weighs the "
+        f"same. M_all goes from 10 to 100, the metrics from -1 to 1. {INTERVALS} Not meaningful, and blank, below "
+        f"{LEAST} different answers scored by both. A system is of the judge's own family where the same company made "
+        f"both.{rough}",
         data,
         [column for column in columns if column not in aside],
         headings={"mean": "leniency", "family": "own family", "reason": "why blank"},
