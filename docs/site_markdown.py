@@ -32,12 +32,12 @@ def glossary() -> dict[str, str]:
     """Return the terms of the glossary's page that have a hover text, each with its meaning in plain words."""
     meanings = {}
     for names, meaning in re.findall(
-        r"^\| (?!word)(\w.*?) \| (.*) \|$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE
+        r"^- \*\*(.*?)\*\*: (.*(?:\n  .*)*)$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE
     ):
-        plain = re.sub(r"\[(.*?)\]\(.*?\)|[`*]", r"\1", meaning)
+        plain = re.sub(r"\[(.*?)\]\(.*?\)|[`*]", r"\1", " ".join(meaning.split()))
         meanings.update(dict.fromkeys(re.split(r", | \[|\]", names), plain))
     if not meanings:
-        raise ValueError(f"{GLOSSARY} has no table of terms")
+        raise ValueError(f"{GLOSSARY} has no list of terms")
     return {name: meaning for name, meaning in meanings.items() if name and name not in EVERYDAY}
 
 
