@@ -157,7 +157,7 @@ def test_a_sample_is_that_of_the_command(genaipa: Callable[..., Finished]) -> No
     shown = genaipa("sample", "--json")
     assert json.loads(shown.out) == found.frame.to_dict("records")
     assert front.sample(run, size=6).waves.all_answers_in_wave > found.waves.all_answers_in_wave
-    assert front.sample(run, size=2).notes[1].startswith("A wave never gets smaller")
+    assert front.sample(run, size=2).notes[1].startswith("A random part never gets smaller")
     with pytest.raises(front.GenaipaError, match="size 0: must be 1 or more"):
         front.sample(run, size=0)
     with pytest.raises(front.GenaipaError, match="no document of these runs has a column 'sector'"):
