@@ -17,7 +17,7 @@ class GenAIPABench:
 
     name = "genaipabench"
     title = "GenAIPABench"
-    terms = "They state no license that lets them be passed on: keep them to yourself"
+    terms = "They have no license that allows redistribution: keep them to yourself"
     documents = tuple(DOCUMENTS)
     question_sets = (POLICY_SET, REGULATION_SET)
     systems = ("published/chatgpt-4", "published/bard", "published/bingai")

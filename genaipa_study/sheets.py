@@ -123,7 +123,7 @@ def read_sheet(grid: Grid, texts: Mapping[str, tuple[str, Wording]]) -> Sheet:
             if len(cell.text.split()) <= _LONGEST_NOTE:
                 sheet.notes.append(cell)
             else:
-                sheet.unplaced.append((cell.name, "the text is beside no question"))
+                sheet.unplaced.append((cell.name, "no question stands beside the text"))
     return sheet
 
 
@@ -192,7 +192,7 @@ class _RowReader:
         if heading:
             self._experiment, self._questions_read = find_experiment(heading.text), []
             if self._experiment is None:
-                self._sheet.unplaced.append((heading.name, f"'{heading.text.strip()}' is no experiment known"))
+                self._sheet.unplaced.append((heading.name, f"'{heading.text.strip()}' is not a known experiment"))
             return
         parsed = self._identify_question(number, label_text, question_text)
         if parsed is None:
@@ -203,7 +203,7 @@ class _RowReader:
             self._experiment = None
             self._sheet.unknown.append(number)
             self._sheet.unplaced.append(
-                ((label if label_text else question).name, f"{parsed[0]} is below no heading of its own")
+                ((label if label_text else question).name, f"{parsed[0]} has no heading of its own above it")
             )
             return
         self._questions_read.append((parsed[0], wording))
@@ -257,11 +257,11 @@ def _find_run_columns(grid: Grid, question: int, sheet: Sheet) -> Iterator[list[
         if not cells:
             continue
         if name and not _RUN.search(name):
-            sheet.unplaced.append((column_letter(column), f"the column '{name}' is none of answers"))
+            sheet.unplaced.append((column_letter(column), f"the column '{name}' does not hold answers"))
         elif not name and len(cells) * _FEW < len(sheet.slots):
-            sheet.unplaced.append((column_letter(column), f"a column of {len(cells)} cells is no run"))
+            sheet.unplaced.append((column_letter(column), f"a column of {len(cells)} cells is not a run"))
         elif runs == expected:
-            sheet.unplaced.append((column_letter(column), f"the study has {expected} runs, and this is one more"))
+            sheet.unplaced.append((column_letter(column), f"the study has {expected} runs, and this would be one more"))
         else:
             runs += 1
             yield cells

@@ -80,7 +80,7 @@ def read_study(tree: Tree) -> PublishedStudy:
     pulled_data = find_pulled_workspace()
     if POLICY_SET not in pulled_data.names("questions") or not any(map(tree.holds, tree.optional_files)):
         raise UsageError(
-            f"the published study is not here; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
+            f"the published study has not been fetched; fetch it with: {tree.command} (or {tree.command} --from FOLDER)"
         )
     questions = load_question_set(POLICY_SET, pulled_data)
     documents = {name: load_document(name, pulled_data) for name in (*POLICIES, *REGULATIONS)}
@@ -118,10 +118,10 @@ def _describe_audit(findings: list[Finding], kinds: list[tuple[str, int]], path:
         yield "The audit found nothing wrong in the published data."
         return
     excluding = Counter(finding.kind for finding in findings if finding.excludes)
-    yield f"The audit found {len(findings)} things in the published data:"
+    yield f"The audit found {len(findings)} problems in the published data:"
     for kind, count in kinds:
         part = "" if excluding[kind] == count else f"{excluding[kind]} of them "
-        exclusion = f"  {part}left out of analyses, unless they include it by option" if excluding[kind] else ""
+        exclusion = f"  {part}excluded from analyses unless an option includes them" if excluding[kind] else ""
         yield f"  {count:4}  {kind:22}{exclusion}".rstrip()
     yield f"Each with its file, cell and reason: {path}"
 

@@ -124,7 +124,7 @@ class Engine:
 
     async def _system(self, ready: Ready) -> None:
         name = ready.resolved.requested_name
-        assert ready.system is not None, "a system driven by hand is never asked"
+        assert ready.system is not None, "a system driven by hand is never called"
         limits, waiting = self.limits, partial(self.observer.waiting, name)
         transport = ready.transport(ready.system, limits.max_connections, limits.max_retries, waiting)
         asked = _Asked(ready, transport, asyncio.Semaphore(transport.at_once))
@@ -325,7 +325,7 @@ class Engine:
             sent = round(least_tokens(messages, counter.rate))
             self.observer.said(
                 f"{target.name}: the server counts {counted:,} of about {sent:,} tokens sent: it cuts prompts, without "
-                "an error. Give it a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
+                "an error. Give the server a larger context (Ollama: OLLAMA_CONTEXT_LENGTH)."
             )
         return cut
 
@@ -367,7 +367,7 @@ class Engine:
     def _find_flaw(self, call: Call, attempt: Attempt) -> str:
         """Return why a reply is of no use, in words; empty where the task can use it."""
         if attempt.only_thought:
-            return "it is thoughts alone, without an answer; a reasoning parser of another model's does this, too"
+            return "it has reasoning but no answer; a reasoning parser meant for another model also causes this"
         return self.task.safe_flaw(call, attempt.reply)
 
     async def _attempt(self, asked: _Asked, call: Call, messages: Sequence[Message], settings: Settings) -> Attempt:

@@ -50,13 +50,13 @@ def prepare_judges(
 ) -> PreparedJudges:
     """Prepare the asking of judges; the errors of `judging.plan.make_worklist`. A new run's folder isn't made yet."""
     if not request.judges:
-        raise UsageError("no judge is named; `genaipa systems` lists the models that can be one.")
+        raise UsageError("name a judge; `genaipa systems` lists the models.")
     worklist = make_worklist(workspace, request)
     for sentence in worklist.notes:
         observer.said(sentence)
     runs = []
     for folder, missing in worklist.started:
-        observer.said(f"going on with {folder.name}, which lacks {missing:,} judgements")
+        observer.said(f"continuing {folder.name}, which lacks {missing:,} judgements")
         runs.append(resume(workspace, folder.name, observer, offline=offline))
     for task in worklist.new:
         title = f"judge-{make_run_title(task.spec.systems)}"
@@ -73,7 +73,8 @@ def alone(workspace: Workspace) -> Iterator[None]:
             yield
     except Timeout:
         raise RunBusyError(
-            "judges are being asked in this workspace already; wait for that to end (one request can name several)."
+            "another command is asking judges in this workspace; wait for it to end (one command can name "
+            "several judges)."
         ) from None
 
 

@@ -147,7 +147,7 @@ def find_launcher(text: str) -> tuple[Launcher, int | None]:
         raise OptionError("on", f" '{clip(text)}': must be {join_names(forms, 'or')}.")
     launcher = launchers().get(name)
     if launcher is None:
-        raise MissingPackageError(f"the package that brings '{name}' is not here any more; take {LOCAL}:4.")
+        raise MissingPackageError(f"the package that brings '{name}' is no longer installed; use {LOCAL}:4.")
     launcher.check_installed()
     return launcher, int(number) if number else None
 

@@ -268,7 +268,7 @@ class Attempt:
         said = clip(without_surrogates(self.reply.text), _LONGEST_WORD)
         begins = f"; it begins: {said}" if said.strip() else ""
         kind = THOUGHTS_ALONE if self.only_thought else "unusable"
-        error = TransientError(f"the reply is of no use: {why}{begins}", kind=kind)
+        error = TransientError(f"the reply is unusable: {why}{begins}", kind=kind)
         error.attempts, error.usage, error.thoughts = self.attempts, self.usage, self.reply.thoughts
         return error
 

@@ -87,7 +87,7 @@ class _Processes:
             size = self._launch.measure(index)
             name, how = self._launch.name(index), f"its process was ended by signal {-code}"
             if deaths == TRIES:
-                self._launch.say(f"{name} is given up after {TRIES} deaths without a further answer: {how}.")
+                self._launch.say(f"{name} is abandoned after dying {TRIES} times without a new answer: {how}.")
                 return code
             self._launch.say(f"{name} goes on: {how}.")
 

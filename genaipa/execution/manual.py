@@ -157,7 +157,7 @@ class ManualRun:
                 if sheet.introduction
                 else "open one, and paste"
             )
-            how = f"Every question wants a new chat of its own: {first} that one question. Leave the dashed lines out."
+            how = f"Ask every question in a new chat: {first} that question. Leave out the dashed lines."
         elif sheet.follows is not None:
             how = (
                 f"Go on in the chat in which you asked {sheet.follows.label}. Paste the messages below one after\n"
@@ -169,7 +169,7 @@ class ManualRun:
                 "wait for the reply before you paste the next."
             )
         lines = [f"{sheet.system}: {sheet.name}", "", how]
-        messages = [(message, "introduction, its reply is not kept") for message in sheet.introduction]
+        messages = [(message, "introduction; its reply is not kept") for message in sheet.introduction]
         messages += [(call.messages[-1], f"{call.label}, keep the reply") for call in sheet.calls.values()]
         for number, (message, what) in enumerate(messages, 1):
             title = f"message {number} of {len(messages)} · {what}"
@@ -179,7 +179,7 @@ class ManualRun:
     def _replies(self, sheet: ChatSheet) -> str:
         lines = [
             f"{_MARK} conversation: {sheet.name}",
-            f"{_ADVICE} under its line; leave what you don't have yet empty. Then: genaipa collect {self.folder.name}",
+            f"{_ADVICE} under its line; leave empty what you don't have yet. Then: genaipa collect {self.folder.name}",
         ]
         for number, call in enumerate(sheet.calls.values(), len(sheet.introduction) + 1):
             asked = " ".join(call.messages[-1].content.split())
@@ -204,14 +204,18 @@ class ManualRun:
                     raise DataError(path, str(UnknownNameError("question", mark.group(2), keys)), f"line {number}")
                 current = replies.setdefault(keys[mark.group(2)], [])
             elif line.startswith(_MARK) and not line.startswith(_ADVICE):
-                raise DataError(path, f"a line that begins with {_MARK} was changed; put it back.", f"line {number}")
+                raise DataError(path, f"a line that begins with {_MARK} was changed; restore it.", f"line {number}")
             elif replies:
                 current.append(line)
             elif line.strip() and not line.startswith(_ADVICE):
-                raise DataError(path, "there is a reply above the first question's line.", f"line {number}")
+                raise DataError(
+                    path,
+                    "a reply stands above the first question's line; move it below its question's line.",
+                    f"line {number}",
+                )
         lost = [label for label, key in keys.items() if key not in replies]
         if lost:
-            raise DataError(path, f"the line '{_MARK} … · {lost[0]} · …' is missing; put it back above its reply.")
+            raise DataError(path, f"the line '{_MARK} … · {lost[0]} · …' is missing; restore it above its reply.")
         texts = {key: "\n".join(found).strip() for key, found in replies.items()}
         return {key: text for key, text in texts.items() if text}
 

@@ -132,14 +132,14 @@ def _systems(given: Systems) -> tuple[str, ...]:
             dict.fromkeys(one if isinstance(one, str) else f"{one.__module__}:{one.__qualname__}" for one in several)
         )
     except (AttributeError, TypeError):
-        raise UsageError(f"a system is named, or is a class of yours; got {given!r}.") from None
+        raise UsageError(f"give each system as a name or as a class of yours, not {given!r}.") from None
 
 
 def _names(what: str, given: Documents) -> tuple[str, ...]:
     try:
         return list_names(given)
     except (AttributeError, TypeError):
-        raise UsageError(f"{what} are given by their names, or as what was loaded; got {given!r}.") from None
+        raise UsageError(f"{what} are given as names or as loaded objects, not {given!r}.") from None
 
 
 def run(

@@ -52,11 +52,11 @@ def _resources(observer: Observer, *, offline: bool) -> Resources:
                 continue
             if offline:
                 raise UsageError(
-                    f"'{name}' is not here, and this run is offline; "
-                    f"run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
+                    f"'{name}' has not been fetched, and this run is "
+                    f"offline; run 'genaipa get {dataset.name}' once, or 'genaipa get {dataset.name} --from FOLDER'."
                 )
             missing = ", ".join(other for other in documents if other in dataset.documents)
-            observer.said(f"{missing}: not here yet, pulling the published {dataset.title} documents (once)")
+            observer.said(f"{missing}: not fetched yet; pulling the published {dataset.title} documents (once)")
             with observer.pulling(dataset.title) as progress:
                 dataset.pull(origin=None, offline=False, progress=progress)
 
@@ -234,7 +234,7 @@ def prepare(workspace: Workspace, request: RunRequest, observer: Observer | None
     for note in task.notes if run.folder is None else ():
         observer.said(note)
     if run.folder is not None and not run.folder.is_complete():
-        observer.said(f"this plan was begun before: going on with {run.folder.name} (the option `new` begins afresh)")
+        observer.said(f"this plan has a run already: continuing {run.folder.name} (the option `new` starts afresh)")
     return run
 
 
@@ -244,9 +244,9 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     A UsageError if the study's other slices were asked by another plan.
     """
     if not find_kind(request.kind).documents:
-        raise OptionError("slice", " is of documents, and another task has none; leave it out.")
+        raise OptionError("slice", " is about documents, which this task does not have; leave it out.")
     if request.new:
-        raise UsageError("a slice is begun once in its study; begin the study anew by another name.")
+        raise UsageError("a study has one run per slice; start a new study under another name.")
     planned = plan_slice(workspace, request, resources)
     assert request.slice is not None, "a slice is asked for"
     index, number = request.slice
@@ -263,7 +263,7 @@ def _prepare_slice(workspace: Workspace, request: RunRequest, resources: Resourc
     if run.folder is not None:
         check_unchanged(run.folder, run.folder.manifest(), run.digests)
         if not run.folder.is_complete():
-            resources.say(f"this slice was begun before: going on with {run.folder.name}")
+            resources.say(f"this slice has a run already: continuing {run.folder.name}")
     return run
 
 
@@ -284,7 +284,7 @@ def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
         else:
             what = "was begun with another corpus, or with other options, prompts or questions"
         raise UsageError(
-            f"the study {part.study} {what} ({other.name}); ask as it was asked, or name this study otherwise."
+            f"the study {part.study} {what} ({other.name}); repeat its options, or choose another name for this study."
         )
     return study.slices.get(part.index)
 
@@ -292,11 +292,13 @@ def _find_slice(run: PreparedRun, part: Slice) -> RunFolder | None:
 def _check(workspace: Workspace, request: RunRequest) -> None:
     """Raise a UsageError for a system's name that is none, and for options that need another one."""
     if request.name is not None and not folder_words(request.name):
-        raise UsageError(f"the name '{request.name}' leaves nothing for the folder's name; use letters or digits.")
+        raise UsageError(
+            f"the name '{request.name}' has no character that a folder's name can use; use letters or digits."
+        )
     if request.corpus is None and (request.limit_documents is not None or request.stratify is not None):
-        raise UsageError("a sample is drawn from a corpus; name its file (documents of a workspace are named).")
+        raise UsageError("a sample is drawn from a corpus; name the corpus file.")
     if not request.systems:
-        raise UsageError("no system is named; `genaipa systems` lists them.")
+        raise UsageError("name a system; `genaipa systems` lists them.")
     for name in request.systems:
         resolve_system(name, workspace)
 
@@ -327,8 +329,8 @@ def check_unchanged(folder: RunFolder, manifest: Manifest, now_is: Digests) -> N
         if changed:
             kept = f" (as it was, it is in {folder.path / kind})" if (folder.path / kind).is_dir() else ""
             raise RunError(
-                f"{folder.name} can't go on: {kind.removesuffix('s')} '{changed[0]}' has changed since it was begun. "
-                f"Put it back{kept}, or begin a new run."
+                f"{folder.name} can't be resumed: {kind.removesuffix('s')} '{changed[0]}' has changed since the run "
+                f"started. Restore it{kept}, or start a new run."
             )
 
 

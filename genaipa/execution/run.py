@@ -113,7 +113,7 @@ def check_limits(run: PreparedRun, limits: RunLimits) -> None:
     unpriced = [system.requested_name for system in run.systems if system.tariff is None]
     if limits.max_cost is not None and unpriced:
         raise UsageError(
-            f"the spending cap can't be kept: no price is known for {unpriced[0]}; add one to systems.yaml "
+            f"the spending cap can't be enforced: no price is known for {unpriced[0]}; add one to systems.yaml "
             "(price: {input: …, output: …, as_of: …}, dollars per million tokens)."
         )
 
@@ -162,7 +162,7 @@ async def manual_run(run: PreparedRun) -> ManualRun:
     folder, manual = run.open(), [system for system in run.systems if system.manual]
     if not manual:
         go_on = command("genaipa", "run", "--resume", folder.name)
-        raise RunError(f"{folder.name} has no system that is driven by hand; go on with: {go_on}")
+        raise RunError(f"{folder.name} has no system that is driven by hand; continue with: {go_on}")
     # The others, which may count tokens in another way without their server, have no part in it.
     ready = [await make_ready(system, run.task, offline=True, say=lambda _text: None) for system in manual]
     return ManualRun(folder, run.task, ready)
@@ -225,7 +225,7 @@ def _batching(run: PreparedRun, given: Batching | bool | None) -> Batching | Non
         out = list(find_pending_batches(run.folder.path)) if run.folder else []
         if out and run.folder:
             raise RunError(
-                f"{summarize_pending(out)}; collect them first, or give them up, paid as they are, with: "
+                f"{summarize_pending(out)}; collect them first, or give them up (they are still charged) with: "
                 f"genaipa runs batches forget {run.folder.name}"
             )
         return None
@@ -243,18 +243,18 @@ def _at_batch_prices(run: PreparedRun, systems: list[Ready], observer: Observer)
     """Price the systems at the rate of batches, and say what that means; a UsageError if none takes them."""
     if not any(map(_takes_batches, systems)):
         names = ", ".join(ready.resolved.requested_name for ready in systems)
-        raise UsageError(f"{names}: takes no batches (openai/…, anthropic/… and google/… do); ask by single calls.")
+        raise UsageError(
+            f"{names} can't be asked in batches (only openai/…, anthropic/… and google/… can); use single calls."
+        )
     for ready in systems:
         if not _takes_batches(ready) and ready.resolved.record and ready.resolved.record.hosted:
-            observer.said(
-                f"{ready.resolved.requested_name}: takes no batches, so it is asked by single calls at the full price"
-            )
+            observer.said(f"{ready.resolved.requested_name}: takes no batches; asked by single calls at full price")
     rounds = max(map(len, run.task.orders.values()), default=1)
     plan = find_procedure_plan(run.spec)
     if plan and plan.conversation == "shared" and rounds > 1:
         observer.said(
-            f"shared conversations take a batch for each of their turns, {rounds} one after another, and each may take "
-            f"from minutes to 24 hours; the questions of independent conversations are one batch"
+            f"shared conversations need one batch per turn, {rounds} one after another, and each may take "
+            f"from minutes to 24 hours; independent conversations need one batch"
         )
     return [replace(ready, tariff=ready.resolved.batch_tariff) if _takes_batches(ready) else ready for ready in systems]
 

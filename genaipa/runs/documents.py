@@ -233,7 +233,7 @@ def load_run_documents(
     if not unchanged:
         raise RunError(
             f"{folder.name} can't go on: it was cut off before it had copies of its documents, and {path} is not as it "
-            "was. Put it back, or begin a new run."
+            "was. Restore it, or start a new run."
         )
     return workspace.with_documents(
         {document.name: document for document in read_documents(path) if document.name in manifest.documents}

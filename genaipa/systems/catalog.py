@@ -317,7 +317,7 @@ def find_missing_setup(resolved: ResolvedSystem) -> list[str]:
     try:
         address = read_address(system, provider.address) or provider.default_address
     except NotReadyError:
-        return [*steps, f"mend the address in {provider.address}"]
+        return [*steps, f"correct the address in {provider.address}"]
     if not address:
         steps += _server_setup_steps(provider)
     for key in provider.keys:

@@ -169,7 +169,7 @@ def test_files_are_written(genaipa: Cli, run: str) -> None:
     printed = Path("two/comparison.tex").read_text(encoding="utf-8")
     assert "\\toprule" in printed
     assert "extractive is better" in printed
-    assert "forms of a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
+    assert "write a comparison" in refused(genaipa("compare", "extractive", "scripted", "-o", "table.docx"))
 
 
 def test_formats_are_of_the_figures_in_a_folder(genaipa: Cli, run: str) -> None:
@@ -189,7 +189,7 @@ def test_what_cannot_be_compared_is_said(genaipa: Cli, run: str) -> None:
     assert not Path("scores.db").exists()
     give_scores(run)
     said = refused(genaipa("compare", run, "scripted"))
-    assert f"has 2 systems; name the one that you mean: {run}:extractive, {run}:scripted" in said
+    assert f"has 2 systems; write which one is meant: {run}:extractive, {run}:scripted" in said
     assert "both mean extractive in" in refused(genaipa("compare", "extractive", f"{run}:extractive"))
     assert "did you mean 'scripted'?" in refused(genaipa("compare", "extractive", f"{run}:scriptde"))
     assert "did you mean 'quality'?" in refused(genaipa("compare", "extractive", "scripted", "-e", "qualty"))

@@ -274,7 +274,7 @@ def test_pull_from_a_checkout_then_from_nowhere(genaipa: Cli, shared: Path) -> N
     assert (again["fetched"], again["kept"], len(again["documents"])) == (0, 103, 7)
     unneeded = genaipa("get", "genaipabench", "--from", shared / "data/genaipabench")
     assert "0 files fetched" in done(unneeded)
-    assert unneeded.err.endswith(": all its files were here already\n")
+    assert unneeded.err.endswith(": all its files are already here\n")
     assert "already" not in first.err
     out = done(genaipa("policies"))
     assert "pull genaipabench" not in out
@@ -315,7 +315,7 @@ def test_systems_say_what_they_still_need(genaipa: Cli, monkeypatch: pytest.Monk
     assert [row["missing"] for row in needs] == [
         ["set MY_LAB_BASE_URL", "set MY_LAB_API_KEY"],
         ["set ANTHROPIC_API_KEY"],
-        ["mend the address in LAB_BASE_URL"],
+        ["correct the address in LAB_BASE_URL"],
     ]
 
 
@@ -404,14 +404,14 @@ def test_init_keeps_what_is_there(genaipa: Cli) -> None:
     Path(".gitignore").write_text("*.pyc\n")
     finished = genaipa("init", ".")
     out = done(finished)
-    assert "README.md was here already and stays as it is\n" in finished.err
+    assert "README.md already exists and was left unchanged\n" in finished.err
     assert "let git ignore runs/, reports/, published/" in " ".join(finished.err.split())
     assert "This folder is a workspace now. Add a privacy policy" in out
     assert "cd" not in out
     assert Path("README.md").read_text() == "Mine.\n"
     assert "Everything is fine." in done(genaipa("validate"))
     Path("systems.yaml").write_text("systems: {}\n")
-    assert "is a workspace already" in refused(genaipa("init", "."))
+    assert "is already a workspace" in refused(genaipa("init", "."))
     assert Path("systems.yaml").read_text() == "systems: {}\n"
     Path("other").mkdir()
     Path("other/policies").touch()
@@ -490,7 +490,7 @@ def test_doctor_asks_only_for_what_is_missing(genaipa: Cli, monkeypatch: pytest.
         rows = json.loads(done(genaipa("doctor", "--json")))["this machine"]
         return next(row["remedy"] for row in rows if row["what"] == "token counts")
 
-    fetched = "run an OpenAI system once with a network: it is then fetched and kept"
+    fetched = "run an OpenAI system once with a network, which fetches and keeps it"
     assert remedy() == fetched
     monkeypatch.setitem(sys.modules, "tiktoken", None)  # as where it can't be imported
     assert remedy() == f"pip install 'genaipa[openai]', and {fetched}"

@@ -155,7 +155,7 @@ def test_what_can_not_be_done(genaipa: Cli, unscored: Path, arguments: tuple[str
     finished = genaipa("report", *arguments)
     *before, sentence = finished.err.splitlines()
     assert (finished.code, said in sentence) == (2, True)
-    assert before in ([], ["computing tables and figures, which takes some seconds"])
+    assert before in ([], ["computing tables and figures; this takes some seconds"])
 
 
 def test_no_run(genaipa: Cli):

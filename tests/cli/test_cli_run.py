@@ -128,7 +128,7 @@ def test_run_as_json(server: OpenAIServer, run: Run) -> None:
         (("-s", SYSTEM, "-p", "acme", "--limit", "5-3"), "limit '5-3': must be N or A-B"),
         (("-s", SYSTEM, "-p", "acme", "--limit", "0"), "limit '0': must be N or A-B"),
         (("-s", SYSTEM, "-p", "acme", "--limit", "9-12"), "limit 9-12: there are only 4 questions"),
-        (("-p", "acme"), "no system is named"),
+        (("-p", "acme"), "name a system"),
         (("-s", SYSTEM), "no document is named"),
         (("--resume", "nothing"), "no run 'nothing'"),
         (("-s", SYSTEM, "-p", "acme", "--workspace", "nowhere"), "is not a folder"),
@@ -389,7 +389,7 @@ def test_the_cap_belongs_to_the_run(server: OpenAIServer, run: Run) -> None:
     assert folder.manifest().max_cost is None
     for wrong in ("abc", "-1", "nan", "inf"):
         done = run(*command, "--max-cost", wrong)
-        assert (done.code, f"'{wrong}' is no amount in US dollars" in done.err) == (2, True), done.err
+        assert (done.code, f"'{wrong}' is not an amount in US dollars" in done.err) == (2, True), done.err
 
 
 def test_printed_commands_name_the_workspace(server: OpenAIServer, run: Run) -> None:

@@ -90,7 +90,7 @@ def test_names_of_runs(genaipa: Run) -> None:
     with pytest.raises(UsageError, match="could be any of 2 runs"):
         find_run(find_workspace(), "man")
     done = genaipa(*plan, "--name", "!!!")
-    assert (done.code, "the name '!!!' leaves nothing" in done.err) == (2, True)
+    assert (done.code, "the name '!!!' has no character" in done.err) == (2, True)
     assert len(folder_words("語" * 300).encode()) == 180
     assert len(folder_words("\U0001d4b3" * 300).encode()) == 200
 
@@ -157,7 +157,7 @@ def test_a_dead_proxy_is_named(genaipa: Run, monkeypatch: pytest.MonkeyPatch) ->
     assert "through the proxy http://127.0.0.1:" in done.err
     assert "is the proxy right? HTTPS_PROXY sets it" in done.err
     assert "OPENAI_BASE_URL" not in done.err
-    assert "mend or unset HTTPS_PROXY" in shown
+    assert "fix or unset HTTPS_PROXY" in shown
     assert "secret" not in done.err + shown
     with OpenAIServer(models=("m",)) as server:
         monkeypatch.setenv("LOOP_BASE_URL", server.url)

@@ -95,7 +95,7 @@ def test_a_damaged_run_is_named_and_nothing_else_is_said(genaipa: Cli) -> None:
     assert (found.code, found.out) == (1, "")
     assert found.err.count("genaipa: ") == 2
     assert "20260101-000000-broken/manifest.json" in found.err
-    assert "runs/empty has no manifest.json, so it is no run" in found.err
+    assert "runs/empty has no manifest.json, so it is not a run" in found.err
 
 
 def test_runs_rm_removes_run_folders_only(genaipa: Cli) -> None:

@@ -67,7 +67,7 @@ def test_a_folder_and_a_line_are_a_data_set(genaipa: Cli, tmp_path: Path, monkey
     done(genaipa("report", "published/kettle", "-o", "report", "--formats", "svg"))
     assert "kettle" in Path("report/tables/leaderboard.csv").read_text(encoding="utf-8")
     done(genaipa("pack", "published/kettle", "-o", "tea.zip"))
-    assert "each the same as packed" in done(genaipa("unpack", "tea.zip", "again"))
+    assert "identical to the packed ones" in done(genaipa("unpack", "tea.zip", "again"))
     assert "Everything is fine." in done(genaipa("validate", "--data"))
 
 

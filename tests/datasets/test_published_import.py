@@ -165,7 +165,7 @@ def test_a_long_text_beside_no_question_is_named() -> None:
     """It may be an answer that slipped: it is named with its cell and not taken for another's."""
     sheet = user_sheet("uber") | {(60, 5): " ".join(["word"] * 30)}
     assert placed(sheet) == expected("uber")
-    assert read_sheet(grid(sheet), {}).unplaced == [("E60", "the text is beside no question")]
+    assert read_sheet(grid(sheet), {}).unplaced == [("E60", "no question stands beside the text")]
 
 
 def test_missing_answers_leave_the_others_in_place() -> None:
@@ -180,17 +180,17 @@ def test_missing_answers_leave_the_others_in_place() -> None:
 @pytest.mark.parametrize(
     ("changed", "unplaced"),
     [
-        ({(1, 6): "Remarks", (5, 6): "good", (7, 6): "bad"}, [("F", "the column 'remarks' is none of answers")]),
-        ({(5, 6): "odd", (7, 6): "even"}, [("F", "a column of 2 cells is no run")]),
-        ({(r, 6): f"more {r}" for r in range(5, 20)}, [("F", "the study has 3 runs, and this is one more")]),
+        ({(1, 6): "Remarks", (5, 6): "good", (7, 6): "bad"}, [("F", "the column 'remarks' does not hold answers")]),
+        ({(5, 6): "odd", (7, 6): "even"}, [("F", "a column of 2 cells is not a run")]),
+        ({(r, 6): f"more {r}" for r in range(5, 20)}, [("F", "the study has 3 runs, and this would be one more")]),
         (
             {(93, 2): "Follow-up Analysis", (95, 1): "T_u1"},
             [
-                ("B93", "'Follow-up Analysis' is no experiment known"),
-                ("A95", "T_u1 is below no heading of its own"),
+                ("B93", "'Follow-up Analysis' is not a known experiment"),
+                ("A95", "T_u1 has no heading of its own above it"),
             ],
         ),
-        ({(93, 1): "T_u1"}, [("A93", "T_u1 is below no heading of its own")]),
+        ({(93, 1): "T_u1"}, [("A93", "T_u1 has no heading of its own above it")]),
     ],
 )
 def test_what_a_sheet_has_more_is_named(changed: Sheet, unplaced: list[tuple[str, str]]) -> None:

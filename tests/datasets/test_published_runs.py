@@ -257,9 +257,9 @@ def test_import_what_was_pulled_then_ask_again(genaipa: Cli) -> None:
     }
     assert Path(first["audit"]["file"]).is_file()
     again = genaipa("get", "genaipabench", "--runs")
-    assert "nothing was changed" in again.out
-    assert "4  duplicate-scores        3 of them left out of analyses" in again.out
-    assert "72  other-company           left out of analyses" in again.out
+    assert "nothing changed" in again.out
+    assert "4  duplicate-scores        3 of them excluded from analyses" in again.out
+    assert "72  other-company           excluded from analyses" in again.out
     assert "genaipa report published/bard published/chatgpt-4" in again.out
     run = genaipa("run", "--system", "published/chatgpt-4,published/bard", "--policy", "uber,airbnb", "--json")
     assert run.code == 0, run.err
@@ -363,7 +363,7 @@ def test_published_systems_are_listed(genaipa: Cli) -> None:
     assert rows["published/bingai"]["missing"] == ["genaipa get genaipabench"]
     doctor = json.loads(genaipa("doctor", "--json").out)
     row = next(row for row in doctor["data"] if row["what"].strip() == "its systems")
-    here = "not all of their answers are here; published/chatgpt-4, published/bard alone, for the source that was "
+    here = "some of their answers are missing; published/chatgpt-4, published/bard alone, for the source that was "
     assert (row["state"], row["found"]) == ("missing", here + "pulled from lacks the others")
     assert row["remedy"] == "genaipa get genaipabench --from DIR|URL, one that has them"
     refused = genaipa("run", "--system", "published/brad", "--policy", "uber")

@@ -188,7 +188,7 @@ def test_a_taken_name_is_told_wherever_it_matters(genaipa: Callable[..., Finishe
     layered()
     write("today.md", "# ACME\n\nWe keep it all, and sell it.\n")
     added = genaipa("policies", "add", "today.md", "--name", "acme", "--company", "ACME").out
-    assert "It takes the place of the pulled document 'acme': another --name keeps both." in added
+    assert "It takes the place of the pulled document 'acme'; choose another --name to keep both." in added
     unused = "are about another text and are not used"
     assert unused in added
     for command in (("policies",), ("policies", "show", "acme"), ("validate",)):
@@ -206,7 +206,7 @@ def test_answers_that_name_no_text_are_told_when_theirs_changes(genaipa: Callabl
     annotate({"Q1": "Yes."})
     write("today.md", "# ACME\n\nWe keep it all, and sell it.\n")
     add = ("policies", "add", "today.md", "--name", "acme", "--company", "ACME", "--replace")
-    warned = "don't say which text they are about"
+    warned = "don't state which text they are about"
     assert warned in genaipa(*add).out
     annotate({"Q1": "Yes."}, more=f"digest: {digest(Path('today.md').read_text())}\n")
     assert warned not in genaipa(*add).out

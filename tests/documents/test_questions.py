@@ -104,8 +104,8 @@ def test_a_file_for_ones_own_is_asked_as_it_is(genaipa) -> None:
     write("genaipa.toml", "")
     assert "--questions mine" in genaipa("questions", "new").out
     assert "exists already" in genaipa("questions", "new").err
-    assert "is a set that ships" in genaipa("questions", "new", "policy").err
-    assert "can't be the name" in genaipa("questions", "new", "My set").err
+    assert "ships with genaipa" in genaipa("questions", "new", "policy").err
+    assert "is not a valid name" in genaipa("questions", "new", "My set").err
     assert genaipa("questions", "new", "more").code == 0
     assert [load_question_set(name).questions[0].id for name in ("mine", "more")] == ["D_1", "D_1"]
     assert genaipa("validate").code == 0

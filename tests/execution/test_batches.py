@@ -298,7 +298,7 @@ def test_the_cap_sets_half_aside() -> None:
 def test_who_takes_no_batches_is_told_before_anything_is_asked() -> None:
     """One sentence, and no run folder."""
     make_workspace(questions=1)
-    with pytest.raises(UsageError, match="extractive: takes no batches"):
+    with pytest.raises(UsageError, match="extractive can't be asked in batches"):
         carry_out(spec(**PLAN | {"systems": ("extractive",)}), None, RunLimits(batch=QUICK))
 
 

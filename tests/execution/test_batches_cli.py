@@ -41,11 +41,11 @@ def test_hand_in_leave_look_cancel_and_collect(genaipa: Cli) -> None:
         log = find_run(find_workspace(), "latest").path / BATCHES
         log.write_bytes(written := log.read_bytes() + b'{"step":')
         called = genaipa("runs", "batches", "cancel", "latest")
-        assert (called.code, "1 batch called off" in called.out) == (0, True), called.err
+        assert (called.code, "1 batch cancelled" in called.out) == (0, True), called.err
         assert log.read_bytes() == written, "the run may be under way, and its process at this line"
         done = genaipa("run", "--resume", "latest")
         assert done.code == 0, done.err
-        assert "No batches are out." in genaipa("runs", "batches").out
+        assert "No batches are pending." in genaipa("runs", "batches").out
         assert " out" not in genaipa("runs").out
     assert [len(held.names) for held in server.batches] == [4, 2]
 
@@ -93,7 +93,7 @@ def test_both_prices_are_estimated(genaipa: Cli) -> None:
     assert row["batch_cost"] == pytest.approx(row["cost"] / 2)
     plan = ("run", "-s", "extractive", "-p", "acme", "-i", "company-name")
     refused = genaipa(*plan, "--batch")
-    assert (refused.code, "ask by single calls" in refused.err) == (2, True)
+    assert (refused.code, "use single calls" in refused.err) == (2, True)
     refused = genaipa(*plan, "--no-wait")
     assert (refused.code, "add --batch" in refused.err) == (2, True)
 
@@ -105,7 +105,7 @@ def test_questions_about_a_document_are_refused(genaipa: Cli, option: str, initi
     make_workspace(questions=1)
     refused = genaipa("run", "-s", SYSTEM, "-p", "acme", "-i", f"company-name,{initialization}", "--batch", option)
     assert refused.code == 2
-    assert "cost more by batches than by single calls" in refused.err.splitlines()[-1]
+    assert "cost more in batches than as single calls" in refused.err.splitlines()[-1]
     assert not list(find_workspace().runs.glob("*"))
 
 
@@ -113,7 +113,7 @@ def test_questions_about_a_document_are_refused(genaipa: Cli, option: str, initi
 def test_a_suite_is_refused_where_its_items_share_a_document(genaipa: Cli, suite: str, code: int) -> None:
     """All questions of a policy follow it in PrivacyQA; in PolicyQA each has a segment of its own."""
     run = genaipa("run", "--suite", suite, "--split", "sample", "-s", SYSTEM, "--batch", "--estimate")
-    assert (run.code, "cost more by batches" in run.err) == (code, code == 2), run.err
+    assert (run.code, "cost more in batches" in run.err) == (code, code == 2), run.err
 
 
 @pytest.mark.parametrize(("kind", "single"), _BILLED)

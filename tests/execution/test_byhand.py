@@ -107,7 +107,7 @@ def test_a_changed_reply_needs_replace(genaipa):
     genaipa("collect", "latest")
     replies.write_text(replies.read_text().replace("The reply", "Another reply"))
     refused = genaipa("collect", "latest")
-    assert "another reply is kept already" in refused.out
+    assert "another reply is already stored" in refused.out
     assert len(answers(the_run())) == 1
     assert genaipa("collect", "latest", "--replace").code == 0
     assert answers(the_run())[-1]["reply"].startswith("Another reply")
@@ -130,8 +130,8 @@ def test_replies_from_the_terminal(genaipa):
         (lambda text: text.split("\n", 1)[1], "not a fill-in file"),
         (lambda text: text.replace("|recall", "|x").replace("company-name", "nowhere"), "is not one of"),
         (lambda text: re.sub(r"· \S+ ·", "· T_f9 ·", text, count=1), "no question 'T_f9'"),
-        (lambda text: re.sub(r"@@@@@ message 3", "@@@@@  message 3", text), "was changed; put it back"),
-        (lambda text: re.sub(r"@@@@@ message 3 .*", "@@@ message 3", text), "is missing; put it back"),
+        (lambda text: re.sub(r"@@@@@ message 3", "@@@@@  message 3", text), "was changed; restore it"),
+        (lambda text: re.sub(r"@@@@@ message 3 .*", "@@@ message 3", text), "is missing; restore it"),
         (lambda text: text.replace("\n\n@@@@@", "\nAnswer.\n@@@@@", 1), "above the first question's line"),
     ],
 )
@@ -155,7 +155,7 @@ def test_the_terminal_goes_on_in_the_chat_that_was_begun(genaipa):
     assert "open a new chat" in begun.err
     gone_on = genaipa("collect", "latest", "-t", stdin="B\n.\n")
     assert "open a new chat" not in gone_on.err
-    assert f"go on in the chat in which you asked {answers(the_run())[0]['coordinates']['question']}" in gone_on.err
+    assert f"continue in the chat in which you asked {answers(the_run())[0]['coordinates']['question']}" in gone_on.err
 
 
 def test_collect_wants_a_run_by_hand(genaipa):

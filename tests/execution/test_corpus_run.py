@@ -89,7 +89,7 @@ def test_equal_texts_are_named(corpus: Path, genaipa: Callable[..., Finished]) -
     assert facts.documents[first].also[0].startswith(first)
     question = facts.orders[f"{first}|1"][0]
     shown = genaipa("show", "latest", f"{first}|{question}").out
-    assert f"It holds as well for {facts.documents[first].also[0]}, with the same text." in shown
+    assert f"It also holds for {facts.documents[first].also[0]}, with the same text." in shown
     listed = genaipa("show", "latest").out
     assert "shops.jsonl: 20 documents" in listed
     assert "19 of" in genaipa("runs").out
@@ -104,7 +104,7 @@ def test_a_run_goes_on_with_its_own_copies(corpus: Path, genaipa: Callable[..., 
     changed = written(corpus, with_text(every[0], "Nothing."), *every[2:])
     refused = genaipa("run", "--resume", "latest")
     assert refused.code == 1
-    assert f"{changed} is not as it was. Put it back, or begin a new run." in refused.err
+    assert f"{changed} is not as it was. Restore it, or start a new run." in refused.err
     written(corpus, *every)
     assert genaipa("run", "--resume", "latest").code == 0
     answers = before.answers.read_bytes().splitlines(keepends=True)
@@ -223,7 +223,7 @@ def test_a_large_corpus_is_asked_in_slices(corpus: Path, genaipa: Callable[..., 
         prepare(find_workspace(), request, Observer())
     plan = ("run", "-s", "extractive", "--documents", corpus, "-e", "quality", "--limit", "1")
     seen = genaipa(*plan, "--estimate", "--json")
-    assert "They are asked in 3 slices, one after another; --on local:4 has four at once." in seen.err
+    assert "They are asked in 3 slices, one after another; --on local:4 runs four at once." in seen.err
     assert sum(row["calls"] for row in json.loads(seen.out)["rows"]) == 4001
 
 
@@ -235,7 +235,7 @@ def test_answers_to_a_question_are_listed_in_part(genaipa: Callable[..., Finishe
     shown = genaipa("show", "latest", "Q2").out
     assert shown.startswith("question Q2: Question 2 on [the company]?\n")
     assert shown.count("shop-") == 51
-    assert "60 answers match 'Q2'; the first 50 are listed; write more of a key: extractive|shop-" in shown
+    assert "60 answers match 'Q2'; the first 50 are listed; give more of a key: extractive|shop-" in shown
     assert "question Q" not in genaipa("show", "latest", "document").out
     assert len(json.loads(genaipa("show", "latest", "Q2", "--json").out)) == 60
 

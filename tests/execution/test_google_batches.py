@@ -108,7 +108,7 @@ def test_what_was_called_off_is_collected_and_the_rest_asked(genaipa: Cli) -> No
     plan = ("run", "-s", GEMINI, "-p", "acme", "-i", "company-name", "--conversation", "independent")
     with serving(GoogleBatchServer()) as server:
         assert genaipa(*plan, "--batch", "--no-wait").code == 3
-        assert "1 batch called off" in genaipa("runs", "batches", "cancel", "latest").out
+        assert "1 batch cancelled" in genaipa("runs", "batches", "cancel", "latest").out
         assert genaipa("run", "--resume", "latest").code == 0
     assert [len(held.names) for held in server.batches] == [4, 2]
 

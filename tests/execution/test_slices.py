@@ -380,7 +380,7 @@ def test_another_plan_is_refused(study: Path) -> None:
     assert "the study shops has 4 slices, not 5 (" in refusal(number=5)
     assert "the study shops asks extractive (" in refusal(systems=("careful",))
     assert "was begun with another corpus, or with other options" in refusal(seed=1)
-    assert "begin the study anew by another name" in refusal(new=True)
+    assert "start a new study under another name" in refusal(new=True)
     write_corpus(make_documents(13))
     assert "was begun with another corpus" in refusal()
     assert study.is_dir()

@@ -107,7 +107,7 @@ def test_a_judge_sees_no_thoughts_and_thinks_aloud(genaipa: Cli, monkeypatch: py
     for done, name in ((asked, "m"), (judged, "n")):
         assert done.out.count("--reasoning-parser") == 1
         assert (
-            f"2 replies of {name} began with thoughts, which were set apart here; a setting of the server" in done.out
+            f"2 replies of {name} began with reasoning, which was separated here; a setting of the server" in done.out
         )
     listed, shown = genaipa("show", "latest"), genaipa("show", "latest", "Q1")
     assert "99.9" not in listed.out + shown.out
@@ -138,7 +138,7 @@ def test_thoughts_alone_and_thoughts_without_an_end(genaipa: Cli, monkeypatch: p
         "Q4": "answered",
     }
     assert [found[name].error.kind for name in ("Q1", "Q3")] == ["thoughts-alone"] * 2  # type: ignore[union-attr]
-    assert "thoughts alone, without an answer" in found["Q3"].error.message  # type: ignore[union-attr]
+    assert "it has reasoning but no answer" in found["Q3"].error.message  # type: ignore[union-attr]
     assert "99.9" not in done.out + done.err + str([record.error for record in found.values()])
     assert all(THOUGHT in found[name].thoughts for name in ("Q1", "Q2", "Q3"))
     assert (found["Q2"].reply, found["Q1"].usage.output) == ("", 40)  # type: ignore[union-attr]

@@ -100,7 +100,7 @@ def test_a_name_that_moves_within_a_run(genaipa: Cli, monkeypatch: pytest.Monkey
         monkeypatch.setenv("LOOP_BASE_URL", server.url)
         done = genaipa("run", "-s", "openai-api/loop/m", "-p", "acme", "-e", "quality")
     assert done.code == 0, done.err
-    assert done.out.count("m was served by m-2026-01 and m-2026-02 in this run: what its name stands for") == 1
+    assert done.out.count("m was served by m-2026-01 and m-2026-02 in this run: its name now stands for") == 1
     report = genaipa("report", "latest", "-o", "report")
     assert report.code == 0, report.err
     page = (find_run(make_workspace(3), "latest").path.parents[1] / "report" / "index.html").read_text(encoding="utf-8")

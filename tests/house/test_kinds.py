@@ -179,7 +179,7 @@ def test_the_core_works_without_ours(tmp_path: Path) -> None:
         plan = ("run", "-s", "extractive", "-p", "brindlecart", "-e", "quality", "--limit", "3")
         Path("shops.jsonl").write_text('{"name": "shop", "company": "Shop", "text": "We collect your name."}\n')
         refused = genaipa("run", "-s", "extractive", "--documents", "shops.jsonl", "--slices", "2", "--on", "ray:2")
-        assert (refused.code, "'ray' is not here any more; take local:4" in refused.err) == (1, True), refused.err
+        assert (refused.code, "'ray' is no longer installed; use local:4" in refused.err) == (1, True), refused.err
         for words in (
             *(plan, ("judges",), ("sample", "latest"), ("doctor",)),
             *(("systems",), ("validate",), ("score", "--help"), ("judge", "--help"), ("policies",), ("get", "--help")),

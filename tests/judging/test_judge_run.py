@@ -75,7 +75,7 @@ def test_nobody_else_can_judge(genaipa):
     for name, why in (("manual/chat", "a person"), ("extractive", "only quotes"), ("nobody", "no system 'nobody'")):
         refused = genaipa("judge", "--judge", name)
         assert (refused.code, why in refused.err) == (2, True), refused.err
-    assert "no judge is named" in genaipa("judge").err
+    assert "name a judge" in genaipa("judge").err
     write("genaipa.toml", 'rubric = "twice"\n')
     write("rubrics/twice.yaml", "title: Twice\nvalues: [1, -1]\nmetrics: {tone: {words: [good, Good]}}\n")
     assert "the same words for two values of tone" in genaipa("judge", "--judge", script("judge.yaml")).err
@@ -123,7 +123,7 @@ def test_a_cap_is_kept_and_lifted(genaipa, server):
     command = ("judge", "--judge", "paid", "-j", "1")
     capped = genaipa(*command, "--max-cost", "60")
     assert capped.code == 4, capped.err
-    assert "are missing. Go on with the same command and a higher --max-cost." in capped.out
+    assert "are missing. Continue with the same command and a higher --max-cost." in capped.out
     (folder,) = judge_runs()
     spent = sum(record.cost or 0 for record in folder.records())
     assert 0 < spent <= 60
@@ -150,7 +150,7 @@ def test_a_run_with_more_than_is_asked_for_is_left_to_its_own_name(genaipa, serv
     one = genaipa("judge", "--judge", "openai-api/loop/m")
     assert (one.code, len(server.requests)) == (0, asked)
     assert f"genaipa run --resume {judge_runs()[0].name}" in one.err
-    assert "is of a run that was begun before" in one.out
+    assert "belongs to a run started earlier" in one.out
     server.script = lambda _number, _body: reply(verdict())
     assert genaipa(*both).code == 0
     assert (len(judge_runs()), len(events())) == (1, 6)
@@ -223,7 +223,7 @@ def test_two_commands_at_once_do_not_ask_the_same(genaipa, server):
     study(genaipa, 4)
     with alone(find_workspace()):
         second = genaipa("judge", "--judge", "openai-api/loop/m")
-    assert (second.code, "judges are being asked in this workspace already" in second.err) == (1, True)
+    assert (second.code, "another command is asking judges in this workspace" in second.err) == (1, True)
     assert not server.requests
 
 

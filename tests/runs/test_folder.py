@@ -413,7 +413,7 @@ def test_system_of_another_model_is_refused(server: OpenAIServer, genaipa: Calla
     write("systems.yaml", mine.replace(SYSTEM, "openai-api/loop/n"))
     done = genaipa("run", "--resume", "latest")
     assert done.code == 1
-    assert "system 'mine' has changed since it was begun" in done.err
+    assert "system 'mine' has changed since the run started" in done.err
     write("systems.yaml", mine)
     assert genaipa("run", "--resume", "latest").code == 0
 

@@ -63,7 +63,7 @@ def test_demo_explains_its_numbers(genaipa: Callable[..., Finished], demo: tuple
     shutil.copytree(demo[0], Path.cwd(), dirs_exist_ok=True)
     said = genaipa("demo", "--explain").out
     assert "genaipa run --system extractive,careful,breezy --policy brindlecart --experiment quality" in said
-    assert "are not made up" in said
+    assert "are real" in said
     assert "each question's mean over the experiments" in said
 
 

@@ -115,7 +115,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
         digest: round(overall(keys), 2) for digest, keys in given.items()
     }
     assert {row["rubric"] for row in rows} == {load_rubric(find_workspace()).digest}
-    assert "each as it was written" in done(genaipa("scores", "verify"))
+    assert "unchanged since written" in done(genaipa("scores", "verify"))
     done(genaipa("scores", "export", "-o", "log.jsonl"))
     Path("scores.db").unlink()
     done(genaipa("scores", "import", "log.jsonl"))
@@ -131,7 +131,7 @@ def test_a_study_with_six_metrics_from_the_run_to_the_report(genaipa: Callable[.
     assert "M_all = (sum + 6.5) / 13 x 90 + 10" in page_text
     assert "Green from 0.6 (M_all 82) up, Red below -0.2" in page_text
     done(genaipa("pack", run.name, "-o", "study.zip"))
-    assert "each the same as packed" in done(genaipa("unpack", "study.zip", "again"))
+    assert "identical to the packed ones" in done(genaipa("unpack", "study.zip", "again"))
     assert load_rubric(find_workspace(Path("again"))) == load_rubric(find_workspace())
     drawn = Path("report/figures/quality-metrics.svg").read_text(encoding="utf-8")
     assert all(name in drawn for name in ("bezug", "sachliche Richtigkeit", "Tonfall"))
@@ -214,7 +214,7 @@ def test_scores_by_two_rubrics_are_not_mixed(genaipa: Callable[..., Finished]) -
     refused = genaipa("scores", "export")
     assert refused.code != 0
     assert "Name the rubric of these scores in genaipa.toml" in refused.err
-    assert "each as it was written" in done(genaipa("scores", "verify"))
+    assert "unchanged since written" in done(genaipa("scores", "verify"))
     done(genaipa("scores", "export", "-o", "log.jsonl"))
     Path("scores.db").unlink()
     refused = genaipa("scores", "import", "log.jsonl", "--unknown-answers")

@@ -147,7 +147,7 @@ def test_suites_asked_as_one_are_asked_as_they_are_alone(genaipa: Cli) -> None:
     folder = RunFolder(_asked(genaipa, "--split", "sample", "--limit", "4", "-s", "extractive"))
     kept = folder.answers.read_text().splitlines(keepends=True)
     folder.answers.write_text("".join(kept[:2] + kept[-1:]))
-    assert "going on with" in genaipa(*RUN, "privacyglue", "--split", "sample", "--limit", "4", "-s", "extractive").err
+    assert "continuing" in genaipa(*RUN, "privacyglue", "--split", "sample", "--limit", "4", "-s", "extractive").err
     assert len(folder.answers.read_text().splitlines()) == len(kept)
     assert genaipa(*RUN, "opp115", "--split", "sample", "--limit", "4", "-s", "extractive").code == 0
     records = list(folder.records())

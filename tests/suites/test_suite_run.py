@@ -74,10 +74,7 @@ def test_a_web_chat_is_asked_by_hand(genaipa: Cli) -> None:
     done_with = genaipa(*run)
     assert done_with.code == 3
     (sheet,) = Path("runs").glob("*/sheets/*.replies.txt")
-    assert (
-        "open one, and paste that one question"
-        in sheet.with_name(sheet.name.replace("replies", "messages")).read_text()
-    )
+    assert "open one, and paste that question" in sheet.with_name(sheet.name.replace("replies", "messages")).read_text()
     replies = iter(('```json\n{"answer": "no such words"}\n```', "I would rather not."))
     sheet.write_text(re.sub(r"(?m)^@@@@@ message .*$", lambda found: f"{found[0]}\n{next(replies)}", sheet.read_text()))
     out = done(genaipa("collect", "latest"))
@@ -91,7 +88,7 @@ def test_the_sample_is_packed_with_its_figures(genaipa: Cli) -> None:
     done(genaipa(*RUN, "--system", "baseline/best-overlap"))
     done(genaipa("pack", "-o", "x.zip"))
     out = done(genaipa("unpack", "x.zip", "there"))
-    assert re.search(r"Made again: [1-9]\d+ table files, each the same as packed", out)
+    assert re.search(r"Rebuilt [1-9]\d+ table files, identical to the packed ones", out)
 
 
 def test_changed_items_are_found(genaipa: Cli) -> None:

@@ -100,7 +100,7 @@ def test_it_is_collected_by_hand(genaipa):
     begun = genaipa("run", "--system", "manual/chat", "--task", TASK)
     assert begun.code == 3, begun.err
     (messages,) = (the_run().path / "sheets").glob("*.messages.txt")
-    assert "a new chat of its own" in messages.read_text()
+    assert "question in a new chat" in messages.read_text()
     (replies,) = (the_run().path / "sheets").glob("*.replies.txt")
     for wanted in ("dev", "test"):
         lines = []
@@ -125,7 +125,7 @@ def test_a_changed_file_is_refused(genaipa, server):
         file.write("# changed\n")
     refused = genaipa("run", "--resume", "latest")
     assert refused.code == 1
-    assert f"task '{TASK}' has changed since it was begun" in refused.err
+    assert f"task '{TASK}' has changed since the run started" in refused.err
 
 
 def test_the_procedures_options_are_refused(genaipa):

@@ -256,7 +256,7 @@ def test_what_cannot_be_viewed_is_a_sentence(genaipa: Callable[..., Finished], s
         for command, said in (
             (("view", "--workspace", "."), "there is no run"),
             (("view", "--system", "nope", "--workspace", study), "'nope' is not among the systems of these runs"),
-            (("view", "demo", "--port", port, "--workspace", study), "without --port a free one is"),
+            (("view", "demo", "--port", port, "--workspace", study), "leave out --port to use a free one"),
         ):
             done = genaipa(*command)
             assert done.code == 2

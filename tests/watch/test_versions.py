@@ -178,8 +178,8 @@ def test_a_version_of_itself_or_without_a_day_is_refused() -> None:
     """Metadata that make no version are one sentence each."""
     for about, said in (
         (About(company="A", version_of="a.1", date="2026-01-01"), "is the document's own name"),
-        (About(company="A", version_of="a"), "'' is no day (YYYY-MM-DD), by which versions differ"),
-        (About(company="A", version_of="a", date="yesterday"), "'yesterday' is no day"),
+        (About(company="A", version_of="a"), "'' is not a date (YYYY-MM-DD); versions are told apart by date"),
+        (About(company="A", version_of="a", date="yesterday"), "'yesterday' is not a date"),
     ):
         (problem,) = document_problems(Path("a.1.md"), Document("a.1", "Some text.", about))
         assert said in str(problem)

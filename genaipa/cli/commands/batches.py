@@ -62,7 +62,7 @@ def list_batches(
         ):
             show(f"Collect with: {command('genaipa', 'run', '--resume', name)}")
     else:
-        show("No batches are out." if not all_ else "There are no batches.")
+        show("No batches are pending." if not all_ else "There are no batches.")
     if problems:
         raise typer.Exit(1)
 
@@ -97,10 +97,10 @@ def cancel(run: _Run) -> None:
     print_origins(resolve_system(name, workspace).name for name in target.folders[0].head().spec.systems)
     called = sum(asyncio.run(call_off(folder, workspace, say)) for folder in target.folders)
     if not called:
-        show(f"{target.name} has no batch out; nothing was called off.")
+        show(f"{target.name} has no pending batch; nothing was cancelled.")
         return
     show(
-        f"{number(called, 'batch', 'batches')} called off. What was done is collected, and the rest asked, with: "
+        f"{number(called, 'batch', 'batches')} cancelled. To collect finished results and ask the rest: "
         f"{command('genaipa', 'run', '--resume', target.name)}"
     )
 
@@ -123,7 +123,7 @@ def forget(run: _Run, yes: Annotated[bool, option("--yes", "-y", help="Don't ask
     out = [batch for folder in folders for batch in find_pending_batches(folder.path)]
     if out and not yes:
         if not sys.stdin.isatty():
-            raise UsageError("nothing was given up, since nobody can be asked; add --yes.")
-        typer.confirm(f"Give up {number(len(out), 'batch', 'batches')}, paid as they are?", abort=True, err=True)
+            raise UsageError("nothing was given up: there is no terminal to confirm on; add --yes.")
+        typer.confirm(f"Give up {number(len(out), 'batch', 'batches')} (still charged)?", abort=True, err=True)
     given_up = sum(asyncio.run(give_up(folder)) for folder in folders)
     show(f"{number(given_up, 'batch', 'batches')} given up.")

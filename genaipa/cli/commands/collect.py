@@ -75,7 +75,7 @@ def _from_terminal(manual: ManualRun) -> Collected:
 
     total = Collected()
     current_sheet = ""
-    say(f"End each reply with a line that holds only '{END}'. An empty reply stops; what is in is kept.")
+    say(f"End each reply with a line that holds only '{END}'. An empty reply stops; replies so far are kept.")
     while (wanted := next(manual.missing(), None)) is not None:
         sheet, key = wanted
         before = manual.last_kept(sheet)
@@ -84,7 +84,7 @@ def _from_terminal(manual: ManualRun) -> Collected:
             for message in sheet.introduction:
                 say(f"\n--- paste, and wait for the reply\n{message.content}", exact=True)
         elif current_sheet != sheet.name:
-            say(f"\n===== go on in the chat in which you asked {before.label}: {sheet.name}")
+            say(f"\n===== continue in the chat in which you asked {before.label}: {sheet.name}")
         current_sheet = sheet.name
         say(f"\n--- paste\n{sheet.calls[key].messages[-1].content}\n--- its reply:", exact=True)
         lines = (line.rstrip("\r\n") for line in sys.stdin)
@@ -99,8 +99,8 @@ def _report(collected: Collected, written: Sequence[Path]) -> None:
     known_note = f"; already recorded: {collected.known}" if collected.known else ""
     show(f"{number(collected.taken, 'reply', 'replies')} recorded{known_note}.")
     for key in collected.conflicts:
-        show(f"{key}: another reply is kept already; --force puts this one in its place.")
+        show(f"{key}: another reply is already stored; --force replaces it.")
     for key in collected.final:
-        show(f"{key}: another reply is kept already; a summary stays; begin afresh with --new.")
+        show(f"{key}: another summary is already stored and can't be replaced; start afresh with --new.")
     for path in written:
         show(f"new: {path}")

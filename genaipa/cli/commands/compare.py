@@ -247,7 +247,7 @@ def _compare_by_rule(
     shared = {name: comparison for name, comparison in comparisons.items() if comparison.table}
     if not shared and not people:
         raise UsageError(
-            f"{first} and {second} have no questions and no suite's items in common; ask both alike, then compare."
+            f"{first} and {second} share no questions and no suite items; ask both the same, then compare."
         )
     for comparison in comparisons.values():
         for problem in comparison.problems:
@@ -265,7 +265,7 @@ def _print_rule_scored(comparisons: Mapping[str, Against], *, everything: bool, 
         show_table(table)
         if len(table.data) < len(comparison.table.data):
             hidden = len(comparison.table.data) - len(table.data)
-            show(f"{number(hidden, 'row')} of further measures: --all shows them too.")
+            show(f"{number(hidden, 'row')} of further measures: --all shows them.")
 
 
 def _table_facts(table: Table) -> dict[str, object]:
@@ -280,7 +280,7 @@ def _write_rule_scored(table: Table, output: Path, form: str, formats: list[str]
     A UsageError where formats of figures are asked for, of which there are none.
     """
     if formats:
-        raise UsageError("Items of suites are compared in tables, without a figure: leave out --formats.")
+        raise UsageError("Comparisons of suite items have no figures: leave out --formats.")
     import msgspec
 
     from genaipa.reports.render import FORMS
@@ -321,9 +321,7 @@ def _check_files(
         from genaipa.reports.comparison import FORMS
 
         if form not in FORMS:
-            raise UsageError(
-                f"{output}: the forms of a comparison are {', '.join(FORMS)}, or a folder with all of them."
-            )
+            raise UsageError(f"{output}: write a comparison as {', '.join(FORMS)}, or into a folder with all of them.")
         check_new(output, force=force)
     return form, _check_formats(formats, folder=output is not None and not form)
 

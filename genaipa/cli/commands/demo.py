@@ -37,7 +37,7 @@ def demo() -> None:
     reference analyst scored all answers, a made-up analyst some of them, and a made-up judge all.
     """
     workspace = current_workspace()
-    with stderr_console().status("asking three systems, reading scores, drawing"):
+    with stderr_console().status("asking three systems, reading scores, drawing figures"):
         folder = _run(workspace)
         _bring_scores(workspace)
         report = _report(workspace, folder.name)
@@ -68,7 +68,7 @@ def _run(workspace: Workspace) -> RunFolder:
 def _bring_scores(workspace: Workspace) -> None:
     """Put the shipped scores into the workspace's store, once."""
     if importlib.util.find_spec("sqlalchemy") is None:
-        say("To score answers in the browser: pip install 'genaipa[desk]', then genaipa demo once more.")
+        say("To score answers in the browser: pip install 'genaipa[desk]', then run genaipa demo again.")
         return
     from genaipa.scoring.importing import import_sources
     from genaipa.scoring.people import People
@@ -88,7 +88,7 @@ def _report(workspace: Workspace, run: str) -> Report | None:
     from genaipa.reports import PACKAGES
 
     if any(importlib.util.find_spec(name) is None for name in PACKAGES):
-        say("For the figures and tables: pip install 'genaipa[reports]', then genaipa demo once more.")
+        say("For the figures and tables: pip install 'genaipa[reports]', then run genaipa demo again.")
         return None
     from genaipa.reports.report import report
 
@@ -129,7 +129,7 @@ def _explain_demo(report: Report) -> None:
     run = f"genaipa run --system {','.join(SYSTEMS)} --policy {POLICY} --experiment quality --name {NAME}"
     explain(
         f"The same as: {run}; genaipa scores import {files}; genaipa report {NAME} --formats svg -o {REPORT}",
-        "The answers of extractive, which quotes the policy, and the scores of the reference analyst are not made up.",
+        "The answers of extractive, which quotes the policy, and the scores of the reference analyst are real.",
         report.tables["leaderboard"].note,
         hint="What the numbers mean: --explain",
     )

@@ -81,7 +81,7 @@ def _print(topics: dict[str, list[Row]]) -> None:
             rows.append((f"  {subject}", state, f"{detail}\n-> {remedy}" if remedy else detail))
     print_table(("  what", "state", "found, and what to do"), rows)
     if any(state == "broken" for findings in topics.values() for _, state, _, _ in findings):
-        show("genaipa can't work like this: see the lines marked broken.")
+        show("genaipa can't work in this state: see the lines marked broken.")
     else:
         show("genaipa works here. To try it without a key: genaipa run --system extractive --policy brindlecart")
 
@@ -100,7 +100,7 @@ def _print_missing(topics: dict[str, list[Row]], used: set[str]) -> None:
     facts += [f"key for {', '.join(subject for subject, *_ in ok['keys'])}"] if ok["keys"] else []
     facts += [f"server {detail}" for _, _, detail, _ in ok["servers"] if detail.endswith(" answers")]
     if any(state == "broken" for _, state, _, _ in lacks):
-        show("genaipa can't work like this:")
+        show("genaipa can't work in this state:")
     else:
         show(f"genaipa works here: {', '.join(facts)}.")
     for subject, _, detail, remedy in lacks:
@@ -239,7 +239,7 @@ def _check_keys(workspace: Workspace) -> Iterator[Row]:
         elif needs_key(provider, read_variable(provider.address) or ""):
             yield name, "missing", "no key", f"set {names} in the environment or in a file .env"
         else:
-            whose = "for a server that wants one"
+            whose = "for a server that needs one"
             if provider.key_needed == "elsewhere":
                 whose = "not for a server on this machine"
             yield name, "off", f"no {names}, which is {whose}", ""
@@ -253,7 +253,7 @@ def _check_servers(workspace: Workspace) -> Iterator[Row]:
     addresses = {record.address: address for _, record in providers if (address := read_variable(record.address))}
     yield from (_check_server(variable, address) for variable, address in addresses.items())
     if not addresses:
-        yield "addresses", "off", "no variable names a server; the providers' own are used", ""
+        yield "addresses", "off", "no variable names a server; the providers' own servers are used", ""
     yield from _check_proxies()
     for launcher in launchers().values():
         yield from launcher.check()
@@ -279,9 +279,9 @@ def _check_proxies() -> Iterator[Row]:
         try:
             parts = urllib.parse.urlsplit(proxy if "://" in proxy else f"http://{proxy}")
             with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=_SECONDS):
-                yield variable, "ok", f"{proxy} answers; all but this machine is reached through it", ""
+                yield variable, "ok", f"{proxy} answers; all other machines are reached through it", ""
         except (OSError, ValueError) as error:
-            remedy = f"mend or unset {variable}: no other machine is reached without it"
+            remedy = f"fix or unset {variable}: no other machine can be reached through it"
             yield variable, "missing", f"nothing answers at {proxy} ({error})", remedy
 
 
@@ -304,7 +304,7 @@ def _check_server(variable: str, address: str) -> Row:
         host = split_url(safe_address).hostname or ""
         why = certificate_refused(error, host) or redact(str(error)) or type(error).__name__
     problem = f"nothing answers at {safe_address} ({why})"
-    return _make_row(variable, not why, f"{safe_address} answers", problem, "start the server, or mend the address")
+    return _make_row(variable, not why, f"{safe_address} answers", problem, "start the server, or correct the address")
 
 
 def _check_data(workspace: Workspace) -> Iterator[Row]:
@@ -334,10 +334,12 @@ def _check_data(workspace: Workspace) -> Iterator[Row]:
             state = getattr(dataset, "state", "pulled")
             yield _make_row(dataset.title, dataset.available(), state, f"not pulled; to ask it: {remedy}", "", "off")
             continue
-        yield _make_row(dataset.title, dataset.available(), "pulled", "the published files are not here", remedy)
+        yield _make_row(
+            dataset.title, dataset.available(), "pulled", "the published files have not been fetched", remedy
+        )
         recorded = [name for name in dataset.systems if is_recorded(name)]
         if dataset.systems:
-            lacks = "not all of their answers are here"
+            lacks = "some of their answers are missing"
             if recorded:
                 lacks += f"; {', '.join(recorded)} alone, for the source that was pulled from lacks the others"
                 remedy += " --from DIR|URL, one that has them"
@@ -352,13 +354,13 @@ def _check_machine(workspace: Workspace) -> Iterator[Row]:
     from genaipa.systems.costs import tiktoken_counter
 
     counter = tiktoken_counter("gpt-4o", offline=True)
-    remedy = "run an OpenAI system once with a network: it is then fetched and kept"
+    remedy = "run an OpenAI system once with a network, which fetches and keeps it"
     try:
         importlib.import_module("tiktoken")
     except ImportError:
         remedy = f"pip install 'genaipa[openai]', and {remedy}"
-    lacks = "OpenAI's vocabulary is not here; tokens are estimated without it"
-    yield _make_row("token counts", counter, f"{counter.label if counter else ''} is here", lacks, remedy)
+    lacks = "OpenAI's vocabulary is missing; tokens are estimated without it"
+    yield _make_row("token counts", counter, f"{counter.label if counter else ''} is available", lacks, remedy)
     encoding = (sys.stdout.encoding or "").lower().replace("_", "-")
     width = shutil.get_terminal_size().columns
     kind = f"a terminal of {width} columns" if sys.stdout.isatty() else "not a terminal"
@@ -383,4 +385,4 @@ def _check_disk_space(runs: Path) -> Row:
         return "runs", "missing", f"{folder} can't be written to", "name another folder with --workspace"
     free = shutil.disk_usage(folder).free
     detail = f"{runs}, {decimal(free)} free"
-    return _make_row("runs", free >= _LITTLE_ROOM, detail, detail, "make room before a large study")
+    return _make_row("runs", free >= _LITTLE_ROOM, detail, detail, "free some space before a large study")

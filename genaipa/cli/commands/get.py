@@ -68,7 +68,7 @@ def _pull_dataset(dataset: str | None, source: str | None, *, offline: bool, jso
     for note in result.notes:
         say(f"note: {note}")
     if source and not result.fetched:
-        say(f"nothing was fetched from {source}: all its files were here already")
+        say(f"nothing was fetched from {source}: all its files are already here")
     lacking = f" {result.absent} more {'is' if result.absent == 1 else 'are'} not here." if result.absent else ""
     fetched = f"{number(result.fetched, 'file')} fetched, {result.kept} already here"
     show(f"{data_set.title}: {fetched}, all as published.{lacking}")
@@ -139,5 +139,5 @@ def _print(done: Imported) -> None:
     for line in done.notes:
         show(line)
     if not done.changed:
-        show("Everything was here already: nothing was changed.")
+        show("Everything was already here; nothing changed.")
     show(f"Next: genaipa report {' '.join(done.runs)}")

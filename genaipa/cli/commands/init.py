@@ -64,7 +64,7 @@ def init(
     folder = folder.expanduser()
     for file in _make(folder):
         lines = f"; let git ignore {', '.join(_IGNORED.split())}" if file == ".gitignore" else ""
-        say(f"{folder / file} was here already and stays as it is{lines}")
+        say(f"{folder / file} already exists and was left unchanged{lines}")
     is_current_folder = folder.resolve() == Path.cwd().resolve()
     label = "This folder" if is_current_folder else str(folder)
     show(
@@ -85,7 +85,7 @@ def _make(folder: Path) -> list[str]:
 
     name = folder.resolve().name
     if not name.isprintable():
-        raise UsageError("the folder's name has characters that can't be written into a file; name another folder.")
+        raise UsageError("the folder's name contains characters that can't be written to a file; choose another name.")
     files = {
         "systems.yaml": _SYSTEMS,
         GUIDELINES: STARTER,
@@ -100,7 +100,7 @@ def _make(folder: Path) -> list[str]:
             if problem := explain_no_folder(path):
                 raise UsageError(f"{path} {problem}")
         if (folder / MARKER).exists():
-            raise UsageError(f"{folder} is a workspace already; name a new folder.")
+            raise UsageError(f"{folder} is already a workspace; name a new folder.")
         for path in places:
             path.mkdir(parents=True, exist_ok=True)
         existing = [file for file in files if (folder / file).exists()]

@@ -88,7 +88,7 @@ def judge(
     with judging.alone(workspace):
         judges = judging.prepare_judges(workspace, request, observer, offline=offline)
         if judges.had:
-            say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} are there already.")
+            say(f"{number(judges.had, 'judgement')} of {judges.wanted:,} exist already.")
         if not judges.runs:
             _nothing_to_do(workspace, judges, json=json)
         elif dry_run or estimate:
@@ -105,7 +105,7 @@ def _nothing_to_do(workspace: Workspace, judges: PreparedJudges, *, json: bool) 
     else:
         lacking = judges.wanted - judges.had
         show(
-            f"Nothing was asked: what is missing, {number(lacking, 'judgement')}, is of a run that was begun before."
+            f"Nothing was asked: what is missing, {number(lacking, 'judgement')}, belongs to a run started earlier."
             if lacking
             else "There is nothing to judge: every answer has its verdict."
         )
@@ -131,7 +131,7 @@ def _run_judges(
     try:
         done = asyncio.run(_ask_promptly(judges, limits, observer))
     except (KeyboardInterrupt, asyncio.CancelledError):
-        say("interrupted; every verdict that came is kept. Go on with the same command.")
+        say("interrupted; all verdicts so far are kept. Continue with the same command.")
         return INTERRUPTED
     _print_closing(workspace, judges, done, json=json)
     statuses = {outcome.status for _, outcome in done}
@@ -177,11 +177,11 @@ def _print_closing(
     unasked_runs = len(judges.runs) - len(done)
     if missing := sum(row.missing for _, outcome in done for row in outcome.tally.rows.values()):
         lack = f"{number(missing, 'verdict')} {'is' if missing == 1 else 'are'} missing"
-        also = f", and {number(unasked_runs, 'further run')} not begun" if unasked_runs else ""
+        also = f", and {number(unasked_runs, 'further run')} not started" if unasked_runs else ""
         higher = " and a higher --max-cost" if any(outcome.capped for _, outcome in done) else ""
-        show(f"{lack}{also}. Go on with the same command{higher}.")
+        show(f"{lack}{also}. Continue with the same command{higher}.")
     elif people:
-        suggest_next("How far it agrees with them: genaipa judges", "Pictures: genaipa report")
+        suggest_next("How well it agrees with them: genaipa judges", "Pictures: genaipa report")
     else:
         suggest_next("To rely on it, score some yourself: genaipa score", "Pictures: genaipa report", *better)
 
@@ -196,7 +196,7 @@ def _print_alone(workspace: Workspace, answers: JudgedAnswers) -> tuple[bool, li
     from genaipa.systems.provider import shorten_names
 
     explain(
-        "A judge alone is no estimate: nobody knows how far it is off before people have scored some of the answers. "
+        "A judge alone gives no estimate: its error is unknown until people have scored some of the answers. "
         "Its M_all (10 to 100) is averaged by question, over documents and passes, and then over questions.",
         "Verdicts are in the store, apart from people's scores, and in no average. What a judge is worth, once people "
         "have scored 30 of its answers: genaipa judges.",

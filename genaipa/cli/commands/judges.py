@@ -164,7 +164,7 @@ def _say_next(summary: Table, *, is_drawn: bool, is_small: bool, throughout: boo
     draw = "" if is_drawn or is_small else "genaipa sample, then "
     below = bool((summary.data["answers"] < LEAST).any())
     if below:
-        caveat(f"A judge counts from {LEAST} answers that people scored, too.")
+        caveat(f"A judge counts once people have scored {LEAST} of the answers it judged.")
     if throughout:
         caveat("People scored all of the answers; no estimate is needed.")
         suggest_next("Next: genaipa report")

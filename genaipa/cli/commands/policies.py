@@ -101,7 +101,7 @@ def _print_list(workspace: Workspace, *, json: bool) -> None:
     ]
     print_table(("name", "kind", "words", "answers", "written for", "from"), cells, right=(2, 3))
     show("answers: annotated answers, in parentheses the number that say the document is silent.")
-    show("written for: their question set; they are used for the same questions of other sets, too.")
+    show("written for: their question set; other sets with the same questions use them too.")
     for row in rows:
         if row["unused"]:
             say(f"{row['name']}: {row['unused']}")
@@ -278,12 +278,15 @@ def add(
         return
     _print_document(workspace, document, json=False)
     if hidden := [layer for layer, _ in workspace.every("policies")[name] if layer != document.layer]:
-        show(f"It takes the place of the {hidden[0]} document '{name}': another --name keeps both.")
+        show(f"It takes the place of the {hidden[0]} document '{name}'; choose another --name to keep both.")
     if facts["answers"] and not facts["answers_digest"]:
-        show("Its annotated answers don't say which text they are about: check them, and add its sha256 as 'digest'.")
+        show(
+            "Its annotated answers don't state which text they are about: check them, and add the text's "
+            "sha256 as 'digest'."
+        )
     for sentence in held:
         show(f"{sentence}.")
-    show(f"Look whether the text is whole. To mend it, take the line 'digest' out of {name}.yaml beside it.")
+    show(f"Check that the text is complete. To correct it, first remove the line 'digest' from {name}.yaml beside it.")
     show(f"Next: genaipa run --system extractive --policy {name}")
 
 
@@ -321,7 +324,9 @@ CHECK = "To check them at any time: genaipa validate"
 def check_workspace(workspace: Workspace) -> None:
     """Raise a UsageError where there is no workspace of one's own to keep annotated answers in."""
     if "workspace" not in dict(workspace.layers):
-        raise UsageError("there is no workspace here to keep annotated answers in; make one with: genaipa init DIR")
+        raise UsageError(
+            "annotated answers are kept in a workspace, and this folder is not in one; make one with: genaipa init DIR"
+        )
 
 
 def write_annotations(workspace: Workspace, name: str, text: str) -> Path:
@@ -500,6 +505,6 @@ def _write_csv(path: Path, rows: list[dict[str, Any]], *, force: bool) -> None:
     from genaipa.scoring.tables import write_csv
 
     if path.suffix.lower() != ".csv":
-        raise UsageError(f"{path}: the statistics can be written as .csv; or use --json.")
+        raise UsageError(f"{path}: statistics are written as .csv; for JSON, use --json.")
     with open_output(path, force=force) as file:
         write_csv(file, list(rows[0]), ([row[name] for name in rows[0]] for row in rows))

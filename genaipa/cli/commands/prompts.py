@@ -78,7 +78,7 @@ def _print_sets(workspace: Workspace, selected: str) -> None:
     sets = SETS | list_variants()
     print_table(
         ("set", "how it asks"),
-        [(name, sets.get(name, "your own: what it lacks is taken from neutral")) for name in set_names(workspace)],
+        [(name, sets.get(name, "your own; missing templates come from neutral")) for name in set_names(workspace)],
     )
     show(f"\nMessages of {selected}, with the variables that are filled in:")
 
@@ -112,8 +112,8 @@ def _print_templates(loaded: Prompts, names: list[str], *, json: bool) -> None:
     for name in names if is_full else ():
         _print_text(name, loaded.sources[name].rstrip(), exact=False)
     explain(
-        f"To change one, put a file of its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
-        "all sets; a further folder there is a set of your own."
+        f"To change one, put a file with its name into prompts/{loaded.name}/ of your workspace, or into prompts/ for "
+        "all sets; another folder there is a set of your own."
     )
     chosen = "" if loaded.name == "neutral" else f" --prompts {loaded.name}"
     of = "" if is_single else "One: genaipa prompts NAME"
@@ -125,7 +125,7 @@ def _print_messages(workspace: Workspace, loaded: Prompts, names: list[str], pol
     messages = _make_messages(script)
     if len(names) == 1 and names[0] not in messages:
         reason = "it is included by others" if names[0] in loaded.used_templates else "this set does not use it"
-        raise UsageError(f"'{names[0]}' is no message of its own; {reason}: genaipa prompts")
+        raise UsageError(f"'{names[0]}' is not a message ({reason}): genaipa prompts")
     texts = {name: messages[name] for name in names if name in messages}
     if json:
         print_json([{"name": name, "policy": policy, "text": text} for name, text in texts.items()])

@@ -88,14 +88,17 @@ def new(
 
     workspace = current_workspace()
     if "workspace" not in dict(workspace.layers):
-        raise UsageError("there is no workspace here to keep questions in; make one with: genaipa init DIR")
+        raise UsageError(
+            "questions are kept in a workspace, and this folder is not in one; make one with: genaipa init DIR"
+        )
     if not NAME.fullmatch(name):
         raise UsageError(
-            f"'{name}' can't be the name of a question set: use small letters, digits, '.', '_' and '-', with a letter "
-            "or digit first."
+            f"'{name}' is not a valid name for a question set: use lower-case letters, digits, '.', '_' and "
+            f"'-', and begin with "
+            "a letter or digit."
         )
     if name in (sets := workspace.names("questions")) and sets[name][0] != "workspace":
-        raise UsageError(f"'{name}' is a set that ships, and yours would take its place; choose another name.")
+        raise UsageError(f"'{name}' ships with genaipa, and your set would replace it; choose another name.")
     path = workspace.home / "questions" / f"{name}.yaml"
     try:
         path.parent.mkdir(exist_ok=True)

@@ -133,7 +133,7 @@ def report(
 def _show_steps(first: str) -> Iterator[Callable[[str], None]]:
     """Show the current step on the terminal: `first`, then each passed to the function; elsewhere one line."""
     if not stderr_console().is_terminal:
-        say("computing tables and figures, which takes some seconds")
+        say("computing tables and figures; this takes some seconds")
     with stderr_console().status(first) as status:
         yield lambda now: status.update(printable(now))
 

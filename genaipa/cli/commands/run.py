@@ -135,7 +135,7 @@ def _select_task(task: str, kind_options: Mapping[str, Any]) -> tuple[str, str, 
         if values.get(option) is None:
             continue
         if task != DEFAULT:
-            raise UsageError(f"a {option} is a task; name one of the two, --{option} or --task.")
+            raise UsageError(f"a {option} is a task; give either --{option} or --task.")
         return kind, str(values[option]), plan
     return find_task_kind(task), task, plan
 
@@ -185,7 +185,7 @@ def _refuse_other_plan(context: typer.Context) -> None:
             and source.name in ("COMMANDLINE", "DEFAULT_MAP")
             and parameter.name not in options.BESIDE_RESUME
         ):
-            raise UsageError(f"--resume goes on with the run's own plan; leave out {parameter.opts[0]}.")
+            raise UsageError(f"--resume continues the run's own plan; leave out {parameter.opts[0]}.")
 
 
 def ask_prepared(

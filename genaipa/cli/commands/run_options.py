@@ -29,7 +29,7 @@ def _parse_cap(value: object) -> float:
     except ValueError:
         dollars = math.nan
     if not 0 <= dollars < math.inf:
-        raise typer.BadParameter(f"'{value}' is no amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
+        raise typer.BadParameter(f"'{value}' is not an amount in US dollars, such as 5 or 0.5; 'none' lifts the cap.")
     return dollars
 
 

@@ -194,7 +194,7 @@ class Driver:
         go_on = command("genaipa", "run", "--resume", self.part.study, *words, *home)
         if status == "capped":
             cap = self.run.cap(self.limits.max_cost)
-            return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Go on with a higher one: {go_on}"
+            return f"Stopped by --max-cost: ${tally.cost:.4f} of ${cap:g} is spent. Continue with a higher cap: {go_on}"
         return f"{'Interrupted; all answers are kept.' if status == 'interrupted' else 'Not complete.'} Go on: {go_on}"
 
 
@@ -230,14 +230,14 @@ def take_launched() -> bool:
 def read_part(text: str | None, slices: int | None, resume: str | None) -> tuple[int, int] | None:
     """Return which slice is named, and of how many; None for all. An OptionError for options that don't go together."""
     if slices is not None and (text is not None or resume is not None):
-        raise OptionError("slices", " begins all slices of a study; leave it out, or --slice and --resume.")
+        raise OptionError("slices", " starts all slices of a study; leave it out, or leave out --slice and --resume.")
     return None if text is None else parse_slice(text)
 
 
 def check_place(on: str | None, prepared: PreparedRun) -> None:
     """Raise a UsageError for a place of slices where there are none, or only one."""
     if on is not None and not prepared.stands_for_all:
-        raise OptionError("on", " is for all slices of a study; begin one with: --documents FILE --slices 16")
+        raise OptionError("on", " is for all slices of a study; start one with: --documents FILE --slices 16")
 
 
 def prepare_named(
@@ -254,7 +254,7 @@ def prepare_named(
         run.stands_for_all = part is None
         return run
     if part is not None:
-        raise OptionError("slice", f" is of a study, and {meant.name} is a run; leave it out to go on with that.")
+        raise OptionError("slice", f" is for a study, but {meant.name} is a run; leave it out to continue the run.")
     return resume(workspace, name, observer, offline=offline)
 
 
@@ -271,7 +271,7 @@ def prepare_whole(
         run = prepare(workspace, request, observer)
     except ManyDocumentsError as error:
         slices = count_words(error.slices, "slice")
-        observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 has four at once.")
+        observer.said(f"They are asked in {slices}, one after another; --on {LOCAL}:4 runs four at once.")
         run = prepare(workspace, msgspec.structs.replace(request, slice=(1, error.slices)), observer)
     run.stands_for_all = is_whole and run.slice is not None
     return run

@@ -118,7 +118,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
     calls = f"Altogether {number(sum(row.calls for row in rows), 'call')}"
     priced = [(row.cost, row.cached_cost) for row in rows if row.cost is not None and row.cached_cost is not None]
     if len(priced) < len(rows):
-        show(f"{calls}; the cost is not known for every system.")
+        show(f"{calls}; the cost of some systems is unknown.")
     else:
         cost, cached_cost = (sum(side) for side in zip(*priced, strict=True)) if priced else (0.0, 0.0)
         show(f"{calls}, {_format_cost(cached_cost)} to {_format_cost(cost)}.")
@@ -129,7 +129,7 @@ def _print_estimate(pairs: list[tuple[PreparedRun, Ready]], *, json: bool, batch
 
         show(f"{power['said']}, if two systems vary as the published study's do.")
         if power["policies"] is None:
-            show(f"Below {LEAST_DOCUMENTS} documents nothing can be said for policies like these.")
+            show(f"Fewer than {LEAST_DOCUMENTS} documents say nothing about policies like these.")
 
 
 def _estimate_power(task: Task, times: float) -> dict[str, object]:
@@ -169,12 +169,12 @@ def _compare_batch_cost(rows: list[CostEstimate], halved: set[str]) -> str:
     """Compare both prices of batches: where prompts have much in common, a warm cache may be cheaper."""
     priced = [row for row in rows if row.system in halved and row.batch_cost is not None]
     if not priced:
-        return "In batches: no system here takes them, or no price is known."
+        return "In batches: no system takes them, or no price is known."
     batched = sum(row.batch_cost or 0.0 for row in priced)
     warm = sum(row.cached_cost or 0.0 for row in priced)
     cheaper = "single calls" if warm < batched else "batches"
     return (
-        f"In batches, at half price: {_format_cost(batched)}, nothing of it from a cache; by single calls with a warm "
+        f"In batches, at half price: {_format_cost(batched)}, without a cache; by single calls with a warm "
         f"cache: {_format_cost(warm)}. {cheaper.capitalize()} are cheaper."
     )
 
@@ -200,7 +200,7 @@ _MINUTE = 60.0
 
 def report_complete(run: PreparedRun, *, json: bool) -> int:
     """Say that there is nothing left to ask; return the exit code."""
-    assert run.folder is not None, "only a run that exists is complete"
+    assert run.folder is not None, "only an existing run is complete"
     _, tally = run.folder.read_state()
     if json:
         print_json({**summarize_run(run.folder, "complete", tally), **_read_closing(run.workspace, run.folder).facts})
@@ -225,7 +225,7 @@ def print_closing(run: PreparedRun, outcome: RunOutcome, *, json: bool, again: S
         took = f"{outcome.elapsed:.1f} s" if outcome.elapsed < _MINUTE else format_time(outcome.elapsed)
         # Earlier sittings' calls are in the time of all calls, too.
         is_longer = outcome.tally.totals().seconds > outcome.elapsed
-        sides = "; call time is the sum of all calls, earlier ones and those side by side included" if is_longer else ""
+        sides = "; call time sums all calls, including earlier and concurrent ones" if is_longer else ""
         caveat(f"Took {took}{sides}.")
     show(f"Run folder: {mark_unbreakable(folder.path)}")
     for system, reason in outcome.stopped.items():
@@ -263,8 +263,7 @@ def _note_other_models(folder: RunFolder) -> Iterator[str]:
         if len(facts.served) > 1:
             yield (
                 f"{shorten_names([name])[name]} was served by {join_names(facts.served)} in this "
-                "run: what its name stands "
-                "for has moved, and its answers are of several models."
+                "run: its name now stands for another model, so its answers come from several models."
             )
             continue
         record, model = find_provider(unwrap_system(facts.model)), facts.model.rpartition("/")[2]
@@ -290,9 +289,8 @@ def note_server_settings(tally: Tally) -> Iterator[str]:
         flag = "--reasoning-parser NAME"
         where = f'GENAIPA_VLLM_ARGS="{flag}"' if started else f"a setting of the server, such as vLLM's {flag},"
         yield (
-            f"{replies} of {join_names([names[system] for system in thought])} began with thoughts, "
-            "which were set apart "
-            f"here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
+            f"{replies} of {join_names([names[system] for system in thought])} began with reasoning, "
+            f"which was separated here; {where} has the server do it (NAME, by the model: qwen3, deepseek_r1, …)."
         )
 
 
@@ -328,9 +326,9 @@ def _ask_again(folder: RunFolder, outcome: RunOutcome, go_on: str) -> str:
     """Say how to get the missing answers; `go_on` is the command that asks for them."""
     if outcome.status == "capped":
         enough = _suggest_cap(outcome)
-        return f"Go on with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
+        return f"Continue with a higher cap (${enough:g} is a guess): {go_on} --max-cost {enough:g}"
     if outcome.status == "partial" and not outcome.stopped and _never_recorded(folder):
-        why = "Asking again can't help: the recording lacks them, or what leads to them."
+        why = "Asking again can't help: the recording lacks them, or the turns before them."
         return f"{why} Why: {format_run_command(folder, 'show')}"
     return f"Ask again: {go_on}"
 

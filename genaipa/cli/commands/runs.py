@@ -65,7 +65,7 @@ def list_runs(
         first = command(
             "genaipa", "run", "--system", "extractive", "--policy", "brindlecart", *workspace_options(workspace.home)
         )
-        show(f"No runs in {workspace.runs} yet. Begin with: {first}")
+        show(f"No runs in {workspace.runs} yet. Start with: {first}")
     if problems:
         raise typer.Exit(1)
 
@@ -156,7 +156,7 @@ def _read_entries(workspace: Workspace, names: Sequence[str], *, whole: bool) ->
         except GenaipaError as error:
             problems.append(str(error))
     stray_folders = (path for path in sorted(workspace.runs.glob("[!.]*/")) if not is_run(path))
-    problems += [f"{path} has no {MANIFEST}, so it is no run; move it away." for path in stray_folders]
+    problems += [f"{path} has no {MANIFEST}, so it is not a run; move it elsewhere." for path in stray_folders]
     return entries, problems
 
 
@@ -283,12 +283,12 @@ def remove(
         if path.parent != workspace.runs.resolve():
             raise UsageError(f"{folder.path} is not in {workspace.runs}; only runs of this workspace are removed.")
         if folder.is_held():
-            raise UsageError(f"{folder.name} is being worked on; stop that process first.")
+            raise UsageError(f"{folder.name} is in use by another process; stop that process first.")
     for folder in folders.values():
         say(f"{folder.name}: {_describe_answers(folder)}")
     if not yes:
         if not sys.stdin.isatty():
-            raise UsageError("nothing was removed, since nobody can be asked; add --yes.")
+            raise UsageError("nothing was removed: there is no terminal to confirm on; add --yes.")
         typer.confirm(f"Remove {number(len(folders), 'run')} with all answers?", abort=True, err=True)
     for path in folders:
         try:

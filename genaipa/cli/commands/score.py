@@ -128,7 +128,7 @@ def score(
             show(note)
         pages = dict.fromkeys(find_kind(folder.manifest().spec.kind).page for folder in folders)
         for title in filter(None, () if desk.pool.answers else pages):
-            show(f"{title} are scored without people; their items are on the page {title}.")
+            show(f"{title} are scored by rule; their items are on the page {title}.")
         launch.serve_desk(desk, login, host=host, port=port, browser=not no_browser)
         state = desk.store.log_state()
         if state.events:
@@ -201,9 +201,9 @@ def _check_host(host: str, login: Login | None, *, insecure: bool) -> None:
 
     if login is None and not insecure and not is_this_machine(host):
         raise UsageError(
-            f"at {host} anybody who reaches this machine could read and score, under any name: what is "
-            "missing is a login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, "
-            "and TLS in front; where everyone on the network may do so, add --insecure."
+            f"at {host} anybody who reaches this machine could read and score under any name: add a "
+            "login ([auth] in .streamlit/secrets.toml), the list of analysts in desk.yaml, "
+            "and TLS in front; if everyone on the network may do so, add --insecure."
         )
 
 
@@ -219,7 +219,7 @@ def _print_address(desk: Desk, login: Login | None, host: str, port: int) -> Non
         say(problem)
     where = desk_address(host, port, login, desk)
     if not where.startswith("https:") and not (is_this_machine(host) and is_loopback(where)):
-        say("Missing: TLS in front of the desk; what is read and typed crosses the network for all to see.")
+        say("The desk has no TLS in front of it: everything read and typed crosses the network in the clear.")
     for path in find_exposed_secrets(desk.workspace) if login else ():
         say(
             f"{path} holds secrets that other users of this machine can read; close it: {command('chmod', '600', path)}"

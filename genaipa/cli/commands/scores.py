@@ -57,7 +57,7 @@ def scores(context: typer.Context, json: JsonOption = False) -> None:
     if json:
         print_json({"analysts": rows, "answers": answers})
     elif not rows:
-        show(f"No scores in {workspace.home} yet. Begin with: genaipa score")
+        show(f"No scores in {workspace.home} yet. Start with: genaipa score")
     else:
         columns = ["analyst", "scorer", "scores", "adjudicated", "seconds", "latest"]
         heads = [*columns[:4], "median time", "latest"]
@@ -225,7 +225,7 @@ def sheet(
     )
     show(f"{output}: {number(len(order), 'answer')} to score.{outside}")
     named = () if analyst else ("--analyst", "NAME")
-    show(f"Filled, it comes back with: {command('genaipa', 'scores', 'import', str(output), *named)}")
+    show(f"To import the filled sheet: {command('genaipa', 'scores', 'import', str(output), *named)}")
 
 
 @app.command()
@@ -245,7 +245,7 @@ def verify(
     workspace = current_workspace()
     with open_existing_store(workspace, allow_damaged=True) as store:
         if store is None:
-            raise UsageError(f"no scores in {workspace.home} yet; begin with: genaipa score")
+            raise UsageError(f"no scores in {workspace.home} yet; start with: genaipa score")
         check, name = verified(store, head), store.name
     if json:
         print_json(check)
@@ -253,10 +253,10 @@ def verify(
         for problem in check.breaks:
             say(f"{name}: {problem}")
         if not check.breaks:
-            show(f"{name}: {number(check.events, 'event')}, each as it was written.")
+            show(f"{name}: {number(check.events, 'event')}, unchanged since written.")
             show(f"The last digest: {check.head or 'none yet'}")
     if check.breaks:
-        say("genaipa: the scores can be taken out as they are with: genaipa scores export -o FILE.jsonl")
+        say("genaipa: export the scores as they are with: genaipa scores export -o FILE.jsonl")
         raise typer.Exit(_BROKEN)
 
 

@@ -162,7 +162,7 @@ def _show_all(name: str, chosen: Sequence[_Selection], *, json: bool) -> None:
         else:
             _print_head(folder.name, *folder.read_state())
         again = command("genaipa", "show", name) if several else format_run_command(folder, "show")
-        console.show(f"Too many to list; look at some by a part of their keys: {again} KEY")
+        console.show(f"Too many to list; select some by part of their keys: {again} KEY")
         return
     records = [record for choice in chosen for record in choice.records()]
     if json and several:
@@ -198,7 +198,7 @@ def _print_many(folder: RunFolder, keys: list[str], listed: list[Record], answer
         console.show(f"question {listed[0].question}: {text}")
     _print_answers(listed)
     first = f"; the first {len(listed)} are listed" if len(listed) < len(keys) else ""
-    console.show(f"{len(keys):,} answers match '{answer}'{first}; write more of a key: {listed[0].key}")
+    console.show(f"{len(keys):,} answers match '{answer}'{first}; give more of a key: {listed[0].key}")
 
 
 def _find_question_text(folder: RunFolder, question: str) -> str:
@@ -387,7 +387,7 @@ class _Judgements:
     def note_copies(self, folder: RunFolder, record: Record) -> list[str]:
         """Return a sentence on the other documents with the very text that the answer is about."""
         facts = self._inputs(folder.path).manifest.documents.get(record.document)
-        return [f"It holds as well for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
+        return [f"It also holds for {', '.join(facts.also)}, with the same text.\n"] if facts and facts.also else []
 
     def scores(self, record: Record) -> list[str]:
         """Return each score and decision in effect, in a sentence."""

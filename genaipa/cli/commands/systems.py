@@ -254,10 +254,7 @@ def _print_forms() -> None:
     forms.append(("module:Class", "your own, importable from the working folder"))
     show("\nA system can also be named in full:")
     show_facts((f"  {form}", description) for form, description in forms)
-    show(
-        "\nShort names of your own go into systems.yaml of your workspace. "
-        "To really start one: genaipa systems NAME --check"
-    )
+    show("\nShort names of your own go into systems.yaml of your workspace. To start one: genaipa systems NAME --check")
 
 
 def _check(resolved: Iterable[ResolvedSystem], *, json: bool) -> int:

@@ -33,7 +33,7 @@ def unpack(
     target = folder or Path(file.stem)
     done = unpacked(file, target)
     runs, tables = number(len(done.pack.runs), "run"), number(done.tables, "table file")
-    show(f"{target}: {runs}, {number(done.events, 'score')}; every file as it was packed.")
+    show(f"{target}: {runs}, {number(done.events, 'score')}; every file is unchanged.")
     for absent in done.pack.absent:
         say(f"not in the pack: the text of {absent.document} (SHA-256 {absent.digest[:12]}…); {absent.source}")
     rubric = load_rubric(find_workspace(target)).digest
@@ -41,7 +41,7 @@ def unpack(
         say(f"the scores were given by another rubric ({done.pack.rubric}) than this genaipa's ({rubric}).")
     if done.different:
         raise GenaipaError(
-            f"{len(done.different)} of {tables} came out differently than packed, such as {done.different[0]}; "
+            f"{len(done.different)} of {tables} differ from the packed ones, such as {done.different[0]}; "
             f"compare the versions in {target / 'pack.json'} with: genaipa doctor"
         )
-    show(f"Made again: {tables}, each the same as packed. The report: {done.page}")
+    show(f"Rebuilt {tables}, identical to the packed ones. The report: {done.page}")

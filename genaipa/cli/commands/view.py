@@ -62,4 +62,4 @@ def _open_pages(index: Index, port: int) -> ViewPages:
     try:
         return ViewPages(index, port)
     except OSError as error:
-        raise UsageError(f"port {port} can't be used ({error.strerror}); without --port a free one is.") from None
+        raise UsageError(f"port {port} can't be used ({error.strerror}); leave out --port to use a free one.") from None

@@ -75,8 +75,8 @@ def refuse_documents(run: PreparedRun) -> None:
     begun = run.folder is not None and was_batched(run.folder.path)
     if run.task.shows_documents and not begun:
         raise UsageError(
-            "questions about a document cost more by batches than by single calls, which read it from the provider's "
-            "cache; ask them by single calls. Batches are for judges and for questions without a document."
+            "questions about a document cost more in batches than as single calls, which read it from the provider's "
+            "cache; ask them as single calls. Use batches for judges and for questions without a document."
         )
 
 
@@ -177,7 +177,7 @@ class Batched:
         found = results[number]
         self._unread[found.mark].discard(found.offset)
         if found.offset < 0:
-            raise TransientError(f"{self.name}: a batch ended without this answer.", kind=UNDONE)
+            raise TransientError(f"{self.name}: the batch ended without this answer.", kind=UNDONE)
         reply = self.system.read_line(self._ledger.result(found.mark, found.offset), sent)
         return replace(reply, sent=reply.sent | {"batch": True})
 
@@ -313,7 +313,7 @@ class Batched:
             try:
                 state = await self.system.status(batch.id)
             except TransientError as error:
-                self._say(f"{error}; looking again")
+                self._say(f"{error}; checking again")
                 continue
             if (state.state, state.done) != (batch.state, batch.done):
                 await self._ledger.note(batch, "looked", state=state.state, done=state.done)
@@ -388,7 +388,7 @@ class Batched:
         try:
             await work
         except TransientError as error:
-            self._say(f"{error}; what is there is collected when the run goes on")
+            self._say(f"{error}; finished results are collected when the run is resumed")
         except NoReplyError as error:
             self._error = error
         except (GenaipaError, OSError) as error:
@@ -466,7 +466,7 @@ async def call_off(folder: RunFolder, workspace: Workspace, say: Callable[[str],
             account = account_of(system, folder.name)
             for batch in (batch for batch in out if batch.intended.system == name):
                 if not batch.id:
-                    say(f"{name}: whether it accepted a batch of {len(batch.names):,} is seen when the run goes on")
+                    say(f"{name}: resuming the run will show whether it accepted a batch of {len(batch.names):,}")
                 elif batch.intended.account != account:
                     say(f"{name}: {batch.id} is out at {batch.intended.account}, and this is {account}")
                 else:

@@ -88,7 +88,7 @@ class Ledger:
                     try:
                         msgspec.json.decode(line, type=msgspec.Raw)
                     except msgspec.DecodeError:
-                        said = f"{batch.intended.system} sent a line of results that is no JSON"
+                        said = f"{batch.intended.system} sent a result line that is not JSON"
                         raise TransientError(said, kind="malformed-reply") from None
                     file.write(mask_keys(line.decode(errors="replace"), keys).encode() + b"\n")
 
@@ -184,7 +184,7 @@ class Orphans:
             try:
                 listed = await self._system.list_since(batch.intended.at - _CLOCKS)
             except TransientError as error:
-                self._say(f"{error}; looking again whether a batch was accepted")
+                self._say(f"{error}; checking again whether a batch was accepted")
                 continue
             found = next((state for state in listed if state.mark == batch.mark), None)
             maybe = [state for state in listed if not state.mark and self._may_be(batch, state)]
@@ -198,7 +198,7 @@ class Orphans:
             if time.time() > deadline and all(state.id in self._foreign for state in maybe):
                 await self._ledger.note(batch, "given up", why="the provider never accepted it")
                 return False
-            self._say("it is not clear yet whether a batch was accepted; looking again")
+            self._say("it is not yet clear whether a batch was accepted; checking again")
         return None
 
     def _may_be(self, batch: Batch, state: BatchState) -> bool:
@@ -214,7 +214,7 @@ class Orphans:
                     if read_result_name(line).startswith(batch.mark[:8]):
                         return True
         except NoReplyError as error:
-            self._say(f"{error}; looking again whether a batch was accepted")
+            self._say(f"{error}; checking again whether a batch was accepted")
             return False
         self._foreign.add(state.id)
         return False
@@ -228,7 +228,7 @@ async def give_up(folder: RunFolder) -> int:
         # Nor what was fetched and can't be read any more.
         lost = [batch for batch in ledger.batches.values() if batch.step == "fetched" and not ledger.has_results(batch)]
         for batch in [*out, *lost]:
-            await ledger.note(batch, "given up", why="by the user's word")
+            await ledger.note(batch, "given up", why="at the user's request")
         await ledger.close()
         manifest = folder.manifest()
         if manifest.status == "waiting":
