@@ -118,7 +118,7 @@ def measure_analyst_agreement(scores: Iterable[Event], rubric: Rubric) -> Agreem
 def measure_agreement_by_group(
     scores: Iterable[Event], rubric: Rubric, groups: Mapping[str, str]
 ) -> dict[str, tuple[int, dict[str, ScaleAgreement]]]:
-    """Group → its answers with two scores or more, and the agreement on them by metric; as `measure` finds it for all.
+    """Group → its answers with two scores or more, and the agreement on them by metric; as of all scores.
 
     `groups` gives each answer's group; answers without one are left out.
     """

@@ -36,7 +36,7 @@ class CurrentScores:
         self._objections: dict[str, Event] = {}
         """Id → objection, ruling, or undo of an objection, in the order of the log."""
         self._pins: dict[tuple[str, str, str], Event] = {}
-        """`Pin.about` → the latest pin."""
+        """`Pin.text_and_question` → the latest pin."""
         self._saw_system: defaultdict[str, set[str]] = defaultdict(set)
         self._saw_scores: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = threading.Lock()
@@ -85,7 +85,7 @@ class CurrentScores:
             return list(self._objections.values())
 
     def find_pin(self, about: tuple[str, str, str]) -> Event | None:
-        """Return the pin in effect of a question about a text (`Pin.about`); None if no passage is pinned."""
+        """Return the pin in effect of a question about a text; None if no passage is pinned."""
         with self._lock:
             event = self._pins.get(about)
         return event if event and isinstance(event.annotation, Pin) and event.annotation.at else None

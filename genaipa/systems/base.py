@@ -103,7 +103,7 @@ class Settings(Sampling, frozen=True, kw_only=True):
     """JSON Schema of an object that the reply has to be; a system that can't promise it raises `schema_error`.
 
     Every provider takes one in which `additionalProperties` is false and all properties are `required`. Not every one
-    takes a `maxLength` or `maxItems`: an adapter leaves these out (`strip_length_bounds`) where its provider refuses them.
+    takes a `maxLength` or `maxItems`: an adapter whose provider refuses them leaves these out (`strip_length_bounds`).
     """
 
     @classmethod

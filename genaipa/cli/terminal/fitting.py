@@ -1,8 +1,8 @@
 """Tables and sentences fitted to a terminal's width: words stay whole, and nothing is left out.
 
 rich lays a table out: of its first columns, as many as fit with their words whole. The others are below each row, with
-their headers. A word wider than the terminal stays in one piece, and so do commands and whatever `whole` marks, so that
-they can be pasted.
+their headers. A word wider than the terminal stays in one piece, and so do commands and whatever `mark_unbreakable`
+marks, so that they can be pasted.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _mark_commands(text: str) -> str:
 
 
 def remove_unbreakable_marks(text: str) -> str:
-    """Return the text without the marks of `whole`."""
+    """Return the text without the marks of `mark_unbreakable`."""
     return text.replace(_KEPT, " ")
 
 

@@ -108,7 +108,7 @@ class TitlePlace:
 
 
 class Headings:
-    """The headings of a document; `whole` gives the span of a section."""
+    """The headings of a document; `SectionFinder.span_with_subsections` gives the span of a section."""
 
     def __init__(self, text: str, sections: tuple[Section, ...], whole: Callable[[Section], Span]) -> None:
         self._text, self._sections, self._whole = text, sections, whole
